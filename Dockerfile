@@ -1,0 +1,29 @@
+# The image brings no database: give it a DATABASE_URL.
+ARG NODE=24
+
+FROM node:${NODE}-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+RUN npm run build
+
+FROM node:${NODE}-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+# optional dependencies are the embedded database and a second Node
+RUN npm ci --omit=dev --omit=optional && npm cache clean --force
+
+FROM node:${NODE}-slim
+ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY package.json LICENSE ./
+USER node
+EXPOSE 3000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/main.js"]

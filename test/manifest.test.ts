@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+/** Slack's manifest as far as we use it. Slack refuses unknown keys, and so does this. */
+const manifest = z.strictObject({
+  _metadata: z.strictObject({ major_version: z.literal(1), minor_version: z.int() }),
+  display_information: z.strictObject({
+    name: z.string().min(1).max(35),
+    description: z.string().min(1).max(140),
+    long_description: z.string().min(175).max(4000),
+    background_color: z.string().regex(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i),
+  }),
+  features: z.strictObject({
+    app_home: z.strictObject({
+      home_tab_enabled: z.boolean(),
+      messages_tab_enabled: z.boolean(),
+      messages_tab_read_only_enabled: z.boolean(),
+    }),
+    bot_user: z.strictObject({ display_name: z.string().min(1).max(80), always_online: z.boolean() }),
+  }),
+  oauth_config: z.strictObject({
+    redirect_urls: z.array(z.url()).optional(),
+    scopes: z.strictObject({ bot: z.array(z.string()).min(1).max(255) }),
+  }),
+  settings: z.strictObject({
+    event_subscriptions: z.strictObject({
+      request_url: z.url().optional(),
+      bot_events: z.array(z.string()).min(1).max(100),
+    }),
+    interactivity: z.strictObject({ is_enabled: z.boolean(), request_url: z.url().optional() }),
+    org_deploy_enabled: z.boolean(),
+    socket_mode_enabled: z.boolean(),
+    token_rotation_enabled: z.boolean(),
+  }),
+});
+type Manifest = z.infer<typeof manifest>;
+
+/** The events that the app listens to, and the scopes that Slack asks for to send them from all places. */
+const events: Readonly<Record<string, readonly string[]>> = {
+  app_mention: ['app_mentions:read'],
+  'message.channels': ['channels:history'],
+  'message.groups': ['groups:history'],
+  'message.im': ['im:history'],
+  'message.mpim': ['mpim:history'],
+  member_left_channel: ['channels:read', 'groups:read'],
+};
+
+/** The Web API methods that the app calls, and the scopes that they need for all its places. */
+const methods: Readonly<Record<string, readonly string[]>> = {
+  'auth.test': [],
+  'chat.postMessage': ['chat:write'],
+  'chat.update': ['chat:write'],
+  'chat.delete': ['chat:write'],
+  'chat.postEphemeral': ['chat:write'],
+  'conversations.info': ['channels:read', 'groups:read'],
+  'conversations.open': ['im:write'],
+  'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
+  'files.info': ['files:read'],
+  'reactions.add': ['reactions:write'],
+  'reactions.remove': ['reactions:write'],
+  'users.info': ['users:read'],
+};
+
+/** What Slack would refuse, or an administrator would ask about. */
+function complaints(app: Manifest): string[] {
+  const scopes = app.oauth_config.scopes.bot;
+  const subscribed = app.settings.event_subscriptions.bot_events;
+  const used = new Set([
+    ...Object.values(methods).flat(),
+    ...subscribed.flatMap((event) => events[event] ?? []),
+  ]);
+  const http = !app.settings.socket_mode_enabled;
+  return [
+    ...repeated(scopes).map((scope) => `the scope ${scope} is listed twice`),
+    ...repeated(subscribed).map((event) => `the event ${event} is listed twice`),
+    ...subscribed
+      .filter((event) => events[event] === undefined)
+      .map((event) => `the event ${event} is not used`),
+    ...[...used].filter((scope) => !scopes.includes(scope)).map((scope) => `the scope ${scope} is missing`),
+    ...scopes.filter((scope) => !used.has(scope)).map((scope) => `the scope ${scope} is not used`),
+    ...(http && app.settings.event_subscriptions.request_url === undefined
+      ? ['events need a request_url']
+      : []),
+    ...(http && app.settings.interactivity.request_url === undefined
+      ? ['interactivity needs a request_url']
+      : []),
+  ];
+}
+
+function repeated(list: readonly string[]): string[] {
+  return list.filter((item, index) => list.indexOf(item) !== index);
+}
+
+const ours: unknown = parse(readFileSync(new URL('../manifest.yml', import.meta.url), 'utf8'));
+
+describe('the manifest', () => {
+  it("keeps Slack's shape and lengths", () => {
+    expect(() => manifest.parse(ours)).not.toThrow();
+  });
+
+  it('asks for every scope that it needs and for no other, and for known events only', () => {
+    expect(complaints(manifest.parse(ours))).toEqual([]);
+  });
+
+  it('receives by Socket Mode, takes button clicks and direct messages', () => {
+    const app = manifest.parse(ours);
+    expect(app.settings.socket_mode_enabled).toBe(true);
+    expect(app.settings.interactivity.is_enabled).toBe(true);
+    expect(app.features.app_home).toMatchObject({
+      messages_tab_enabled: true,
+      messages_tab_read_only_enabled: false,
+    });
+  });
+});
+
+describe('the check of the manifest', () => {
+  const changed = (change: (app: Manifest) => void): Manifest => {
+    const app = manifest.parse(ours);
+    change(app);
+    return app;
+  };
+
+  it('finds a scope that an event or a method needs', () => {
+    const app = changed(({ oauth_config: { scopes } }) => {
+      scopes.bot = scopes.bot.filter((scope) => scope !== 'mpim:history');
+    });
+    expect(complaints(app)).toEqual(['the scope mpim:history is missing']);
+  });
+
+  it('finds a scope, an event or a repetition that is not used', () => {
+    const app = changed(({ oauth_config: { scopes }, settings }) => {
+      scopes.bot.push('files:write', 'chat:write');
+      settings.event_subscriptions.bot_events.push('team_join');
+    });
+    expect(complaints(app)).toEqual([
+      'the scope chat:write is listed twice',
+      'the event team_join is not used',
+      'the scope files:write is not used',
+    ]);
+  });
+
+  it('finds addresses that HTTP needs', () => {
+    const app = changed(({ settings }) => {
+      settings.socket_mode_enabled = false;
+    });
+    expect(complaints(app)).toEqual(['events need a request_url', 'interactivity needs a request_url']);
+  });
+
+  it('refuses an unknown key and a text that is too long', () => {
+    const app = manifest.parse(ours);
+    expect(manifest.safeParse({ ...app, outgoing_domains: [] }).success).toBe(false);
+    const display_information = { ...app.display_information, name: 'T'.repeat(36) };
+    expect(manifest.safeParse({ ...app, display_information }).success).toBe(false);
+  });
+});

@@ -1,0 +1,77 @@
+import { PNG } from 'pngjs';
+
+export interface Bar {
+  label: string;
+  value: number;
+}
+
+const WIDTH = 720;
+const HEIGHT = 360;
+const MARGIN = 32;
+const INK = [51, 51, 51] as const;
+const COLOURS = [
+  [54, 116, 181],
+  [230, 126, 34],
+  [39, 158, 104],
+  [192, 72, 90],
+] as const;
+
+/** Rows of the characters that numbers are made of, five bits each. */
+const GLYPHS: Record<string, readonly number[]> = {
+  '0': [14, 17, 19, 21, 25, 17, 14],
+  '1': [4, 12, 4, 4, 4, 4, 14],
+  '2': [14, 17, 1, 2, 4, 8, 31],
+  '3': [31, 2, 4, 2, 1, 17, 14],
+  '4': [2, 6, 10, 18, 31, 2, 2],
+  '5': [31, 16, 30, 1, 1, 17, 14],
+  '6': [6, 8, 16, 30, 17, 17, 14],
+  '7': [31, 1, 2, 4, 8, 8, 8],
+  '8': [14, 17, 17, 14, 17, 17, 14],
+  '9': [14, 17, 17, 15, 1, 2, 12],
+  '.': [0, 0, 0, 0, 0, 12, 12],
+  '-': [0, 0, 0, 31, 0, 0, 0],
+  '+': [0, 4, 4, 31, 4, 4, 0],
+  e: [0, 0, 14, 17, 31, 16, 14],
+};
+
+type Colour = readonly [number, number, number];
+
+/** A bar chart as PNG; labels may hold digits, `.`, `-`, `+` and `e`. Bars below zero hang from it. */
+export function barChart(bars: readonly Bar[]): Buffer {
+  const png = new PNG({ width: WIDTH, height: HEIGHT });
+  png.data.fill(255);
+  const top = Math.max(0, ...bars.map(({ value }) => value));
+  const bottom = Math.min(0, ...bars.map(({ value }) => value));
+  const span = top - bottom || 1;
+  const rowOf = (value: number): number =>
+    Math.round(MARGIN + ((top - value) / span) * (HEIGHT - 2 * MARGIN));
+  const slot = (WIDTH - 2 * MARGIN) / Math.max(1, bars.length);
+  for (const [index, { label, value }] of bars.entries()) {
+    const left = Math.round(MARGIN + slot * (index + 0.15));
+    const width = Math.max(1, Math.round(slot * 0.7));
+    const from = rowOf(Math.max(0, value));
+    fill(png, left, from, width, rowOf(Math.min(0, value)) - from, COLOURS[index % COLOURS.length] ?? INK);
+    if (label.length * 6 <= slot) write(png, left, value < 0 ? rowOf(value) + 4 : from - 11, label);
+    write(png, left, HEIGHT - 14, String(index + 1));
+  }
+  fill(png, MARGIN, rowOf(0), WIDTH - 2 * MARGIN, 1, INK);
+  return PNG.sync.write(png);
+}
+
+function fill(png: PNG, left: number, top: number, width: number, height: number, colour: Colour): void {
+  for (let y = Math.max(0, top); y < Math.min(HEIGHT, top + height); y += 1) {
+    for (let x = Math.max(0, left); x < Math.min(WIDTH, left + width); x += 1) {
+      png.data.set([...colour, 255], (y * WIDTH + x) * 4);
+    }
+  }
+}
+
+function write(png: PNG, left: number, top: number, text: string): void {
+  for (const [place, character] of text.split('').entries()) {
+    for (const [row, bits] of (GLYPHS[character] ?? []).entries()) {
+      for (let column = 0; column < 5; column += 1) {
+        if ((bits >> (4 - column)) & 1) fill(png, left + place * 6 + column, top + row, 1, 1, INK);
+      }
+    }
+  }
+}

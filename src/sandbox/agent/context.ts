@@ -1,0 +1,41 @@
+import type { Response } from 'express';
+import type { ServiceDialect } from './dialect.ts';
+import type { TaskRecord } from './records.ts';
+import type { Runner } from './runner.ts';
+import type { State } from './state.ts';
+import type { Storage } from './storage.ts';
+
+export interface Skill {
+  id: string;
+  name: string;
+}
+
+/** What the endpoints work with. */
+export interface Context {
+  state: State;
+  storage: Storage;
+  dialect: ServiceDialect;
+  skills: readonly Skill[];
+  /** The agent on this task. */
+  runner: (task: TaskRecord) => Runner;
+  /** Ends the agent's work on the task and forgets it. */
+  dismiss: (task: TaskRecord) => void;
+}
+
+/** One authorised request. */
+export interface Call {
+  customer: string;
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, unknown>>;
+  body: unknown;
+  response: Response;
+}
+
+/** An answer in JSON, without a body, or elsewhere; `undefined` where the handler has answered itself. */
+export type Answer = { status: number; body?: object } | { redirect: string } | undefined;
+
+/** One endpoint; its name is `METHOD path`, as the document writes it. */
+export interface Endpoint {
+  name: string;
+  handle(call: Call): Promise<Answer> | Answer;
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { Context, Endpoint } from './context.ts';
+import { readBody } from './input.ts';
+import { projectJson } from './wire.ts';
+
+const creation = z.object({
+  title: z.string().min(1).max(500),
+  description: z.string().max(10_000).optional(),
+});
+const change = z.object({
+  title: z.string().max(500).optional(),
+  description: z.string().max(10_000).optional(),
+});
+
+export function projectEndpoints({ state, dialect }: Context): Endpoint[] {
+  return [
+    {
+      name: 'POST /projects',
+      handle: ({ customer, body }) => {
+        const { title, description } = readBody(creation, body, dialect);
+        return { status: 200, body: projectJson(state.addProject(customer, title, description ?? '')) };
+      },
+    },
+    {
+      name: 'PUT /projects/{project_id}',
+      handle: ({ customer, params, body }) => {
+        const project = state.project(customer, params.project_id ?? '');
+        const { title, description } = readBody(change, body, dialect);
+        project.title = title ?? project.title;
+        project.description = description ?? project.description;
+        project.updatedAt = Math.max(state.now(), project.updatedAt + 1);
+        return { status: 200, body: projectJson(project) };
+      },
+    },
+  ];
+}

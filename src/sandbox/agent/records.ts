@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+
+export interface Block {
+  type: string;
+  [field: string]: unknown;
+}
+
+export interface ProjectRecord {
+  id: string;
+  customer: string;
+  title: string;
+  description: string;
+  createdAt: number;
+  updatedAt: number;
+}
+
+export type TaskStatus = 'idle' | 'running' | 'completed' | 'cancelled' | 'failed';
+export type MessageStatus = 'pending' | 'streaming' | 'completed' | 'cancelling' | 'cancelled' | 'failed';
+export type StopReason = 'stop' | 'length' | 'cancelled' | 'error';
+
+export interface MessageRecord {
+  id: string;
+  taskId: string;
+  role: 'user' | 'assistant' | 'system';
+  content: Block[];
+  createdAt: number;
+  /** `null` on messages that the agent did not write. */
+  status: MessageStatus | null;
+  stopReason: StopReason | null;
+  startedAt: number | null;
+  completedAt: number | null;
+  error: string | null;
+  input: { userMessageId: string; fileIds: string[] } | null;
+  /** Whether it holds a review's findings. */
+  review: boolean;
+}
+
+export interface ReviewRecord {
+  status: 'running' | 'completed' | 'failed';
+  messageId: string | null;
+  errorMessage: string | null;
+}
+
+export interface ResultRecord {
+  id: string;
+  file: FileRecord;
+  createdAt: number;
+  /** Whether a listing without `reconcile` shows it. */
+  reconciled: boolean;
+}
+
+export interface TaskRecord {
+  id: string;
+  project: ProjectRecord;
+  title: string;
+  model: string;
+  createdAt: number;
+  status: TaskStatus;
+  messages: MessageRecord[];
+  reviews: ReviewRecord[];
+  results: ResultRecord[];
+}
+
+export interface FileRecord {
+  id: string;
+  project: ProjectRecord;
+  name: string;
+  mime: string;
+  /** Bytes, as declared. */
+  size: number;
+  purpose: 'input' | 'output';
+  createdAt: number;
+  /** Where the storage keeps its bytes. */
+  key: string;
+  /** Set while and after it is uploaded in parts. */
+  uploadId: string | null;
+  /** Whether it can be read and attached. */
+  ready: boolean;
+}
+
+/** An opaque id with the kind's prefix. */
+export function newId(kind: 'prj' | 'tsk' | 'msg' | 'file' | 'res' | 'req'): string {
+  return `${kind}_${randomBytes(12).toString('hex')}`;
+}
+
+/** The text of a message: its text blocks, joined. */
+export function textOf(content: readonly Block[]): string {
+  return content
+    .filter((block) => block.type === 'text')
+    .map((block) => (typeof block.text === 'string' ? block.text : ''))
+    .join('');
+}

@@ -1,0 +1,29 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ReviewRecord, TaskRecord } from './records.ts';
+import type { ReviewPlan } from './script.ts';
+import type { TurnWorld } from './turn.ts';
+
+/** Writes a review after a turn. It appears with its findings and replaces the one before. */
+export async function runReview(
+  { state, pace }: TurnWorld,
+  task: TaskRecord,
+  plan: ReviewPlan,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await delay((plan.afterMs ?? 0) * pace, undefined, { signal });
+    const content = [{ type: 'text', text: plan.findings ?? '' }];
+    const more = { review: true, status: 'completed', stopReason: 'stop', completedAt: state.now() } as const;
+    const message = plan.findings === undefined ? null : state.addMessage(task, 'assistant', content, more);
+    const review: ReviewRecord = { status: 'running', messageId: message?.id ?? null, errorMessage: null };
+    if ((plan.verifyMs ?? 0) > 0) {
+      task.reviews = [review];
+      await delay((plan.verifyMs ?? 0) * pace, undefined, { signal });
+    }
+    review.status = plan.error === undefined ? 'completed' : 'failed';
+    review.errorMessage = plan.error ?? null;
+    task.reviews = [review];
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

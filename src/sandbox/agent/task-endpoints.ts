@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import type { Answer, Call, Context, Endpoint } from './context.ts';
+import { blocksOf, content, pageAfter, readBody, readFlag, readLimit, readText } from './input.ts';
+import type { ResultRecord, TaskRecord } from './records.ts';
+import { invalid, Refusal } from './refusal.ts';
+import { listJson, resultJson, taskJson, taskWithReviewsJson } from './wire.ts';
+
+export const model = z.enum(['standard', 'fast', 'max']);
+const platform = z.enum(['api', 'mcp', 'web', 'desktop', 'mobile']);
+const firstMessage = z.object({ role: z.enum(['user', 'assistant', 'system']), content });
+const creation = z.looseObject({
+  project_id: z.string(),
+  title: z.string().min(1).max(500),
+  model: model.optional(),
+  platform: platform.optional(),
+  auto_mode: z.boolean().optional(),
+  initial_messages: z.array(firstMessage).max(20).optional(),
+});
+const cancellation = z.object({ force: z.boolean().optional() });
+
+export function taskEndpoints(context: Context): Endpoint[] {
+  const { state, dialect } = context;
+  const find = (call: Call): TaskRecord => state.task(call.customer, call.params.task_id ?? '');
+  return [
+    { name: 'POST /experimental/tasks', handle: (call) => startTask(context, call) },
+    { name: 'GET /experimental/tasks', handle: (call) => listTasks(context, call) },
+    {
+      name: 'GET /experimental/tasks/{task_id}',
+      handle: (call) => ({ status: 200, body: taskWithReviewsJson(find(call)) }),
+    },
+    {
+      name: 'DELETE /experimental/tasks/{task_id}',
+      handle: (call) => {
+        const task = find(call);
+        state.tasks.delete(task.id);
+        context.dismiss(task);
+        return { status: 200, body: { type: 'task_deleted', id: task.id } };
+      },
+    },
+    {
+      name: 'POST /experimental/tasks/{task_id}/cancel',
+      handle: (call) => {
+        const task = find(call);
+        const { force } = readBody(cancellation, call.body ?? {}, dialect);
+        cancelTask(context, task, force ?? false);
+        return { status: 200, body: { type: 'task_status', id: task.id, status: task.status } };
+      },
+    },
+    {
+      name: 'GET /experimental/tasks/{task_id}/results',
+      handle: (call) => listResults(context, call, find(call)),
+    },
+  ];
+}
+
+/** Stops the agent on a task; what nothing-to-stop means is the dialect's. */
+export function cancelTask({ runner, dialect }: Context, task: TaskRecord, force: boolean): void {
+  const stopped = runner(task).cancel(force);
+  if (!stopped && dialect.cancelSettled === 409) throw new Refusal(409, `The task is ${task.status}`);
+}
+
+function startTask({ state, dialect, runner }: Context, { customer, body }: Call): Answer {
+  const flag = dialect.fallbackFlag;
+  const fields = readBody(creation, body, dialect, [flag]);
+  if (!['boolean', 'undefined'].includes(typeof fields[flag]))
+    throw invalid(['body', flag], 'Must be a boolean');
+  const { title, initial_messages: messages = [] } = fields;
+  const project = state.project(customer, fields.project_id);
+  const last = messages.at(-1);
+  if (last !== undefined && last.role !== 'user') {
+    throw invalid(['body', 'initial_messages'], 'The last message must be of role user');
+  }
+  const task = state.addTask(project, title, fields.model ?? 'standard');
+  for (const { role, content } of messages.slice(0, -1)) {
+    const settled = { status: 'completed', stopReason: 'stop', completedAt: state.now() } as const;
+    state.addMessage(task, role, blocksOf(content), role === 'assistant' ? settled : {});
+  }
+  if (last !== undefined) {
+    runner(task).deliver({ content: blocksOf(last.content), files: [], skill: null });
+  }
+  return { status: 201, body: taskJson(task) };
+}
+
+function listTasks({ state, dialect }: Context, { customer, query }: Call): Answer {
+  const limit = readLimit(query, 100, dialect.defaultLimit);
+  const projectId = readText(query, dialect.projectParameter);
+  if (projectId === undefined) throw invalid(['query', dialect.projectParameter], 'Field required');
+  const project = state.project(customer, projectId);
+  const tasks = [...state.tasks.values()].filter((task) => task.project === project).reverse();
+  const after = dialect.listCursors ? readText(query, 'after_id') : undefined;
+  const { page, more } = pageAfter(tasks, ({ id }) => id, after, limit);
+  const ids = page.map(({ id }) => id);
+  return { status: 200, body: listJson(page.map(taskJson), ids, more) };
+}
+
+async function listResults(
+  { storage, dialect }: Context,
+  { query }: Call,
+  task: TaskRecord,
+): Promise<Answer> {
+  const limit = readLimit(query, 100, dialect.defaultLimit);
+  const withUrls = readFlag(query, 'with_urls', true);
+  if (readFlag(query, 'reconcile', true)) for (const result of task.results) result.reconciled = true;
+  const known = task.results.filter(({ reconciled }) => reconciled);
+  const after = dialect.listCursors ? readText(query, 'after_id') : undefined;
+  const { page, more } = pageAfter(known, ({ id }) => id, after, limit);
+  const link = ({ file }: ResultRecord): Promise<string> => {
+    const { key, name, mime } = file;
+    return storage.downloadLink(key, { name, mime, lifeMs: dialect.downloadLinkMs });
+  };
+  const data = await Promise.all(
+    page.map(async (result) => resultJson(result, withUrls ? await link(result) : undefined)),
+  );
+  const ids = page.map(({ id }) => id);
+  return { status: 200, body: listJson(data, ids, more) };
+}

@@ -1,0 +1,147 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresDialect,
+  PostgresDriver,
+  type QueryResult,
+} from 'kysely';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import type { EmbeddedServer } from './embedded.ts';
+import { asStoreError } from './errors.ts';
+import { migrate } from './migrations.ts';
+import type { Tables } from './tables.ts';
+
+/** The database: one pool of connections, asked through Kysely. */
+export interface Database {
+  kysely: Kysely<Tables>;
+  pool: pg.Pool;
+  /** For connections of their own, such as the one that listens. */
+  settings: pg.ClientConfig;
+  close(): Promise<void>;
+}
+
+/** The longest that one statement may take; ours take milliseconds. */
+const statementMs = 30_000;
+const connectMs = 10_000;
+
+/**
+ * How values come back: `numeric` as a string with its decimals (a Slack ts stays exact), `bigint` as a number
+ * (ours count bytes and attempts, far below 2^53; more throws), `timestamptz` as a Date.
+ */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === pg.types.builtins.INT8 ? safeInteger : pg.types.getTypeParser(oid, format),
+};
+
+function safeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} does not fit a number`);
+  return value;
+}
+
+/**
+ * Opens the database and brings its tables up to date.
+ * @throws StoreError `unavailable`, `denied`, `disk_full`, `migration_failed`
+ */
+export async function openDatabase(options: {
+  url?: string;
+  embedded?: EmbeddedServer;
+  log: Logger;
+  /** 10 when left out. */
+  maxConnections?: number;
+}): Promise<Database> {
+  const { log } = options;
+  const settings: pg.ClientConfig = {
+    ...(options.url === undefined ? options.embedded?.connection : { connectionString: options.url }),
+    types,
+    application_name: 'taskthread',
+    keepAlive: true,
+    connectionTimeoutMillis: connectMs,
+  };
+  await migrateAlone(settings);
+  const pool = new pg.Pool({
+    ...settings,
+    max: options.maxConnections ?? 10,
+    statement_timeout: statementMs,
+    idle_in_transaction_session_timeout: statementMs,
+  });
+  watch(pool, log);
+  const kysely = new Kysely<Tables>({ dialect: new TranslatingDialect(pool) });
+  let closed: Promise<void> | undefined;
+  return {
+    kysely,
+    pool,
+    settings,
+    close() {
+      closed ??= pool.end();
+      return closed;
+    },
+  };
+}
+
+/** On a connection of its own without a time-out: it may wait for the migration of another process. */
+async function migrateAlone(settings: pg.ClientConfig): Promise<void> {
+  const pool = new pg.Pool({ ...settings, max: 1 });
+  pool.on('error', () => undefined);
+  const kysely = new Kysely<Tables>({ dialect: new TranslatingDialect(pool) });
+  try {
+    await migrate(kysely);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** An idle connection that breaks is replaced by the pool; one in use reports by its statement. */
+function watch(pool: pg.Pool, log: Logger): void {
+  pool.on('error', (error) =>
+    log.warn({ reason: error.message }, 'an idle connection to the database broke'),
+  );
+  pool.on('connect', (client) => {
+    client.on('error', (error) => log.debug({ reason: error.message }, 'a connection to the database broke'));
+  });
+}
+
+/** Outages, full disks and refusals leave Kysely as the store's errors. */
+class TranslatingDriver extends PostgresDriver {
+  readonly #known = new WeakSet<DatabaseConnection>();
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    try {
+      const connection = await super.acquireConnection();
+      if (!this.#known.has(connection)) {
+        this.#known.add(connection);
+        translate(connection);
+      }
+      return connection;
+    } catch (error) {
+      throw asStoreError(error);
+    }
+  }
+}
+
+function translate(connection: DatabaseConnection): void {
+  const execute = connection.executeQuery.bind(connection);
+  connection.executeQuery = async <Row>(query: CompiledQuery): Promise<QueryResult<Row>> => {
+    try {
+      return await execute<Row>(query);
+    } catch (error) {
+      throw asStoreError(error);
+    }
+  };
+}
+
+class TranslatingDialect extends PostgresDialect {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    super({ pool });
+    this.#pool = pool;
+  }
+
+  override createDriver(): Driver {
+    return new TranslatingDriver({ pool: this.#pool });
+  }
+}

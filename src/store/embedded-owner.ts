@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { databaseName } from './embedded-data.ts';
+import { codeOf, StoreError } from './errors.ts';
+
+/** The advisory lock that the owner of an embedded server holds while it lives. */
+const ownerLock = 7_461_736_405;
+const retakeMs = 20_000;
+
+function client(socketFolder: string): pg.Client {
+  return new pg.Client({
+    host: socketFolder,
+    port: 5432,
+    user: databaseName,
+    database: 'postgres',
+    application_name: 'taskthread owner',
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 5_000,
+  });
+}
+
+/** Whether somebody holds the owner's lock; undefined when the server does not answer. Takes no lock itself. */
+export async function hasOwner(socketFolder: string): Promise<boolean | undefined> {
+  if (socketFolder === '') return undefined;
+  const connection = client(socketFolder);
+  connection.on('error', () => undefined);
+  try {
+    await connection.connect();
+    const { rowCount } = await connection.query(
+      `select from pg_locks where locktype = 'advisory' and granted and objsubid = 1
+        and (classid::bigint << 32 | objid::bigint) = $1`,
+      [ownerLock],
+    );
+    return (rowCount ?? 0) > 0;
+  } catch {
+    return undefined;
+  } finally {
+    await connection.end().catch(() => undefined);
+  }
+}
+
+/** Holds the owner's lock; takes it again when the server restarts itself after a crash of one of its processes. */
+export class Ownership {
+  /** Settles when the lock is lost for good. */
+  readonly lost: Promise<StoreError>;
+  readonly #socketFolder: string;
+  readonly #log: Logger;
+  #connection: pg.Client | undefined;
+  #released = false;
+  #lose: (error: StoreError) => void = () => undefined;
+
+  constructor(socketFolder: string, log: Logger) {
+    this.#socketFolder = socketFolder;
+    this.#log = log;
+    this.lost = new Promise((resolve) => {
+      this.#lose = resolve;
+    });
+  }
+
+  /** Takes the lock; false when somebody else has it. Makes our database on the way where there is none. */
+  async take(): Promise<boolean> {
+    const connection = client(this.#socketFolder);
+    connection.on('error', (error) => this.#onEnd(connection, error));
+    connection.on('end', () => this.#onEnd(connection, undefined));
+    try {
+      await connection.connect();
+      const { rows } = await connection.query<{ taken: boolean }>(
+        'select pg_try_advisory_lock($1) as taken',
+        [ownerLock],
+      );
+      if (rows[0]?.taken !== true) {
+        await connection.end();
+        return false;
+      }
+      const known = await connection.query('select from pg_database where datname = $1', [databaseName]);
+      if (known.rowCount === 0) await connection.query(`create database ${databaseName}`);
+      this.#connection = connection;
+      return true;
+    } catch (error) {
+      await connection.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async release(): Promise<void> {
+    this.#released = true;
+    await this.#connection?.end().catch(() => undefined);
+  }
+
+  #onEnd(connection: pg.Client, error: Error | undefined): void {
+    if (this.#released || this.#connection !== connection) return;
+    this.#connection = undefined;
+    this.#log.warn({ error }, "the connection that holds the database's folder broke; it is made again");
+    void this.#retake();
+  }
+
+  async #retake(): Promise<void> {
+    const deadline = performance.now() + retakeMs;
+    let cause: unknown;
+    while (!this.#released && performance.now() < deadline) {
+      await sleep(100);
+      try {
+        if (await this.take()) return;
+        break;
+      } catch (error) {
+        cause = codeOf(error) ?? error;
+      }
+    }
+    if (this.#released) return;
+    this.#lose(
+      new StoreError('server_failed', 'The embedded database server is lost; start again.', { cause }),
+    );
+  }
+}

@@ -1,0 +1,155 @@
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { type Binaries, unpackBinaries } from './embedded-binaries.ts';
+import { type DataFolder, databaseName, prepareData } from './embedded-data.ts';
+import { Ownership } from './embedded-owner.ts';
+import { alreadyRunning, clearLeftover, isReady, socketPrefix } from './embedded-postmaster.ts';
+import { type Account, ServerProcess } from './embedded-process.ts';
+import { StoreError } from './errors.ts';
+
+/** A PostgreSQL server that lives and dies with this process. */
+export interface EmbeddedServer {
+  /** `host` is the folder of the socket; the server has no TCP port. */
+  connection: { host: string; port: number; user: string; database: string };
+  /** Settles when the server is lost without `stop()`: the process should end, too. */
+  lost: Promise<StoreError>;
+  /** Ends the server in order; connections that are still open are cut. */
+  stop(): Promise<void>;
+}
+
+/** The longest that recovery after a crash may take. */
+const readyMs = 300_000;
+const stopMs = 60_000;
+/** The longest path of a unix socket that every system takes, in bytes (sun_path is 104 on macOS, 108 on Linux). */
+const socketPathBytes = 103;
+
+/**
+ * Starts the PostgreSQL server that npm brought, on the files in `folder` (made when there are none).
+ * `fsync: false` is for tests: a crash of the machine may then destroy the files.
+ * @throws StoreError `already_running`, `unsupported_platform`, `folder_unusable`, `other_version`, `server_failed`
+ */
+export async function startEmbedded(options: {
+  folder: string;
+  log: Logger;
+  fsync?: boolean;
+  /** Where the server's programs are unpacked, once per version; the system's temporary folder when left out. */
+  cacheFolder?: string;
+}): Promise<EmbeddedServer> {
+  const { log } = options;
+  const fsync = options.fsync ?? true;
+  const binaries = await unpackBinaries(options.cacheFolder);
+  const data = await prepareData(options.folder, binaries, fsync);
+  for (let attempt = 1; ; attempt += 1) {
+    await clearLeftover(data.path, log);
+    const server = await launch({ binaries, data, fsync, log });
+    if (server !== undefined) return server;
+    // Another process started its server on the same files at the same moment, or ours did not come up.
+    if (attempt === 3) {
+      throw new StoreError(
+        'server_failed',
+        `The database server on ${data.path} does not start; the lines of the log above say why. ` +
+          'On a system that cannot run it (musl, for one) set DATABASE_URL.',
+      );
+    }
+    await sleep(200);
+  }
+}
+
+async function launch(options: {
+  binaries: Binaries;
+  data: DataFolder;
+  fsync: boolean;
+  log: Logger;
+}): Promise<EmbeddedServer | undefined> {
+  const { binaries, data, fsync, log } = options;
+  const socketFolder = await makeSocketFolder(data.account);
+  const server = new ServerProcess({
+    postgres: binaries.postgres,
+    args: ['-D', data.path, ...settings(socketFolder, fsync)],
+    socketFolder,
+    account: data.account,
+    log,
+  });
+  const ownership = new Ownership(socketFolder, log);
+  try {
+    if (!(await becomesReady(server, data.path, socketFolder))) return undefined;
+    if (!(await ownership.take())) throw alreadyRunning(data.path);
+  } catch (error) {
+    await server.stop(stopMs);
+    throw error;
+  }
+  log.info({ folder: data.path, version: binaries.version }, 'the embedded database server runs');
+  let stopping = false;
+  const ended = server.ended.then(
+    (status) =>
+      new StoreError(
+        'server_failed',
+        `The embedded database server ended by itself (status ${status}); start again.`,
+      ),
+  );
+  const lost = Promise.race([ended, ownership.lost]).then((error) =>
+    stopping ? new Promise<StoreError>(() => undefined) : error,
+  );
+  return {
+    connection: { host: socketFolder, port: 5432, user: databaseName, database: databaseName },
+    lost,
+    async stop() {
+      stopping = true;
+      await ownership.release();
+      await server.stop(stopMs);
+      await rm(socketFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function makeSocketFolder(account: Account | undefined): Promise<string> {
+  const room = socketPathBytes - Buffer.byteLength(`/${socketPrefix}XXXXXX/.s.PGSQL.5432`);
+  const parent = Buffer.byteLength(tmpdir()) <= room ? tmpdir() : '/tmp';
+  const folder = await mkdtemp(path.join(parent, socketPrefix));
+  await chmod(folder, 0o700);
+  if (account !== undefined) await chown(folder, account.uid, account.gid);
+  return folder;
+}
+
+async function becomesReady(server: ServerProcess, data: string, socketFolder: string): Promise<boolean> {
+  const deadline = performance.now() + readyMs;
+  while (server.running && performance.now() < deadline) {
+    if (await isReady(data, socketFolder)) return server.running;
+    await sleep(20);
+  }
+  if (!server.running) return false;
+  throw new StoreError(
+    'server_failed',
+    `The database server on ${data} is not ready after ${readyMs / 60_000} minutes; look at the disk and start again.`,
+  );
+}
+
+/** A small server for one program: no TCP, no replication, no parallel queries, little memory. */
+function settings(socketFolder: string, fsync: boolean): string[] {
+  const values: Record<string, string> = {
+    listen_addresses: '',
+    unix_socket_directories: socketFolder,
+    unix_socket_permissions: '0700',
+    max_connections: '100',
+    shared_buffers: '32MB',
+    max_wal_size: '256MB',
+    min_wal_size: '32MB',
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+    max_logical_replication_workers: '0',
+    max_parallel_workers_per_gather: '0',
+    io_method: 'sync',
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_min_messages: 'warning',
+    // Errors of our own statements reach our own log with their context.
+    log_min_error_statement: 'panic',
+    log_line_prefix: '',
+    ...(fsync ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  };
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}

@@ -1,0 +1,185 @@
+import { type Kysely, sql } from 'kysely';
+import type { Message, MessageState, SlackTs, Tables, Words } from './tables.ts';
+import type { ThreadKey } from './threads.ts';
+
+/** Names one message in Slack. */
+export interface MessageKey {
+  workspace: string;
+  channel: string;
+  ts: SlackTs;
+}
+
+/** A change that arrived before its message: obeyed when the message comes. */
+export interface EarlyChange {
+  deleted: boolean;
+  words: Words | null;
+  edited_ts: SlackTs | null;
+}
+
+/** People's messages for the agent: the inbox. */
+export class Messages {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** Writes a message down once; false where this workspace, channel and ts is known already. */
+  async add(
+    key: MessageKey,
+    message: { root: SlackTs; person: string; state: MessageState; words: Words; editedTs: SlackTs | null },
+  ): Promise<boolean> {
+    const row = await this.#db
+      .insertInto('messages')
+      .values({
+        ...key,
+        root: message.root,
+        person: message.person,
+        state: message.state,
+        words: JSON.stringify(message.words),
+        edited_ts: message.editedTs,
+      })
+      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'ts']).doNothing())
+      .returning('ts')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  async get(key: MessageKey): Promise<Message | undefined> {
+    return this.#message(key).executeTakeFirst();
+  }
+
+  /** The thread's waiting message with the lowest ts. */
+  async nextWaiting(thread: ThreadKey): Promise<Message | undefined> {
+    return this.#db
+      .selectFrom('messages')
+      .selectAll()
+      .where('workspace', '=', thread.workspace)
+      .where('channel', '=', thread.channel)
+      .where('root', '=', thread.root)
+      .where('state', '=', 'waiting')
+      .orderBy('ts')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  /** Freezes a waiting message; undefined where it was withdrawn or frozen already. */
+  async freeze(key: MessageKey): Promise<Message | undefined> {
+    return this.#db
+      .updateTable('messages')
+      .set({ state: 'sending' })
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('ts', '=', key.ts)
+      .where('state', '=', 'waiting')
+      .returningAll()
+      .executeTakeFirst();
+  }
+
+  /** Moves a message on to the state that its send led to. */
+  async setState(key: MessageKey, state: MessageState): Promise<void> {
+    await this.#db
+      .updateTable('messages')
+      .set({ state })
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('ts', '=', key.ts)
+      .execute();
+  }
+
+  /** Notes whether the message carries our waiting mark. */
+  async setMarked(key: MessageKey, marked: boolean): Promise<void> {
+    await this.#db
+      .updateTable('messages')
+      .set({ marked })
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('ts', '=', key.ts)
+      .execute();
+  }
+
+  /** Takes a waiting message back; false where it is not waiting any more. */
+  async withdraw(key: MessageKey): Promise<boolean> {
+    const row = await this.#db
+      .updateTable('messages')
+      .set({ state: 'withdrawn', words: null })
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('ts', '=', key.ts)
+      .where('state', '=', 'waiting')
+      .returning('ts')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Gives a waiting message its edited words, unless a later edit came first; false where it is not waiting. */
+  async reword(key: MessageKey, words: Words, editedTs: SlackTs): Promise<boolean> {
+    const row = await this.#db
+      .updateTable('messages')
+      .set({ words: JSON.stringify(words), edited_ts: editedTs })
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('ts', '=', key.ts)
+      .where('state', '=', 'waiting')
+      .where((where) => where.or([where('edited_ts', 'is', null), where('edited_ts', '<', editedTs)]))
+      .returning('ts')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Leaves a mark for a message that has not arrived: a deletion wins, else the latest edit. */
+  async noteEarlyChange(key: MessageKey, change: EarlyChange): Promise<void> {
+    await this.#db
+      .insertInto('early_changes')
+      .values({
+        ...key,
+        deleted: change.deleted,
+        words: change.words === null ? null : JSON.stringify(change.words),
+        edited_ts: change.edited_ts,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['workspace', 'channel', 'ts']).doUpdateSet((eb) => ({
+          deleted: sql<boolean>`early_changes.deleted or excluded.deleted`,
+          words: eb.ref('excluded.words'),
+          edited_ts: eb.ref('excluded.edited_ts'),
+        })),
+      )
+      .execute();
+  }
+
+  /** The change that arrived before its message, if any. */
+  async earlyChange(key: MessageKey): Promise<EarlyChange | undefined> {
+    return this.#db
+      .selectFrom('early_changes')
+      .select(['deleted', 'words', 'edited_ts'])
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('ts', '=', key.ts)
+      .executeTakeFirst();
+  }
+
+  /** Threads that have a waiting message or an open turn: each must have a job. */
+  async threadsWithWork(most: number): Promise<ThreadKey[]> {
+    return this.#db
+      .selectFrom('messages')
+      .select(['workspace', 'channel', 'root'])
+      .where('state', 'in', ['waiting', 'sending'])
+      .union(
+        this.#db
+          .selectFrom('turns')
+          .select(['workspace', 'channel', 'root'])
+          .where('finished_at', 'is', null),
+      )
+      .limit(most)
+      .execute();
+  }
+
+  #message(key: MessageKey) {
+    return this.#db
+      .selectFrom('messages')
+      .selectAll()
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('ts', '=', key.ts);
+  }
+}

@@ -1,0 +1,32 @@
+import type { Kysely } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import { asStoreError, StoreError } from './errors.ts';
+import * as engine from './migrations/0000-engine.ts';
+import * as product from './migrations/0001-product.ts';
+import type { Tables } from './tables.ts';
+
+/** Every change of the tables, oldest first; they only go forward, and one that was released never changes. */
+export const migrations: Record<string, Migration> = {
+  '0000-engine': engine,
+  '0001-product': product,
+};
+
+/**
+ * Brings the tables up to date, one process at a time (the migrator's own lock).
+ * @throws StoreError `migration_failed`; nothing of a failed migration stays.
+ */
+export async function migrate(kysely: Kysely<Tables>): Promise<void> {
+  const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } });
+  const { error, results } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  const mapped = asStoreError(error);
+  if (mapped instanceof StoreError) throw mapped;
+  const failed = results?.find((result) => result.status === 'Error')?.migrationName;
+  throw new StoreError(
+    'migration_failed',
+    failed === undefined
+      ? 'The tables cannot be brought up to date; a database that a newer release has used needs that release or a newer one.'
+      : `Migration ${failed} failed and was taken back; start again, and report it if it fails again.`,
+    { cause: error },
+  );
+}

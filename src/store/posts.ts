@@ -1,0 +1,83 @@
+import { type Kysely, sql } from 'kysely';
+import type { Post, PostState, SlackTs, Tables, Turn } from './tables.ts';
+
+/** Our own messages in Slack: the intent first, then where it went. */
+export class Posts {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** All posts of a turn, by part. */
+  async of(turn: Pick<Turn, 'workspace' | 'id'>): Promise<Map<string, Post>> {
+    const rows = await this.#db
+      .selectFrom('posts')
+      .selectAll()
+      .where('workspace', '=', turn.workspace)
+      .where('turn', '=', turn.id)
+      .execute();
+    return new Map(rows.map((row) => [row.part, row]));
+  }
+
+  /** Records that a part is about to be posted, or posted again. */
+  async intend(turn: Turn, part: string): Promise<Post> {
+    return this.#db
+      .insertInto('posts')
+      .values({
+        workspace: turn.workspace,
+        turn: turn.id,
+        part,
+        channel: turn.channel,
+        root: turn.root,
+        state: 'intended',
+        intended_at: new Date(),
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['workspace', 'turn', 'part']).doUpdateSet({
+          state: 'intended',
+          ts: null,
+          digest: null,
+          intended_at: sql<Date>`clock_timestamp()`,
+        }),
+      )
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  }
+
+  /** Records where a part stands in Slack and what it shows. */
+  async place(
+    turn: Pick<Turn, 'workspace' | 'id'>,
+    part: string,
+    placed: { state: PostState; ts?: SlackTs; digest?: string },
+  ): Promise<void> {
+    await this.#db
+      .updateTable('posts')
+      .set(placed)
+      .where('workspace', '=', turn.workspace)
+      .where('turn', '=', turn.id)
+      .where('part', '=', part)
+      .execute();
+  }
+
+  /** The part was surely not posted. */
+  async forget(turn: Pick<Turn, 'workspace' | 'id'>, part: string): Promise<void> {
+    await this.#db
+      .deleteFrom('posts')
+      .where('workspace', '=', turn.workspace)
+      .where('turn', '=', turn.id)
+      .where('part', '=', part)
+      .execute();
+  }
+
+  /** The post of ours that stands at this ts, if it is one. */
+  async at(workspace: string, channel: string, ts: SlackTs): Promise<Post | undefined> {
+    return this.#db
+      .selectFrom('posts')
+      .selectAll()
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .where('ts', '=', ts)
+      .executeTakeFirst();
+  }
+}

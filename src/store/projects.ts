@@ -1,0 +1,84 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** Names a channel's project under one service account. */
+export interface ProjectKey {
+  workspace: string;
+  channel: string;
+  account: string;
+}
+
+/** What a turn finds when it asks for its channel's project. */
+export type ProjectClaim =
+  | { kind: 'known'; projectId: string }
+  /** Ours to make; `orphaned` where an earlier attempt may have made one that nobody can find again. */
+  | { kind: 'ours'; orphaned: boolean }
+  /** Another turn is making it. */
+  | { kind: 'taken' };
+
+/** The projects of channels. */
+export class Projects {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** The channel's project, or the right to make it for `leaseMs`. */
+  async claim(key: ProjectKey, turn: string, leaseMs: number): Promise<ProjectClaim> {
+    await this.#db
+      .insertInto('projects')
+      .values(key)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    const claimed = await this.#project(key)
+      .set({
+        claimed_by: turn,
+        claimed_until: sql<Date>`clock_timestamp() + ${leaseMs} * interval '1 millisecond'`,
+      })
+      .where('project_id', 'is', null)
+      .where((where) =>
+        where.or([
+          where('claimed_by', '=', turn),
+          where('claimed_until', 'is', null),
+          where('claimed_until', '<', sql<Date>`clock_timestamp()`),
+        ]),
+      )
+      .returning('intended_at')
+      .executeTakeFirst();
+    if (claimed !== undefined) return { kind: 'ours', orphaned: claimed.intended_at !== null };
+    const row = await this.#db
+      .selectFrom('projects')
+      .select('project_id')
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('account', '=', key.account)
+      .executeTakeFirstOrThrow();
+    return row.project_id === null ? { kind: 'taken' } : { kind: 'known', projectId: row.project_id };
+  }
+
+  /** Records that the project is about to be made. */
+  async intend(key: ProjectKey): Promise<void> {
+    await this.#project(key).set({ intended_at: sql<Date>`clock_timestamp()` }).execute();
+  }
+
+  /** Gives the claim back: the project was surely not made. */
+  async release(key: ProjectKey): Promise<void> {
+    await this.#project(key).set({ intended_at: null, claimed_by: null, claimed_until: null }).execute();
+  }
+
+  /** Records the channel's project. */
+  async bind(key: ProjectKey, projectId: string): Promise<void> {
+    await this.#project(key)
+      .set({ project_id: projectId, intended_at: null, claimed_by: null, claimed_until: null })
+      .execute();
+  }
+
+  #project(key: ProjectKey) {
+    return this.#db
+      .updateTable('projects')
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('account', '=', key.account);
+  }
+}

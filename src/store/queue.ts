@@ -1,0 +1,239 @@
+import type { Kysely, Transaction } from 'kysely';
+import pg from 'pg';
+import { type Db, fromKysely, PgBoss } from 'pg-boss';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { Database } from './database.ts';
+import { asStoreError } from './errors.ts';
+import { jobIds } from './job-id.ts';
+import { Listener } from './listener.ts';
+import type { Tables } from './tables.ts';
+import type { ThreadKey } from './threads.ts';
+
+export type { ThreadKey } from './threads.ts';
+
+/** A job that this process holds. `retryCount` names the attempt: the next holder has another. */
+export interface ThreadJob {
+  id: string;
+  retryCount: number;
+  thread: ThreadKey;
+}
+
+/** A holder that does not renew for so long loses its jobs, in seconds; pg-boss takes no less than 10. */
+export const heartbeatSeconds = 10;
+
+const queue = 'turn';
+const schema = 'pgboss';
+
+/** Who runs the queue's housekeeping looks this often for jobs whose holder is dead, in seconds. */
+const superviseSeconds = 1;
+
+const options = {
+  policy: 'key_strict_fifo',
+  // A job that fails for good blocks its thread for ever, and each takeover and outage uses one retry.
+  retryLimit: 1_000_000_000,
+  retryDelay: 0,
+  // Counted from the start of an attempt; renewing does not extend it. 24 h is the most that pg-boss takes.
+  expireInSeconds: 86_400,
+  heartbeatSeconds,
+  retentionSeconds: 30 * 86_400,
+  deleteAfterSeconds: 600,
+  notify: true,
+} as const;
+
+const threadSchema = z.object({ workspace: z.string(), channel: z.string(), root: z.string() });
+const jobSchema = z.looseObject({ id: z.string(), retryCount: z.number(), data: threadSchema });
+const settledSchema = z.looseObject({ settled: z.array(z.string()) });
+
+/**
+ * The queue of threads that have something to do: at most one job of a thread is held at a time, in order. A job is
+ * a token for its thread, so one too many does no harm. On connections of its own, so that a renewal never waits
+ * behind the product's statements.
+ */
+export class ThreadQueue {
+  readonly #pool: pg.Pool;
+  readonly #boss: PgBoss;
+  readonly #log: Logger;
+  readonly #nextId = jobIds();
+  readonly #listeners = new Set<() => void>();
+  #channel: string | undefined;
+
+  constructor({ database, log }: { database: Database; log: Logger }) {
+    this.#log = log;
+    const settings = { ...database.settings, application_name: 'taskthread queue' };
+    this.#pool = new pg.Pool({ ...settings, max: 4, statement_timeout: 30_000 });
+    this.#pool.on('error', (error) => log.warn({ reason: error.message }, 'a connection of the queue broke'));
+    this.#boss = new PgBoss({
+      db: this.#adapter(settings),
+      schema,
+      schedule: false,
+      useListenNotify: true,
+      superviseIntervalSeconds: superviseSeconds,
+      monitorIntervalSeconds: superviseSeconds,
+      maintenanceIntervalSeconds: 60,
+      flowIntervalSeconds: 86_400,
+    });
+    this.#boss.on('error', (error) =>
+      log.error({ reason: error.message }, "the queue's housekeeping failed"),
+    );
+    this.#boss.on('warning', ({ message, data }) => log.warn({ data }, message));
+  }
+
+  /** Makes the queue's own tables where there are none, and begins its housekeeping. */
+  async start(): Promise<void> {
+    await translated(async () => {
+      await this.#boss.start();
+      await this.#boss.createQueue(queue, options);
+      const { policy: _, ...changeable } = options;
+      await this.#boss.updateQueue(queue, changeable);
+    });
+  }
+
+  /** Ends the housekeeping and the connections; jobs that are still held are lost to others after their heartbeat. */
+  async stop(): Promise<void> {
+    await this.#boss.stop({ graceful: false });
+    await this.#pool.end();
+  }
+
+  /** Queues the thread; in a transaction, the job is there when that commits. */
+  async send(db: Transaction<Tables> | Kysely<Tables>, thread: ThreadKey): Promise<void> {
+    await this.#boss.send(queue, threadSchema.parse(thread), {
+      db: fromKysely(db),
+      id: this.#nextId(),
+      singletonKey: keyOf(thread),
+    });
+  }
+
+  /** Takes up to `most` jobs, of a thread only the oldest and only when none is held. */
+  async claim(most: number): Promise<ThreadJob[]> {
+    if (most < 1) return [];
+    const jobs = await translated(() => this.#boss.fetch(queue, { batchSize: most }));
+    return jobs.map((job) => {
+      const { id, retryCount, data } = jobSchema.parse(job);
+      return { id, retryCount, thread: data };
+    });
+  }
+
+  /** Says that we live and still hold these jobs; answers those that are ours. The others have a new holder. */
+  async renew(jobs: readonly ThreadJob[]): Promise<ThreadJob[]> {
+    if (jobs.length === 0) return [];
+    const answer = await translated(() => this.#boss.touch(queue, attempts(jobs)));
+    const ours = new Set(settledSchema.parse(answer).settled);
+    return jobs.filter((job) => ours.has(job.id));
+  }
+
+  /** Ends jobs whose work is done; those that are not ours any more are left alone. */
+  async complete(jobs: readonly ThreadJob[]): Promise<void> {
+    if (jobs.length === 0) return;
+    await translated(() => this.#boss.complete(queue, attempts(jobs)));
+    // The next job of the same thread may be taken now.
+    this.#wake();
+  }
+
+  /** Gives jobs back so that any process can take them at once; they stay first in their threads. */
+  async handBack(jobs: readonly ThreadJob[]): Promise<void> {
+    if (jobs.length === 0) return;
+    await translated(async () => {
+      await this.#boss.fail(queue, attempts(jobs), { reason: 'handed back' });
+      if (this.#channel !== undefined) {
+        await this.#pool.query('select pg_notify($1, $2)', [this.#channel, queue]);
+      }
+    });
+  }
+
+  /**
+   * Takes every held job back at once. Only for the process that holds the embedded server's lock, before it claims:
+   * whoever held them is dead.
+   */
+  async reclaimAll(): Promise<number> {
+    return translated(async () => {
+      const { rows } = await this.#pool.query<{ id: string; retryCount: number }>(
+        `select id, retry_count as "retryCount" from ${schema}.job where name = $1 and state = 'active'`,
+        [queue],
+      );
+      if (rows.length > 0) await this.#boss.fail(queue, rows, { reason: 'its holder is dead' });
+      return rows.length;
+    });
+  }
+
+  /** Which of these threads have no job, neither waiting nor held. */
+  async missing(threads: readonly ThreadKey[]): Promise<ThreadKey[]> {
+    const { rows } = await translated(() =>
+      this.#pool.query<{ key: string }>(
+        `select distinct singleton_key as key from ${schema}.job
+          where name = $1 and state < 'completed' and singleton_key = any($2)`,
+        [queue, threads.map(keyOf)],
+      ),
+    );
+    const found = new Set(rows.map((row) => row.key));
+    return threads.filter((thread) => !found.has(keyOf(thread)));
+  }
+
+  /** Whether the thread has a job, waiting or held. */
+  async has(thread: ThreadKey): Promise<boolean> {
+    return (await this.missing([thread])).length === 0;
+  }
+
+  /** How many jobs wait and how many are held, by all processes. */
+  async counts(): Promise<{ waiting: number; held: number }> {
+    const { rows } = await translated(() =>
+      this.#pool.query<{ waiting: number; held: number }>(
+        `select count(*) filter (where state < 'active') as waiting, count(*) filter (where state = 'active') as held
+          from ${schema}.job where name = $1 and state <= 'active'`,
+        [queue],
+      ),
+    );
+    return rows[0] ?? { waiting: 0, held: 0 };
+  }
+
+  /** Calls `listener` whenever a claim is worth trying; the answer takes it off again. */
+  onWake(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #wake(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #adapter(settings: pg.ClientConfig): Db {
+    return {
+      // Through the pool, which throws a connection away after an error: pg-boss sends BEGIN and COMMIT in one text.
+      executeSql: (text, values) => this.#pool.query(text, values),
+      listen: async (channel, heard, connected) => {
+        this.#channel = channel;
+        return new Listener(
+          settings,
+          channel,
+          {
+            heard: (payload) => {
+              heard(payload);
+              if (payload === queue) this.#wake();
+            },
+            connected: () => {
+              connected();
+              this.#wake();
+            },
+          },
+          this.#log,
+        );
+      },
+    };
+  }
+}
+
+function keyOf({ workspace, channel, root }: ThreadKey): string {
+  return `${workspace}/${channel}/${root}`;
+}
+
+function attempts(jobs: readonly ThreadJob[]): { id: string; retryCount: number }[] {
+  return jobs.map(({ id, retryCount }) => ({ id, retryCount }));
+}
+
+async function translated<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asStoreError(error);
+  }
+}

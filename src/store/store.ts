@@ -1,0 +1,43 @@
+import type { Kysely, Transaction } from 'kysely';
+import { Files } from './files.ts';
+import { Messages } from './messages.ts';
+import { Posts } from './posts.ts';
+import { Projects } from './projects.ts';
+import { Results } from './results.ts';
+import { Strays } from './strays.ts';
+import type { Tables } from './tables.ts';
+import { Threads } from './threads.ts';
+import { Turns } from './turns.ts';
+import { Workspaces } from './workspaces.ts';
+
+/** Every table's questions on one connection pool, or inside one transaction. */
+export class Store {
+  readonly db: Kysely<Tables>;
+  readonly files: Files;
+  readonly messages: Messages;
+  readonly posts: Posts;
+  readonly projects: Projects;
+  readonly results: Results;
+  readonly strays: Strays;
+  readonly threads: Threads;
+  readonly turns: Turns;
+  readonly workspaces: Workspaces;
+
+  constructor(db: Kysely<Tables>) {
+    this.db = db;
+    this.files = new Files(db);
+    this.messages = new Messages(db);
+    this.posts = new Posts(db);
+    this.projects = new Projects(db);
+    this.results = new Results(db);
+    this.strays = new Strays(db);
+    this.threads = new Threads(db);
+    this.turns = new Turns(db);
+    this.workspaces = new Workspaces(db);
+  }
+
+  /** Runs `work` in one transaction; a throw rolls it back. */
+  async transaction<T>(work: (store: Store, trx: Transaction<Tables>) => Promise<T>): Promise<T> {
+    return this.db.transaction().execute((trx) => work(new Store(trx), trx));
+  }
+}

@@ -1,0 +1,52 @@
+import { type Kysely, sql } from 'kysely';
+import type { SlackTs, Tables } from './tables.ts';
+import type { ThreadKey } from './threads.ts';
+
+/** Replies in threads that were not ours when they arrived: ids only, forgotten after ten minutes. */
+export class Strays {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  async note(thread: ThreadKey, ts: SlackTs): Promise<void> {
+    await this.#db
+      .insertInto('strays')
+      .values({ ...thread, ts })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+
+  /** The strays of a thread that is ours now, later than the message that made it ours. */
+  async after(thread: ThreadKey, ts: SlackTs): Promise<SlackTs[]> {
+    const rows = await this.#db
+      .selectFrom('strays')
+      .select('ts')
+      .where('workspace', '=', thread.workspace)
+      .where('channel', '=', thread.channel)
+      .where('root', '=', thread.root)
+      .where('ts', '>', ts)
+      .orderBy('ts')
+      .execute();
+    return rows.map((row) => row.ts);
+  }
+
+  /** Forgets a thread's strays: they were read back. */
+  async forget(thread: ThreadKey): Promise<void> {
+    await this.#db
+      .deleteFrom('strays')
+      .where('workspace', '=', thread.workspace)
+      .where('channel', '=', thread.channel)
+      .where('root', '=', thread.root)
+      .execute();
+  }
+
+  /** Forgets what is older than ten minutes. */
+  async sweep(): Promise<void> {
+    await this.#db
+      .deleteFrom('strays')
+      .where('seen_at', '<', sql<Date>`now() - interval '10 minutes'`)
+      .execute();
+  }
+}

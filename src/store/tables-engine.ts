@@ -1,0 +1,16 @@
+import type { ColumnType } from 'kysely';
+
+/** The pace of one kind of call in one workspace, shared by all processes. */
+export interface LaneTable {
+  workspace: string;
+  lane: string;
+  /** Theoretical arrival time: when everything granted so far is paid for, by the database's clock. */
+  tat: ColumnType<Date, Date | undefined, Date>;
+  /** Nothing is granted before this time, because a 429 was answered. */
+  held_until: ColumnType<Date, Date | undefined, Date>;
+}
+
+/** The tables of the engine, beside those of the product. */
+export interface EngineTables {
+  lanes: LaneTable;
+}

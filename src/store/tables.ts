@@ -1,0 +1,221 @@
+import type { ColumnType, Generated, Selectable } from 'kysely';
+import type { EngineTables } from './tables-engine.ts';
+
+/** A Slack ts, `numeric(16,6)`: compares as a number and comes back as a string with six decimals. */
+export type SlackTs = string;
+
+type Time = ColumnType<Date, Date | string | undefined, Date | string>;
+type MaybeTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+type MaybeJson<T> = ColumnType<T | null, string | null | undefined, string | null>;
+
+/** One Slack workspace that the bot is installed in. */
+export interface WorkspaceTable {
+  workspace: string;
+  name: string;
+  bot_user: string;
+  bot_id: string;
+  /** When the last event of this workspace was received. */
+  last_event_at: MaybeTime;
+  created_at: Generated<Date>;
+}
+
+/** A channel's project at the service. Without `project_id` it is still to be made. */
+export interface ProjectTable {
+  workspace: string;
+  channel: string;
+  /** The service account that the project belongs to. */
+  account: string;
+  project_id: string | null;
+  /** Who is making it now, so that two threads of a channel do not make two. */
+  claimed_by: string | null;
+  claimed_until: MaybeTime;
+  /** Set just before the project is made, cleared when the outcome is known. */
+  intended_at: MaybeTime;
+  created_at: Generated<Date>;
+}
+
+/** A thread that is ours. Its task is made when its first turn needs it. */
+export interface ThreadTable {
+  workspace: string;
+  channel: string;
+  root: SlackTs;
+  account: string;
+  /** The person whose message made the thread ours. */
+  starter: string;
+  /** The message that made the thread ours: later than `root` in the middle of a human thread. */
+  began_ts: SlackTs;
+  project_id: string | null;
+  task_id: string | null;
+  task_title: string | null;
+  /** Set just before the task is started, cleared when the outcome is known. */
+  task_intended_at: MaybeTime;
+  /** People whose messages were sent to the task, in the order of their first. */
+  writers: Generated<string[]>;
+  /** No task came of it (a help was shown): replies need a mention again. */
+  dormant: Generated<boolean>;
+  last_used_at: Generated<Date>;
+  created_at: Generated<Date>;
+}
+
+/** The words of a person's message, as Slack delivered them. */
+export interface Words {
+  text: string;
+  blocks?: unknown[];
+  files?: unknown[];
+}
+
+/**
+ * waiting: arrived, not sent; sending: frozen, the send is under way or its outcome is being settled;
+ * sent: at the service; withdrawn: taken back before it was sent; closed: its turn ended without a send.
+ */
+export type MessageState = 'waiting' | 'sending' | 'sent' | 'withdrawn' | 'closed';
+
+/** A person's message that is for the agent. Its key is the inbox's dedupe. */
+export interface MessageTable {
+  workspace: string;
+  channel: string;
+  ts: SlackTs;
+  root: SlackTs;
+  person: string;
+  state: MessageState;
+  /** Null when the turn is done and its time to retry is over. */
+  words: MaybeJson<Words>;
+  edited_ts: SlackTs | null;
+  /** Whether the message carries our waiting mark in Slack. */
+  marked: Generated<boolean>;
+  received_at: Generated<Date>;
+}
+
+/** An edit or a deletion that arrived before the message that it is about. */
+export interface EarlyChangeTable {
+  workspace: string;
+  channel: string;
+  ts: SlackTs;
+  deleted: boolean;
+  words: MaybeJson<Words>;
+  edited_ts: SlackTs | null;
+  seen_at: Generated<Date>;
+}
+
+/** A reply in a thread that was not ours when it arrived: ids only, for ten minutes. */
+export interface StrayTable {
+  workspace: string;
+  channel: string;
+  root: SlackTs;
+  ts: SlackTs;
+  seen_at: Generated<Date>;
+}
+
+/** How a turn ended. */
+export type TurnOutcome =
+  | 'completed'
+  | 'length'
+  | 'cancelled'
+  | 'failed'
+  | 'refused'
+  | 'withdrawn'
+  | 'helped'
+  | 'abandoned';
+
+/** What the thread is told of one file of a message. */
+export interface FileNote {
+  name: string;
+  /** A key of the words for a file that was left out; null when it was sent. */
+  reason: string | null;
+  sizeBytes?: number;
+  detail?: string;
+}
+
+/** One message to the agent and its reply. Each column is the record of a step; null: not done yet. */
+export interface TurnTable {
+  id: string;
+  workspace: string;
+  channel: string;
+  root: SlackTs;
+  message_ts: SlackTs;
+  asker: string;
+  /** What is sent, frozen with the message; a retry sends the same. */
+  content: string | null;
+  /** The service's file ids that go with it. */
+  attached: MaybeJson<string[]>;
+  file_notes: MaybeJson<FileNote[]>;
+  /** The task's last message id when the send was intended; '' when it had none. */
+  send_after_id: string | null;
+  send_intended_at: MaybeTime;
+  user_message_id: string | null;
+  assistant_message_id: string | null;
+  stop_asked_by: string | null;
+  stop_asked_at: MaybeTime;
+  settled_at: MaybeTime;
+  outcome: TurnOutcome | null;
+  /** Set when a person asked to go on after the length limit. */
+  continued_at: MaybeTime;
+  /** Set when the results have been posted (or there are none). */
+  results_at: MaybeTime;
+  finished_at: MaybeTime;
+  /** Takeovers since the last step that was recorded; too many end the turn. */
+  attempts: Generated<number>;
+  first_visible_at: MaybeTime;
+  edits: Generated<number>;
+  bytes_up: Generated<number>;
+  started_at: Generated<Date>;
+}
+
+/** The intent is recorded before the call; `ts` when Slack answered; gone when Slack no longer has it. */
+export type PostState = 'intended' | 'posted' | 'gone';
+
+/** A Slack message of ours: what it is for, and where it went. */
+export interface PostTable {
+  workspace: string;
+  turn: string;
+  /** `reply:0`, `reply:1`, …, `results:0`, …, `end`, `notice:<what>`. */
+  part: string;
+  channel: string;
+  root: SlackTs;
+  state: PostState;
+  ts: SlackTs | null;
+  /** SHA-256 of what it shows, so that an edit that changes nothing is not sent. */
+  digest: string | null;
+  intended_at: Time;
+}
+
+/** A Slack file at the service: uploaded once into a project, attached many times. */
+export interface FileTable {
+  workspace: string;
+  slack_file: string;
+  project_id: string;
+  /** The service's file id, set when the upload is finalized. */
+  file_id: string | null;
+  name: string;
+  size_bytes: number;
+  created_at: Generated<Date>;
+}
+
+/** A result that was posted in its thread. */
+export interface ResultTable {
+  workspace: string;
+  channel: string;
+  root: SlackTs;
+  result_id: string;
+  turn: string;
+  posted_at: Generated<Date>;
+}
+
+/** Every table of the product; each carries the workspace. */
+export interface Tables extends EngineTables {
+  workspaces: WorkspaceTable;
+  projects: ProjectTable;
+  threads: ThreadTable;
+  messages: MessageTable;
+  early_changes: EarlyChangeTable;
+  strays: StrayTable;
+  turns: TurnTable;
+  posts: PostTable;
+  files: FileTable;
+  results: ResultTable;
+}
+
+export type Thread = Selectable<ThreadTable>;
+export type Message = Selectable<MessageTable>;
+export type Turn = Selectable<TurnTable>;
+export type Post = Selectable<PostTable>;

@@ -1,0 +1,126 @@
+import { type Kysely, sql } from 'kysely';
+import type { SlackTs, Tables, Thread } from './tables.ts';
+
+/** Names one thread: `root` is the ts of its first message. */
+export interface ThreadKey {
+  workspace: string;
+  channel: string;
+  root: SlackTs;
+}
+
+/** The threads that are ours. */
+export class Threads {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /**
+   * Holds everybody else who decides about this thread until the transaction ends: whether a reply is a stray or
+   * a message must not depend on a mention that is being written at the same time.
+   */
+  async lock(key: ThreadKey): Promise<void> {
+    const name = `${key.workspace}/${key.channel}/${key.root}`;
+    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(this.#db);
+  }
+
+  async get(key: ThreadKey): Promise<Thread | undefined> {
+    return this.#thread(key).executeTakeFirst();
+  }
+
+  /** The thread's row; throws where the thread is not ours. */
+  async expect(key: ThreadKey): Promise<Thread> {
+    return this.#thread(key).executeTakeFirstOrThrow();
+  }
+
+  /** Makes a thread ours, or wakes one that is dormant. */
+  async adopt(key: ThreadKey, by: { account: string; person: string; ts: SlackTs }): Promise<void> {
+    await this.#db
+      .insertInto('threads')
+      .values({ ...key, account: by.account, starter: by.person, began_ts: by.ts })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['workspace', 'channel', 'root'])
+          .doUpdateSet({ dormant: false, began_ts: by.ts, starter: by.person })
+          .where('threads.dormant', '=', true),
+      )
+      .execute();
+  }
+
+  /** A thread that no task came of: its replies need a mention again. */
+  async rest(key: ThreadKey): Promise<void> {
+    await this.#change(key, { dormant: true });
+  }
+
+  /** Records that a task is about to be started, by its title, before the call. */
+  async intendTask(key: ThreadKey, projectId: string, title: string): Promise<void> {
+    await this.#change(key, { project_id: projectId, task_title: title, task_intended_at: new Date() });
+  }
+
+  /** The task was surely not started. */
+  async forgetTaskIntent(key: ThreadKey): Promise<void> {
+    await this.#change(key, { task_intended_at: null });
+  }
+
+  /** Records the thread's task. */
+  async bindTask(key: ThreadKey, taskId: string): Promise<void> {
+    await this.#change(key, { task_id: taskId, task_intended_at: null });
+  }
+
+  /** Whether a task belongs to a thread already, or another thread of the project has an open intent. */
+  async mayAdopt(key: ThreadKey, projectId: string, taskId: string): Promise<boolean> {
+    const rival = await this.#db
+      .selectFrom('threads')
+      .select('root')
+      .where('workspace', '=', key.workspace)
+      .where('project_id', '=', projectId)
+      .where((where) => where.or([where('task_id', '=', taskId), where('task_intended_at', 'is not', null)]))
+      .where((where) =>
+        where.not(where.and([where('channel', '=', key.channel), where('root', '=', key.root)])),
+      )
+      .limit(1)
+      .executeTakeFirst();
+    return rival === undefined;
+  }
+
+  /** Notes that a person's words went to the task; the answer is all who wrote, in the order of their first. */
+  async addWriter(key: ThreadKey, person: string): Promise<string[]> {
+    const row = await this.#db
+      .updateTable('threads')
+      .set({
+        writers: sql<
+          string[]
+        >`case when ${person} = any(writers) then writers else writers || ${person}::text end`,
+        last_used_at: sql<Date>`now()`,
+      })
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('root', '=', key.root)
+      .returning('writers')
+      .executeTakeFirstOrThrow();
+    return row.writers;
+  }
+
+  #thread(key: ThreadKey) {
+    return this.#db
+      .selectFrom('threads')
+      .selectAll()
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('root', '=', key.root);
+  }
+
+  async #change(
+    key: ThreadKey,
+    values: Partial<Pick<Thread, 'dormant' | 'project_id' | 'task_id' | 'task_title' | 'task_intended_at'>>,
+  ): Promise<void> {
+    await this.#db
+      .updateTable('threads')
+      .set(values)
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('root', '=', key.root)
+      .execute();
+  }
+}

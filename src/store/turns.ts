@@ -1,0 +1,176 @@
+import type { Kysely } from 'kysely';
+import { sql } from 'kysely';
+import type { FileNote, Message, Tables, Turn, TurnOutcome } from './tables.ts';
+import type { ThreadKey } from './threads.ts';
+
+/** What a step records in its turn. */
+export type TurnRecord = Partial<
+  Pick<
+    Turn,
+    | 'content'
+    | 'send_after_id'
+    | 'send_intended_at'
+    | 'user_message_id'
+    | 'assistant_message_id'
+    | 'settled_at'
+    | 'outcome'
+    | 'results_at'
+    | 'first_visible_at'
+    | 'bytes_up'
+  >
+> & { attached?: string[]; file_notes?: FileNote[] };
+
+/** Turns: one message to the agent and its reply. */
+export class Turns {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  async get(workspace: string, id: string): Promise<Turn | undefined> {
+    return this.#db
+      .selectFrom('turns')
+      .selectAll()
+      .where('workspace', '=', workspace)
+      .where('id', '=', id)
+      .executeTakeFirst();
+  }
+
+  /** The thread's turn that is not finished; at most one exists. */
+  async open(thread: ThreadKey): Promise<Turn | undefined> {
+    return this.#inThread(thread).where('finished_at', 'is', null).executeTakeFirst();
+  }
+
+  /** The turn of a person's message, where it has begun. */
+  async ofMessage(message: { workspace: string; channel: string; ts: string }): Promise<Turn | undefined> {
+    return this.#db
+      .selectFrom('turns')
+      .selectAll()
+      .where('workspace', '=', message.workspace)
+      .where('channel', '=', message.channel)
+      .where('message_ts', '=', message.ts)
+      .executeTakeFirst();
+  }
+
+  /** The thread's newest turn. */
+  async latest(thread: ThreadKey): Promise<Turn | undefined> {
+    return this.#inThread(thread).orderBy('message_ts', 'desc').limit(1).executeTakeFirst();
+  }
+
+  /** Begins the turn of a waiting message. */
+  async begin(id: string, message: Message): Promise<Turn> {
+    return this.#db
+      .insertInto('turns')
+      .values({
+        id,
+        workspace: message.workspace,
+        channel: message.channel,
+        root: message.root,
+        message_ts: message.ts,
+        asker: message.person,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  }
+
+  /** Records a step; every recorded step starts the count of attempts anew. */
+  async record(turn: Pick<Turn, 'workspace' | 'id'>, values: TurnRecord): Promise<Turn> {
+    const { attached, file_notes, ...rest } = values;
+    return this.#db
+      .updateTable('turns')
+      .set({
+        ...rest,
+        ...(attached === undefined ? {} : { attached: JSON.stringify(attached) }),
+        ...(file_notes === undefined ? {} : { file_notes: JSON.stringify(file_notes) }),
+        attempts: 0,
+      })
+      .where('workspace', '=', turn.workspace)
+      .where('id', '=', turn.id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  }
+
+  /** Counts one more takeover without progress; the answer is how many there were. */
+  async attempt(turn: Pick<Turn, 'workspace' | 'id'>): Promise<number> {
+    const row = await this.#db
+      .updateTable('turns')
+      .set({ attempts: sql<number>`attempts + 1` })
+      .where('workspace', '=', turn.workspace)
+      .where('id', '=', turn.id)
+      .returning('attempts')
+      .executeTakeFirstOrThrow();
+    return row.attempts;
+  }
+
+  /** Adds to the number of edits that the turn's reply took. */
+  async countEdits(turn: Pick<Turn, 'workspace' | 'id'>, edits: number): Promise<void> {
+    await this.#db
+      .updateTable('turns')
+      .set({ edits: sql<number>`edits + ${edits}` })
+      .where('workspace', '=', turn.workspace)
+      .where('id', '=', turn.id)
+      .execute();
+  }
+
+  /** Ends a turn; its first outcome stays. */
+  async finish(turn: Pick<Turn, 'workspace' | 'id'>, outcome: TurnOutcome): Promise<void> {
+    await this.#db
+      .updateTable('turns')
+      .set({
+        finished_at: sql<Date>`now()`,
+        outcome: sql<TurnOutcome>`coalesce(outcome, ${outcome})`,
+        settled_at: sql<Date>`coalesce(settled_at, now())`,
+      })
+      .where('workspace', '=', turn.workspace)
+      .where('id', '=', turn.id)
+      .execute();
+  }
+
+  /** Asks for a stop; undefined where the turn is over. The first who asked stays named. */
+  async askStop(workspace: string, id: string, person: string): Promise<Turn | undefined> {
+    return this.#db
+      .updateTable('turns')
+      .set({
+        stop_asked_by: sql<string>`coalesce(stop_asked_by, ${person})`,
+        stop_asked_at: sql<Date>`coalesce(stop_asked_at, now())`,
+      })
+      .where('workspace', '=', workspace)
+      .where('id', '=', id)
+      .where('settled_at', 'is', null)
+      .returningAll()
+      .executeTakeFirst();
+  }
+
+  /** Claims the one continuation of a turn; undefined where it was claimed before. */
+  async claimContinue(workspace: string, id: string): Promise<Turn | undefined> {
+    return this.#db
+      .updateTable('turns')
+      .set({ continued_at: sql<Date>`now()` })
+      .where('workspace', '=', workspace)
+      .where('id', '=', id)
+      .where('continued_at', 'is', null)
+      .returningAll()
+      .executeTakeFirst();
+  }
+
+  /** Whether a message at the service belongs to a turn already. */
+  async isBound(workspace: string, userMessageId: string): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom('turns')
+      .select('id')
+      .where('workspace', '=', workspace)
+      .where('user_message_id', '=', userMessageId)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  #inThread(thread: ThreadKey) {
+    return this.#db
+      .selectFrom('turns')
+      .selectAll()
+      .where('workspace', '=', thread.workspace)
+      .where('channel', '=', thread.channel)
+      .where('root', '=', thread.root);
+  }
+}

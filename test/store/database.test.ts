@@ -1,0 +1,81 @@
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
+import { asStoreError, StoreError } from '../../src/store/errors.ts';
+import { copyOfTemplate, freshDatabase, silent, testServer } from './postgres.ts';
+
+const server = await testServer();
+const database = await freshDatabase();
+
+describe('values', () => {
+  test('a Slack ts comes back with its six decimals, and a bigint as a number', async () => {
+    const { rows } = await database.pool.query(
+      'select 1792000000.000100::numeric(16,6) as ts, 5368709120::bigint as bytes',
+    );
+    expect(rows).toEqual([{ ts: '1792000000.000100', bytes: 5_368_709_120 }]);
+  });
+
+  test('a bigint that a number cannot hold is refused rather than bent', async () => {
+    await expect(database.pool.query('select 9007199254740993::bigint')).rejects.toThrow(RangeError);
+  });
+});
+
+describe('migrations', () => {
+  test('several processes may start on an empty database at once', async () => {
+    const name = 'empty_for_migrations';
+    await database.pool.query(`create database ${name}`);
+    const embedded = { ...server, connection: { ...server.connection, database: name } };
+    const opened = await Promise.all([1, 2, 3, 4].map(() => openDatabase({ embedded, log: silent })));
+    const { rows } = await (opened[0]?.pool ?? database.pool).query(
+      'select name from kysely_migration order by name',
+    );
+    expect(rows).toEqual([{ name: '0000-engine' }, { name: '0001-product' }]);
+    for (const each of opened) await each.close();
+  });
+
+  test('a database that a newer release has used is refused', async () => {
+    const connection = await copyOfTemplate(server);
+    const client = new pg.Client(connection);
+    await client.connect();
+    await client.query("insert into kysely_migration values ('9999-future', now()::text)");
+    await client.end();
+    const opening = openDatabase({ embedded: { ...server, connection }, log: silent });
+    await expect(opening).rejects.toMatchObject({ code: 'migration_failed' });
+  });
+});
+
+describe('outages', () => {
+  test('a connection that is cut in use arrives as an error of the store, and the pool goes on', async () => {
+    const held = database.kysely.transaction().execute(async (trx) => {
+      await database.pool.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
+      );
+      await trx.selectFrom('lanes').selectAll().execute();
+    });
+    await expect(held).rejects.toMatchObject({ name: 'StoreError', code: 'unavailable' });
+    expect(await database.kysely.selectFrom('lanes').selectAll().execute()).toEqual([]);
+  });
+
+  test('a database that cannot be reached is unavailable, and one that does not exist is denied', async () => {
+    const gone = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', log: silent });
+    await expect(gone).rejects.toMatchObject({ code: 'unavailable' });
+    const connection = { ...server.connection, database: 'nowhere' };
+    const unknown = openDatabase({ embedded: { ...server, connection }, log: silent });
+    await expect(unknown).rejects.toMatchObject({ code: 'denied' });
+  });
+
+  test('a full disk has a code of its own, and a broken constraint stays what it is', async () => {
+    const full = Object.assign(new Error('could not extend file'), { code: '53100' });
+    expect(asStoreError(full)).toMatchObject({ code: 'disk_full', cause: full });
+    const row = { workspace: 'T1', lane: 'edits' };
+    await database.kysely.insertInto('lanes').values(row).execute();
+    const again = database.kysely.insertInto('lanes').values(row).execute();
+    await expect(again).rejects.not.toBeInstanceOf(StoreError);
+    await expect(again).rejects.toMatchObject({ code: '23505' });
+  });
+
+  test('a statement that takes too long is ended', async () => {
+    const { rows } = await database.pool.query("select current_setting('statement_timeout') as most");
+    expect(rows).toEqual([{ most: '30s' }]);
+  });
+});

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { Lanes } from '../../src/store/lanes.ts';
+import { freshDatabase } from './postgres.ts';
+
+const database = await freshDatabase({ maxConnections: 16 });
+const lanes = new Lanes(database.kysely);
+
+/** Takes as often as it is granted, at once. */
+async function takeAll(lane: string, pace: { perMinute: number; burst: number }, most = 50): Promise<number> {
+  for (let taken = 0; taken < most; taken += 1) {
+    if ((await lanes.take('T1', lane, pace)) > 0) return taken;
+  }
+  return most;
+}
+
+describe('a lane', () => {
+  test('grants its burst at once and then says how long to wait', async () => {
+    const pace = { perMinute: 44, burst: 4 };
+    expect(await takeAll('paced', pace)).toBe(4);
+    const waitMs = await lanes.take('T1', 'paced', pace);
+    expect(waitMs).toBeGreaterThan(1_000);
+    expect(waitMs).toBeLessThanOrEqual(Math.ceil(60_000 / 44));
+  });
+
+  test('gives a deeper burst what it refuses a shallow one', async () => {
+    expect(await takeAll('mixed', { perMinute: 44, burst: 4 })).toBe(4);
+    expect(await takeAll('mixed', { perMinute: 44, burst: 6 })).toBe(2);
+    expect(await lanes.take('T1', 'mixed', { perMinute: 44, burst: 4 })).toBeGreaterThan(2_500);
+  });
+
+  test('grants again after the wait that it answered', async () => {
+    const pace = { perMinute: 600, burst: 1 };
+    expect(await lanes.take('T1', 'waiting', pace)).toBe(0);
+    const waitMs = await lanes.take('T1', 'waiting', pace);
+    await sleep(waitMs + 5);
+    expect(await lanes.take('T1', 'waiting', pace)).toBe(0);
+  });
+
+  test('is its own for each workspace and each kind of call', async () => {
+    const pace = { perMinute: 1, burst: 1 };
+    expect(await lanes.take('T1', 'a', pace)).toBe(0);
+    expect(await lanes.take('T1', 'b', pace)).toBe(0);
+    expect(await lanes.take('T2', 'a', pace)).toBe(0);
+    expect(await lanes.take('T1', 'a', pace)).toBeGreaterThan(0);
+  });
+});
+
+describe('a hold', () => {
+  test('refuses everybody in the lane until it is over, also in a lane that was never used', async () => {
+    const pace = { perMinute: 6_000, burst: 10 };
+    await lanes.hold('T1', 'held', 300);
+    await lanes.hold('T1', 'held', 10);
+    const waitMs = await lanes.take('T1', 'held', pace);
+    expect(waitMs).toBeGreaterThan(200);
+    expect(waitMs).toBeLessThanOrEqual(300);
+    expect(await lanes.take('T2', 'held', pace)).toBe(0);
+    await sleep(waitMs + 5);
+    expect(await lanes.take('T1', 'held', pace)).toBe(0);
+  });
+});
+
+describe('a permit that was not used', () => {
+  const pace = { perMinute: 10, burst: 2 };
+
+  test('can be given back', async () => {
+    expect(await takeAll('back', pace)).toBe(2);
+    await lanes.giveBack('T1', 'back');
+    await lanes.giveBack('T1', 'back');
+    await lanes.giveBack('T1', 'back');
+    expect(await takeAll('back', pace)).toBe(2);
+  });
+
+  test('stays taken when somebody else took one after it and its place in time is past', async () => {
+    const others = new Lanes(database.kysely);
+    expect(await lanes.take('T1', 'late', pace)).toBe(0);
+    expect(await others.take('T1', 'late', pace)).toBe(0);
+    await lanes.giveBack('T1', 'late');
+    expect(await lanes.take('T1', 'late', pace)).toBeGreaterThan(0);
+  });
+});
+
+describe('under 16 clients at once', () => {
+  test('no sliding window sees more than the burst and what its length adds, and little is left unused', async () => {
+    // The database itself notes when it granted, so that the windows are exact.
+    await database.pool.query(`
+      create table grants (at double precision);
+      create function note_grant() returns trigger language plpgsql as
+        'begin insert into grants values (extract(epoch from clock_timestamp()) * 1000); return null; end';
+      create trigger note after insert or update of tat on lanes for each row execute function note_grant()`);
+    // A hundred times faster than a real lane: 100 a second stand for 100 a minute.
+    const pace = { perMinute: 6_000, burst: 20 };
+    const started = performance.now();
+    await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        while (performance.now() - started < 3_000) {
+          const waitMs = await lanes.take('T1', 'crowd', pace);
+          if (waitMs > 0) await sleep(Math.min(waitMs, 20));
+        }
+      }),
+    );
+    const { rows } = await database.pool.query<{ at: number }>('select at from grants order by at');
+    const times = rows.map(({ at }) => at);
+    expect(times.length).toBeGreaterThan(250);
+    for (const windowMs of [10, 100, 600, 2_000]) {
+      const counts = times.map(
+        (from) => times.filter((time) => time >= from && time < from + windowMs).length,
+      );
+      expect(Math.max(...counts)).toBeLessThanOrEqual(20 + windowMs / 10);
+    }
+  });
+
+  test('a rush on a full bucket gets the burst and not one more', async () => {
+    const pace = { perMinute: 0.5, burst: 10 };
+    const answers = await Promise.all(Array.from({ length: 64 }, () => lanes.take('T1', 'rush', pace)));
+    expect(answers.filter((waitMs) => waitMs === 0)).toHaveLength(10);
+  });
+});

@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ThreadJob, type ThreadKey, ThreadQueue } from '../../src/store/queue.ts';
+import { freshDatabase, silent } from './postgres.ts';
+
+const database = await freshDatabase();
+const ours = new ThreadQueue({ database, log: silent });
+const others = new ThreadQueue({ database, log: silent });
+beforeAll(async () => {
+  await ours.start();
+  await others.start();
+});
+afterAll(async () => {
+  await ours.stop();
+  await others.stop();
+});
+
+let count = 0;
+function newThread(): ThreadKey {
+  count += 1;
+  return { workspace: 'T1', channel: 'C1', root: `${1_792_000_000 + count}.000100` };
+}
+
+async function claimOne(queue: ThreadQueue): Promise<ThreadJob> {
+  const [job] = await queue.claim(1);
+  if (job === undefined) throw new Error('there is no job');
+  return job;
+}
+
+describe('sending', () => {
+  test('a job is there when the transaction commits, and not when it is rolled back', async () => {
+    const [kept, dropped] = [newThread(), newThread()];
+    await database.kysely.transaction().execute((trx) => ours.send(trx, kept));
+    const failing = database.kysely.transaction().execute(async (trx) => {
+      await ours.send(trx, dropped);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await ours.missing([kept, dropped])).toEqual([dropped]);
+    const job = await claimOne(ours);
+    expect(job.thread).toEqual(kept);
+    expect(await ours.has(kept)).toBe(true);
+    await ours.complete([job]);
+    expect(await ours.has(kept)).toBe(false);
+  });
+
+  test('wakes every process at once', async () => {
+    const woken = new Promise<void>((resolve) => {
+      const off = others.onWake(() => {
+        off();
+        resolve();
+      });
+    });
+    const started = performance.now();
+    await ours.send(database.kysely, newThread());
+    await woken;
+    expect(performance.now() - started).toBeLessThan(500);
+    await ours.complete(await ours.claim(10));
+  });
+});
+
+describe('one thread', () => {
+  test('has one job at work at a time, in the order of sending, also within one transaction', async () => {
+    const thread = newThread();
+    await database.kysely.transaction().execute(async (trx) => {
+      for (let index = 0; index < 5; index += 1) await ours.send(trx, thread);
+    });
+    const seen: string[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      const job = await claimOne(index % 2 === 0 ? ours : others);
+      expect(await others.claim(10)).toEqual([]);
+      seen.push(job.id);
+      await ours.complete([job]);
+    }
+    expect(seen).toEqual(seen.toSorted());
+  });
+
+  test('keeps its order when jobs are handed back', async () => {
+    const thread = newThread();
+    for (let index = 0; index < 3; index += 1) await ours.send(database.kysely, thread);
+    const first = await claimOne(ours);
+    await ours.handBack([first]);
+    const again = await claimOne(others);
+    expect(again).toMatchObject({ id: first.id, retryCount: 1 });
+    await others.complete([again]);
+    const second = await claimOne(ours);
+    expect(second.id > first.id).toBe(true);
+    await ours.complete([second]);
+    const third = await claimOne(others);
+    expect(third.id > second.id).toBe(true);
+    await others.complete([third]);
+  });
+
+  test('goes on after a hundred hand-backs', async () => {
+    await ours.send(database.kysely, newThread());
+    for (let index = 0; index < 100; index += 1) await ours.handBack([await claimOne(ours)]);
+    const job = await claimOne(ours);
+    expect(job.retryCount).toBe(100);
+    await ours.complete([job]);
+  });
+});
+
+describe('a job that another process has by now', () => {
+  test('is neither renewed, completed nor handed back by the one that lost it', async () => {
+    await ours.send(database.kysely, newThread());
+    const lost = await claimOne(ours);
+    await others.handBack([lost]);
+    const held = await claimOne(others);
+    expect(held.id).toBe(lost.id);
+    expect(await ours.renew([lost])).toEqual([]);
+    await ours.complete([lost]);
+    await ours.handBack([lost]);
+    expect(await others.renew([held])).toEqual([held]);
+    expect(await ours.counts()).toEqual({ waiting: 0, held: 1 });
+    await others.complete([held]);
+  });
+});
+
+describe('all at once', () => {
+  test('two thousand jobs are held, renewed and completed in few statements', async () => {
+    const threads = Array.from({ length: 2_000 }, newThread);
+    await database.kysely.transaction().execute(async (trx) => {
+      for (const thread of threads) await ours.send(trx, thread);
+    });
+    const jobs = await ours.claim(2_000);
+    expect(jobs).toHaveLength(2_000);
+    const started = performance.now();
+    expect(await ours.renew(jobs)).toHaveLength(2_000);
+    expect(performance.now() - started).toBeLessThan(1_000);
+    await ours.complete(jobs);
+    expect(await ours.counts()).toEqual({ waiting: 0, held: 0 });
+  });
+
+  test('held jobs are taken back by the process that knows their holder is dead', async () => {
+    await ours.send(database.kysely, newThread());
+    await ours.send(database.kysely, newThread());
+    const lost = await ours.claim(10);
+    expect(await others.reclaimAll()).toBe(2);
+    expect(await ours.renew(lost)).toEqual([]);
+    const taken = await others.claim(10);
+    expect(taken).toHaveLength(2);
+    await others.complete(taken);
+  });
+});
+
+test('a listening connection that breaks is made again and wakes', async () => {
+  await sleep(100);
+  let wakes = 0;
+  const off = ours.onWake(() => {
+    wakes += 1;
+  });
+  const { rowCount } = await database.pool.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen %'",
+  );
+  expect(rowCount).toBe(2);
+  await sleep(1_000);
+  expect(wakes).toBe(1);
+  await ours.send(database.kysely, newThread());
+  await sleep(100);
+  expect(wakes).toBe(2);
+  off();
+});

@@ -1,0 +1,91 @@
+import type { z } from 'zod';
+import { bareHost } from './address.ts';
+import { type Dialect, defaultDialect } from './dialect.ts';
+import { Http } from './http.ts';
+import { Links } from './links.ts';
+import {
+  type AgentClientOptions,
+  type AgentTimeouts,
+  type CallOptions,
+  defaultTimeouts,
+  type GuardedOptions,
+} from './options.ts';
+import { defaultRetry } from './retry.ts';
+import { statusSchema, type TaskStatus } from './schema.ts';
+
+/** The kinds of calls that the endpoints are made of, and what they share. */
+export class Caller {
+  readonly dialect: Dialect;
+  readonly http: Http;
+  readonly links: Links;
+  readonly timeouts: AgentTimeouts;
+
+  /** Throws TypeError where the address or the key cannot be used. */
+  constructor(options: AgentClientOptions) {
+    const baseUrl = baseAddress(options.baseUrl);
+    if (!/^[\x21-\x7e]+$/.test(options.apiKey)) {
+      throw new TypeError('AGENT_API_KEY must be visible ASCII characters without spaces.');
+    }
+    this.dialect = options.dialect ?? defaultDialect;
+    this.timeouts = { ...defaultTimeouts, ...options.timeouts };
+    const { connectMs, idleMs } = this.timeouts;
+    const retry = { ...defaultRetry, ...options.retry };
+    const shared = { connectMs, idleMs, retry, dispatcher: options.dispatcher };
+    const { apiKey, log, beforeRead } = options;
+    this.http = new Http({ ...shared, baseUrl, apiKey, dialect: this.dialect, log, beforeRead });
+    const hosts = [bareHost(baseUrl), ...(options.allowedHosts ?? []).map((host) => host.toLowerCase())];
+    this.links = new Links({ ...shared, allowedHosts: new Set(hosts) });
+  }
+
+  /** Ends all connections; calls under way fail. */
+  async close(): Promise<void> {
+    await Promise.all([this.http.close(), this.links.close()]);
+  }
+
+  /** What an ordinary call is bound by. */
+  usual({ signal }: CallOptions) {
+    return { timeoutMs: this.timeouts.requestMs, signal };
+  }
+
+  /** Reads one thing. */
+  async get<Schema extends z.ZodType>(
+    path: string,
+    ids: Record<string, string>,
+    schema: Schema,
+    options: CallOptions,
+  ): Promise<z.output<Schema>> {
+    const call = { method: 'GET', path, ids, repeat: true, ...this.usual(options) } as const;
+    return (await this.http.json(call, schema)).value;
+  }
+
+  /** Makes one thing: never repeated, and only within the lease. */
+  async create<Schema extends z.ZodType>(
+    path: string,
+    body: unknown,
+    schema: Schema,
+    options: GuardedOptions,
+  ): Promise<z.output<Schema>> {
+    const call = { method: 'POST', path, body, repeat: false, withinLease: true } as const;
+    return (await this.http.json({ ...call, guard: options.guard, ...this.usual(options) }, schema)).value;
+  }
+
+  /** Stops a task or a reply. */
+  async cancel(
+    path: string,
+    ids: Record<string, string>,
+    options: CallOptions & { readonly force?: boolean },
+  ): Promise<TaskStatus> {
+    const body = options.force === true ? { force: true } : undefined;
+    const call = { method: 'POST', path, ids, body, repeat: true, ...this.usual(options) } as const;
+    return (await this.http.json(call, statusSchema)).value;
+  }
+}
+
+function baseAddress(text: string): URL {
+  const url = URL.parse(text);
+  const plain = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  if (!plain || url.search !== '' || url.hash !== '') {
+    throw new TypeError('AGENT_BASE_URL must be an http(s) address without user, query or fragment.');
+  }
+  return url;
+}

@@ -1,0 +1,230 @@
+import { Caller } from './caller.ts';
+import { AgentNotFoundError } from './errors.ts';
+import { FileCalls } from './file-calls.ts';
+import { type ListMessages, lastMessages, messagesBackward, messagesForward } from './message-pages.ts';
+import type {
+  AgentClientOptions,
+  CallOptions,
+  CursorPage,
+  GuardedOptions,
+  NewMessage,
+  NewTask,
+} from './options.ts';
+import { cursorOf, messageBody, newTaskBody } from './request-bodies.ts';
+import * as wire from './schema.ts';
+
+/** Pages that a walk through a list reads at most, against a service that never ends one. */
+const mostPages = 200;
+
+const projectsPath = '/projects';
+const tasksPath = '/experimental/tasks';
+const taskPath = '/experimental/tasks/{task_id}';
+const messagePath = '/experimental/tasks/{task_id}/messages/{message_id}';
+
+/** The Agent Task Service, one method per endpoint. Methods throw AgentError (see errors.ts). */
+export class AgentClient extends FileCalls {
+  /** Throws TypeError where the address or the key cannot be used. */
+  constructor(options: AgentClientOptions) {
+    super(new Caller(options));
+  }
+
+  /** Ends all connections; calls under way fail. */
+  async close(): Promise<void> {
+    await this.caller.close();
+  }
+
+  async createProject(
+    project: { readonly title: string; readonly description?: string | undefined },
+    options: GuardedOptions = {},
+  ): Promise<wire.Project> {
+    const { title, description } = project;
+    return await this.caller.create(projectsPath, { title, description }, wire.projectSchema, options);
+  }
+
+  /** Changes only the fields given; '' clears one. */
+  async updateProject(
+    projectId: string,
+    change: { readonly title?: string | undefined; readonly description?: string | undefined },
+    options: CallOptions = {},
+  ): Promise<wire.Project> {
+    const call = { method: 'PUT', path: `${projectsPath}/{project_id}`, repeat: true } as const;
+    const body = { title: change.title, description: change.description };
+    const sent = { ...call, ids: { project_id: projectId }, body, ...this.caller.usual(options) };
+    return (await this.caller.http.json(sent, wire.projectSchema)).value;
+  }
+
+  async startTask(task: NewTask, options: GuardedOptions = {}): Promise<wire.Task> {
+    return await this.caller.create(tasksPath, newTaskBody(task, this.dialect), wire.taskSchema, options);
+  }
+
+  /** One page of a project's tasks, newest first; `limit` 1 to 100. */
+  async listTasks(
+    projectId: string,
+    options: CallOptions & { readonly limit?: number; readonly after?: string | undefined } = {},
+  ): Promise<CursorPage<wire.Task>> {
+    const query = {
+      [this.dialect.listTasksProjectParam]: projectId,
+      limit: options.limit,
+      [this.dialect.cursorParam]: options.after,
+    };
+    const call = {
+      method: 'GET',
+      path: tasksPath,
+      query,
+      repeat: true,
+      ...this.caller.usual(options),
+    } as const;
+    const { value, raw } = await this.caller.http.json(call, wire.listSchema(wire.taskSchema));
+    return { ...value, cursor: cursorOf(raw, this.dialect) };
+  }
+
+  /** A task with its reviews. */
+  async getTask(taskId: string, options: CallOptions = {}): Promise<wire.Task> {
+    return await this.caller.get(taskPath, { task_id: taskId }, wire.taskSchema, options);
+  }
+
+  /** Deletes a task and its messages. A repeat that finds it gone has succeeded. */
+  async deleteTask(taskId: string, options: CallOptions = {}): Promise<{ id: string }> {
+    const call = { method: 'DELETE', path: taskPath, ids: { task_id: taskId }, repeat: true } as const;
+    try {
+      return (await this.caller.http.json({ ...call, ...this.caller.usual(options) }, wire.deletedSchema))
+        .value;
+    } catch (error) {
+      if (error instanceof AgentNotFoundError && error.attempts > 1) return { id: taskId };
+      throw error;
+    }
+  }
+
+  /** Stops a task; `force` at once, else when the agent has come to a good place. */
+  async cancelTask(
+    taskId: string,
+    options: CallOptions & { readonly force?: boolean } = {},
+  ): Promise<wire.TaskStatus> {
+    return await this.caller.cancel(`${taskPath}/cancel`, { task_id: taskId }, options);
+  }
+
+  /** One page of a task's results. `limit` 1 to 100; `reconcile` and `withUrls` default to true there. */
+  async listResults(
+    taskId: string,
+    options: CallOptions & {
+      readonly limit?: number;
+      readonly reconcile?: boolean;
+      readonly withUrls?: boolean;
+      readonly after?: string | undefined;
+    } = {},
+  ): Promise<CursorPage<wire.ResultFile>> {
+    const call = {
+      method: 'GET',
+      path: `${taskPath}/results`,
+      ids: { task_id: taskId },
+      query: {
+        limit: options.limit,
+        reconcile: options.reconcile,
+        with_urls: options.withUrls,
+        [this.dialect.cursorParam]: options.after,
+      },
+      repeat: true,
+      timeoutMs: this.caller.timeouts.resultsMs,
+      signal: options.signal,
+    } as const;
+    const { value, raw } = await this.caller.http.json(call, wire.listSchema(wire.resultFileSchema));
+    return { ...value, cursor: cursorOf(raw, this.dialect) };
+  }
+
+  /** All results of a task, each once, however the service takes the cursor. */
+  async allResults(
+    taskId: string,
+    options: CallOptions & { readonly reconcile?: boolean; readonly withUrls?: boolean } = {},
+  ): Promise<wire.ResultFile[]> {
+    const found = new Map<string, wire.ResultFile>();
+    let after: string | undefined;
+    for (let page = 0; page < mostPages; page += 1) {
+      // Only the first page asks the service to look for files written just now.
+      const reconcile = page === 0 ? options.reconcile : false;
+      const asked = { ...options, limit: 100, after, ...(reconcile === undefined ? {} : { reconcile }) };
+      const { items, hasMore, cursor } = await this.listResults(taskId, asked);
+      const before = found.size;
+      for (const item of items) if (!found.has(item.id)) found.set(item.id, item);
+      if (!hasMore || cursor === null || found.size === before) break;
+      after = cursor;
+    }
+    return [...found.values()];
+  }
+
+  /**
+   * Sends a message. The service may hold the call open until the reply is complete, `holdMs` at most; it is
+   * never repeated. After an outcome `unknown`, look for the message before sending it again.
+   */
+  async sendMessage(
+    taskId: string,
+    message: NewMessage,
+    options: GuardedOptions & { readonly holdMs?: number } = {},
+  ): Promise<wire.MessageResult> {
+    const call = {
+      method: 'POST',
+      path: this.dialect.sendMessagePath,
+      ids: { task_id: taskId },
+      body: messageBody(message, this.dialect),
+      repeat: false,
+      timeoutMs: options.holdMs ?? this.caller.timeouts.holdMs,
+      guard: options.guard,
+      signal: options.signal,
+    } as const;
+    return (await this.caller.http.json(call, wire.messageResultSchema)).value;
+  }
+
+  /** One page of messages, oldest first; without a cursor the latest stretch. `limit` (1 to 500) counts events. */
+  async listMessages(
+    taskId: string,
+    options: CallOptions & {
+      readonly limit?: number | undefined;
+      readonly beforeId?: string | undefined;
+      readonly afterId?: string | undefined;
+    } = {},
+  ): Promise<wire.Page<wire.Message>> {
+    const query = { limit: options.limit, before_id: options.beforeId, after_id: options.afterId };
+    const call = { method: 'GET', path: `${taskPath}/messages`, query, repeat: true } as const;
+    const sent = { ...call, ids: { task_id: taskId }, ...this.caller.usual(options) };
+    return (await this.caller.http.json(sent, wire.listSchema(wire.messageSchema))).value;
+  }
+
+  /** Every message after `afterId`, oldest first, each once; with null every message of the task. */
+  messagesAfter(
+    taskId: string,
+    afterId: string | null,
+    options: CallOptions & { readonly limit?: number } = {},
+  ): AsyncGenerator<wire.Message, void, undefined> {
+    const list: ListMessages = (cursor) => this.listMessages(taskId, cursor);
+    if (afterId === null || this.dialect.messagesAfter === 'backward') {
+      return messagesBackward(list, afterId, options);
+    }
+    return messagesForward(list, afterId, options);
+  }
+
+  /** The last `count` messages of a task, oldest first. */
+  async lastMessages(taskId: string, count: number, options: CallOptions = {}): Promise<wire.Message[]> {
+    return await lastMessages((cursor) => this.listMessages(taskId, cursor), count, options);
+  }
+
+  async getMessage(taskId: string, messageId: string, options: CallOptions = {}): Promise<wire.Message> {
+    return await this.caller.get(
+      messagePath,
+      { task_id: taskId, message_id: messageId },
+      wire.messageSchema,
+      options,
+    );
+  }
+
+  /** Stops the agent while it writes this reply; its task is cancelled. */
+  async cancelMessage(
+    taskId: string,
+    messageId: string,
+    options: CallOptions & { readonly force?: boolean } = {},
+  ): Promise<wire.MessageStatus> {
+    return await this.caller.cancel(
+      `${messagePath}/cancel`,
+      { task_id: taskId, message_id: messageId },
+      options,
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+/** Characters of an error body that a sentence shows at most. */
+const longest = 500;
+
+const detailItems = z.array(z.looseObject({ loc: z.array(z.unknown()).optional(), msg: z.string() })).min(1);
+const records = z.record(z.string(), z.unknown());
+
+/**
+ * The service's reason in an error body, by the first of `places` that holds one. A place is a dotted path to
+ * a text, or to a list of `{loc, msg}`. Falls back to the body's own text, shortened; '' for an empty body.
+ */
+export function errorWords(body: string, places: readonly string[]): string {
+  const parsed = parseJson(body);
+  for (const place of places) {
+    const words = wordsOf(valueAt(parsed, place));
+    if (words !== undefined) return shorten(words);
+  }
+  return shorten(xmlWords(body) ?? body);
+}
+
+/** The value at a dotted path such as `error.message`, or undefined. */
+export function valueAt(value: unknown, path: string): unknown {
+  let at = value;
+  for (const step of path.split('.')) {
+    const record = records.safeParse(at);
+    if (!record.success || !Object.hasOwn(record.data, step)) return undefined;
+    at = record.data[step];
+  }
+  return at;
+}
+
+/** Parsed JSON, or undefined where the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function wordsOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value.trim() === '' ? undefined : value;
+  const items = detailItems.safeParse(value);
+  if (!items.success) return undefined;
+  return items.data
+    .map(({ loc, msg }) => (loc === undefined ? msg : `${loc.map(String).join('.')}: ${msg}`))
+    .join('; ');
+}
+
+/** Storage behind signed links answers in XML; its code and message hold no secrets, the rest may. */
+function xmlWords(body: string): string | undefined {
+  if (!body.trimStart().startsWith('<')) return undefined;
+  const code = /<Code>([^<]*)<\/Code>/.exec(body)?.[1];
+  const message = /<Message>([^<]*)<\/Message>/.exec(body)?.[1];
+  if (code === undefined && message === undefined) return undefined;
+  return [code, message].filter((part) => part !== undefined).join(': ');
+}
+
+function shorten(text: string): string {
+  const flat = text.replaceAll(/\s+/g, ' ').trim();
+  return flat.length <= longest ? flat : `${flat.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}

@@ -1,0 +1,244 @@
+import type { Logger } from 'pino';
+import { Agent, type Dispatcher } from 'undici';
+import type { z } from 'zod';
+import type { Dialect } from './dialect.ts';
+import { parseJson } from './error-words.ts';
+import { AgentAnswerError, type AgentError } from './errors.ts';
+import { type Answer, BrokenExchange, exchange, readText } from './exchange.ts';
+import { breakdown, type Called, leaseLost, refusal } from './failure.ts';
+import { type RetryPolicy, repeated } from './retry.ts';
+
+/** Bytes of a JSON answer that are read at most. */
+const mostAnswerBytes = 64 * 1024 * 1024;
+
+/** The lease of a turn as this folder sees it. `remainingMs() <= 0`: must not send. */
+export interface Guard {
+  readonly signal: AbortSignal;
+  /** Milliseconds until another process may hold the thread. */
+  remainingMs(): number;
+}
+
+/** One call to the service. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Path template; `{name}`s are replaced from `ids`. It is also the call's name in errors and logs. */
+  readonly path: string;
+  readonly ids?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** Sent as JSON; left out when undefined. */
+  readonly body?: unknown;
+  /** Whether it may be sent again after a passing failure. Never for creations and sends. */
+  readonly repeat: boolean;
+  /** Milliseconds for one try, from connecting to the last byte of the answer. */
+  readonly timeoutMs: number;
+  readonly guard?: Guard | undefined;
+  /** Bounds the time-out by what is left of the lease. */
+  readonly withinLease?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface HttpOptions {
+  readonly baseUrl: URL;
+  readonly apiKey: string;
+  readonly dialect: Dialect;
+  readonly retry: RetryPolicy;
+  readonly connectMs: number;
+  /** Milliseconds without a byte that end the download of a content. */
+  readonly idleMs: number;
+  readonly log?: Logger | undefined;
+  /** Awaited before each GET leaves, so that a caller can share a read rate. */
+  readonly beforeRead?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly dispatcher?: Dispatcher | undefined;
+}
+
+type ReadAnswer<T> = (answer: Answer, called: Called) => Promise<T>;
+
+/** One try of a call. */
+interface Try<T> {
+  readonly call: Call;
+  readonly called: Called;
+  readonly url: URL;
+  readonly attempt: number;
+  readonly outer: AbortSignal;
+  readonly read: ReadAnswer<T>;
+  readonly idleMs: number;
+}
+
+/** Calls to the service, with its key. Follows no redirect. */
+export class Http {
+  readonly #options: HttpOptions;
+  readonly #dispatcher: Dispatcher;
+
+  /** The base address. */
+  get address(): URL {
+    return this.#options.baseUrl;
+  }
+
+  constructor(options: HttpOptions) {
+    this.#options = options;
+    this.#dispatcher =
+      options.dispatcher ?? new Agent({ allowH2: false, connect: { timeout: options.connectMs } });
+  }
+
+  /** Makes a call and reads its JSON answer by `schema`; `raw` is that answer as it came. */
+  async json<Schema extends z.ZodType>(
+    call: Call,
+    schema: Schema,
+  ): Promise<{ value: z.output<Schema>; raw: unknown }> {
+    return await this.#call(
+      call,
+      async (answer, called) => {
+        if (answer.status >= 300) throw await refusal(called, answer);
+        const { text, whole } = await readText(answer.body, mostAnswerBytes);
+        const raw = whole ? parseJson(text) : undefined;
+        const parsed = schema.safeParse(raw);
+        if (parsed.success) return { value: parsed.data, raw };
+        throw this.#notUnderstood(called, answer, raw === undefined ? undefined : parsed.error);
+      },
+      0,
+    );
+  }
+
+  /** Makes a call whose answer may be any 2xx; gives it where it is of `schema`, else null. */
+  async any<Schema extends z.ZodType>(call: Call, schema: Schema): Promise<z.output<Schema> | null> {
+    return await this.#call(
+      call,
+      async (answer, called) => {
+        if (answer.status >= 300) throw await refusal(called, answer);
+        const { text } = await readText(answer.body, mostAnswerBytes);
+        const parsed = schema.safeParse(parseJson(text));
+        return parsed.success ? parsed.data : null;
+      },
+      0,
+    );
+  }
+
+  /** Makes a call whose answer is a stream or a redirect; its body is bound by the idle time only. */
+  async open(call: Call): Promise<Answer> {
+    return await this.#call(
+      call,
+      async (answer, called) => {
+        const redirect =
+          answer.status >= 300 && answer.status < 400 && answer.header('location') !== undefined;
+        if (answer.status >= 300 && !redirect) throw await refusal(called, answer);
+        return answer;
+      },
+      this.#options.idleMs,
+    );
+  }
+
+  /** How a call to the service appears in errors. */
+  called(name: string): Called {
+    const { apiKey, dialect } = this.#options;
+    return { name, to: 'service', dialect, redact: (text) => text.replaceAll(apiKey, '[key]') };
+  }
+
+  async close(): Promise<void> {
+    if (this.#options.dispatcher === undefined) await this.#dispatcher.destroy();
+  }
+
+  async #call<T>(call: Call, read: ReadAnswer<T>, idleMs: number): Promise<T> {
+    const called = this.called(`${call.method} ${call.path}`);
+    const url = this.#url(call, called);
+    const policy = call.repeat ? this.#options.retry : { ...this.#options.retry, attempts: 1 };
+    const outer = AbortSignal.any([call.signal, call.guard?.signal].filter((signal) => signal !== undefined));
+    const once = async (attempt: number): Promise<T> => {
+      if (call.method === 'GET') await this.#mayRead(called, outer);
+      return await this.#once({ call, called, url, attempt, outer, read, idleMs });
+    };
+    return await repeated(once, policy, outer);
+  }
+
+  async #once<T>({ call, called, url, attempt, outer, read, idleMs }: Try<T>): Promise<T> {
+    const { guard } = call;
+    const left = () => guard?.remainingMs() ?? Number.POSITIVE_INFINITY;
+    const mustHold = () => {
+      if (left() <= 0) throw leaseLost(called.name, 'not_sent');
+    };
+    mustHold();
+    const clock = new AbortController();
+    const ms = call.withinLease === true ? Math.min(call.timeoutMs, left()) : call.timeoutMs;
+    const timer = setTimeout(() => clock.abort(), ms);
+    const start = performance.now();
+    let status: number | undefined;
+    try {
+      const answer = await exchange({
+        dispatcher: this.#dispatcher,
+        method: call.method,
+        url,
+        headers: this.#headers(call),
+        body: call.body === undefined ? undefined : JSON.stringify(call.body),
+        signal: AbortSignal.any([outer, clock.signal]),
+        idleMs,
+        onStart: mustHold,
+      });
+      status = answer.status;
+      return await read(answer, called);
+    } catch (error) {
+      throw breakdown(called, error, {
+        timedOut: clock.signal.aborted,
+        aborted: call.signal?.aborted === true,
+        leaseLost: guard?.signal.aborted === true,
+      });
+    } finally {
+      clearTimeout(timer);
+      this.#options.log?.debug(
+        { call: called.name, status, attempt, ms: Math.round(performance.now() - start) },
+        'agent service',
+      );
+    }
+  }
+
+  /** Waits for the caller's read rate; that wait's own errors come through as they are. */
+  async #mayRead(called: Called, outer: AbortSignal): Promise<void> {
+    try {
+      await this.#options.beforeRead?.(outer);
+    } catch (cause) {
+      if (!outer.aborted) throw cause;
+      const ending = { timedOut: false, aborted: true, leaseLost: false };
+      throw breakdown(called, new BrokenExchange(cause, false), ending);
+    }
+  }
+
+  #headers(call: Call): Record<string, string> {
+    const headers: Record<string, string> = {
+      authorization: `Bearer ${this.#options.apiKey}`,
+      accept: 'application/json',
+      'user-agent': 'taskthread',
+    };
+    if (call.body !== undefined) headers['content-type'] = 'application/json';
+    return headers;
+  }
+
+  #url(call: Call, called: Called): URL {
+    const path = call.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+      const id = call.ids?.[name] ?? '';
+      if (id === '' || id === '.' || id === '..') {
+        throw new AgentAnswerError({
+          sentence: `The id ${JSON.stringify(id)} cannot be asked for (${called.name}).`,
+          outcome: 'not_sent',
+        });
+      }
+      return encodeURIComponent(id);
+    });
+    const url = new URL(this.#options.baseUrl);
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
+    for (const [name, value] of Object.entries(call.query ?? {})) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    return url;
+  }
+
+  #notUnderstood(called: Called, answer: Answer, cause: Error | undefined): AgentError {
+    const why = cause === undefined ? 'is not JSON' : 'has a shape that this version does not know';
+    return new AgentAnswerError({
+      sentence:
+        `The agent service's answer ${why} (${called.name}, status ${answer.status}). ` +
+        'Check that AGENT_BASE_URL is the address of the service.',
+      outcome: 'unknown',
+      status: answer.status,
+      requestId: answer.header(this.#options.dialect.requestIdHeader),
+      cause,
+    });
+  }
+}

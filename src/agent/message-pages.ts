@@ -1,0 +1,110 @@
+import { AgentAnswerError } from './errors.ts';
+import type { Message, Page } from './schema.ts';
+
+/** Pages that one walk reads at most, against a service that never ends a list. */
+const mostPages = 500;
+
+/** The documented maximum of `limit`. */
+const mostEvents = 500;
+
+interface Cursor {
+  readonly limit?: number | undefined;
+  readonly beforeId?: string | undefined;
+  readonly afterId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Reads one page of a task's messages. */
+export type ListMessages = (cursor: Cursor) => Promise<Page<Message>>;
+
+type WalkOptions = Pick<Cursor, 'limit' | 'signal'>;
+
+/**
+ * Walks forward with `after_id`, oldest first. Copes with an inclusive cursor and with pages that repeat;
+ * where the cursor leads nowhere it walks back from the latest message instead.
+ */
+export async function* messagesForward(
+  list: ListMessages,
+  afterId: string,
+  options: WalkOptions,
+): AsyncGenerator<Message, void, undefined> {
+  const seen = new Set([afterId]);
+  let after = afterId;
+  for (let page = 0; page < mostPages; page += 1) {
+    const { items, hasMore, lastId } = await list({ ...options, afterId: after });
+    const fresh = items.filter(({ id }) => !seen.has(id));
+    for (const message of fresh) seen.add(message.id);
+    yield* fresh;
+    if (!hasMore) return;
+    const next = fresh.at(-1)?.id ?? lastId;
+    if (next === null || next === after) return yield* messagesBackward(list, after, options);
+    after = next;
+  }
+  throw endless();
+}
+
+/**
+ * Walks back with `before_id` from the latest message to `afterId` (to the first where null), then gives what
+ * lies after it, oldest first.
+ */
+export async function* messagesBackward(
+  list: ListMessages,
+  afterId: string | null,
+  options: WalkOptions,
+): AsyncGenerator<Message, void, undefined> {
+  const stretches: Message[][] = [];
+  for await (const stretch of stretchesBack(list, options)) {
+    const at = stretch.findIndex(({ id }) => id === afterId);
+    stretches.push(stretch.slice(at + 1));
+    if (at >= 0) break;
+  }
+  for (const stretch of stretches.toReversed()) yield* stretch;
+}
+
+/** The last `count` messages, oldest first. `limit` counts events, so it may take several pages. */
+export async function lastMessages(
+  list: ListMessages,
+  count: number,
+  options: WalkOptions,
+): Promise<Message[]> {
+  const stretches: Message[][] = [];
+  let found = 0;
+  for await (const stretch of stretchesBack(list, options)) {
+    stretches.push(stretch);
+    found += stretch.length;
+    if (found >= count) break;
+  }
+  return count <= 0 ? [] : stretches.toReversed().flat().slice(-count);
+}
+
+/** Stretches of messages from the latest back, each oldest first, no message twice. */
+async function* stretchesBack(
+  list: ListMessages,
+  options: WalkOptions,
+): AsyncGenerator<Message[], void, undefined> {
+  const seen = new Set<string>();
+  let before: string | undefined;
+  let { limit } = options;
+  for (let page = 0; page < mostPages; page += 1) {
+    const { items, hasMore, firstId } = await list({ ...options, limit, beforeId: before });
+    const fresh = items.filter(({ id }) => !seen.has(id));
+    for (const message of fresh) seen.add(message.id);
+    yield fresh;
+    if (!hasMore) return;
+    const next = fresh.at(0)?.id ?? firstId ?? undefined;
+    if (next !== undefined && next !== before) before = next;
+    // A page of events may hold no further message; a longer one may.
+    else if (limit !== mostEvents) limit = mostEvents;
+    else break;
+  }
+  throw endless();
+}
+
+function endless(): AgentAnswerError {
+  return new AgentAnswerError({
+    sentence:
+      "The agent service's list of messages says that it goes on but gives nothing more; " +
+      'see messagesAfter in AGENT_DIALECT.',
+    outcome: 'refused',
+  });
+}

@@ -1,0 +1,101 @@
+import type { Logger } from 'pino';
+import type { Dispatcher } from 'undici';
+import type { Dialect } from './dialect.ts';
+import type { Guard } from './http.ts';
+import type { RetryPolicy } from './retry.ts';
+import type { Page } from './schema.ts';
+
+/** Milliseconds that the calls may take. */
+export interface AgentTimeouts {
+  readonly connectMs: number;
+  /** One try of an ordinary call. */
+  readonly requestMs: number;
+  /** One try of List results, which may collect files first. */
+  readonly resultsMs: number;
+  /** One try of a finalize: the storage puts the parts together. */
+  readonly finalizeMs: number;
+  /** How long a send may be held open. */
+  readonly holdMs: number;
+  /** Without a byte in either direction during an upload or download. */
+  readonly idleMs: number;
+}
+
+export const defaultTimeouts: AgentTimeouts = {
+  connectMs: 10_000,
+  requestMs: 30_000,
+  resultsMs: 120_000,
+  finalizeMs: 300_000,
+  holdMs: 3_600_000,
+  idleMs: 60_000,
+};
+
+export interface AgentClientOptions {
+  /** With the version, for example `https://host/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly dialect?: Dialect;
+  readonly timeouts?: Partial<AgentTimeouts>;
+  readonly retry?: Partial<RetryPolicy>;
+  /** Hosts of signed links that may be private or plain http; the service's own host always may. */
+  readonly allowedHosts?: readonly string[];
+  readonly log?: Logger;
+  /** Awaited before each GET leaves: a place for a read rate shared by many tasks. */
+  readonly beforeRead?: (signal: AbortSignal) => Promise<void>;
+  /** Replaces the connection pools, for proxies and tests. */
+  readonly dispatcher?: Dispatcher;
+}
+
+/** Options of any call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options of a call that must not happen twice: it is made only while the guard holds. */
+export interface GuardedOptions extends CallOptions {
+  readonly guard?: Guard | undefined;
+}
+
+/** A content block that we send. */
+export type SentBlock = { readonly type: 'text'; readonly text: string } | Readonly<Record<string, unknown>>;
+
+export interface NewTask {
+  readonly projectId: string;
+  readonly title: string;
+  /** `standard`, `fast` or `max`; left out for the default. */
+  readonly model?: string | undefined;
+  /** At most 20. The shape is a guess: prefer an idle task and a send. */
+  readonly initialMessages?: readonly { readonly role: string; readonly content: string }[] | undefined;
+  /** Fail rather than use a fallback model; sent only if the dialect names the flag. */
+  readonly noFallback?: boolean | undefined;
+  /** Work without asking back; the field's name is a guess. */
+  readonly autoMode?: boolean | undefined;
+}
+
+export interface NewMessage {
+  readonly content: string | readonly SentBlock[];
+  /** Finalized files of the task's project. */
+  readonly fileIds?: readonly string[] | undefined;
+  /** Id or name. */
+  readonly skill?: string | undefined;
+  /** Sent only if the dialect names the field. */
+  readonly model?: string | undefined;
+}
+
+export interface NewFile {
+  readonly projectId: string;
+  readonly filename: string;
+  readonly sizeBytes: number;
+  readonly mimeType: string;
+}
+
+/** A page of a list whose cursor is a guess. */
+export interface CursorPage<Item> extends Page<Item> {
+  /** To be given as `after` for the next page; null at the end. */
+  readonly cursor: string | null;
+}
+
+/** A part that the storage has, with its ETag exactly as received. */
+export interface UploadedPart {
+  readonly number: number;
+  readonly etag: string;
+}

@@ -1,0 +1,150 @@
+import type { Dialect } from './dialect.ts';
+import { AgentFileSizeError, AgentRejectedError } from './errors.ts';
+import { BodyFailure } from './failure.ts';
+
+/** How a file is cut into parts. */
+export interface PartPlan {
+  /** Bytes of every part but the last. */
+  readonly partBytes: number;
+  readonly count: number;
+}
+
+/**
+ * Cuts a file into parts of the size that the service gave, else the dialect's, raised so that there are not
+ * too many and none but the last is too small (S3's rules). An empty file is one empty part.
+ */
+export function planParts(
+  sizeBytes: number,
+  givenBytes: number | null,
+  dialect: Pick<Dialect, 'partBytes' | 'mostParts' | 'leastPartBytes'>,
+): PartPlan {
+  const least = givenBytes ?? Math.max(dialect.partBytes, dialect.leastPartBytes);
+  const partBytes = Math.max(least, Math.ceil(sizeBytes / dialect.mostParts));
+  return { partBytes, count: Math.max(1, Math.ceil(sizeBytes / partBytes)) };
+}
+
+/** Bytes of part `index` (from 0). */
+export function partSize(plan: PartPlan, sizeBytes: number, index: number): number {
+  return Math.max(0, Math.min(plan.partBytes, sizeBytes - index * plan.partBytes));
+}
+
+/** Reads a source of chunks in pieces of an asked size, and ends at once when the signal does. */
+export class PieceReader {
+  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #signal: AbortSignal;
+  readonly #promised: number;
+  #rest: Uint8Array = new Uint8Array(0);
+  #read: number;
+  #ended = false;
+
+  /** `offset` is where the source begins in the file of `promised` bytes. */
+  constructor(source: AsyncIterable<Uint8Array>, offset: number, promised: number, signal: AbortSignal) {
+    this.#source = source[Symbol.asyncIterator]();
+    this.#read = offset;
+    this.#promised = promised;
+    this.#signal = signal;
+  }
+
+  /** The next `size` bytes in a buffer of their own. Throws AgentFileSizeError where the source ends before. */
+  async piece(size: number): Promise<Buffer> {
+    const piece = Buffer.allocUnsafeSlow(size);
+    let filled = 0;
+    while (filled < size) {
+      if (this.#rest.length === 0 && !(await this.#more()))
+        throw wrongSize(this.#promised, this.#read, 'fewer');
+      const taken = this.#rest.subarray(0, size - filled);
+      piece.set(taken, filled);
+      filled += taken.length;
+      this.#read += taken.length;
+      this.#rest = this.#rest.subarray(taken.length);
+    }
+    return piece;
+  }
+
+  /** Passes over bytes that are not needed. */
+  async skip(size: number): Promise<void> {
+    let left = size;
+    while (left > 0) {
+      if (this.#rest.length === 0 && !(await this.#more()))
+        throw wrongSize(this.#promised, this.#read, 'fewer');
+      const taken = Math.min(left, this.#rest.length);
+      left -= taken;
+      this.#read += taken;
+      this.#rest = this.#rest.subarray(taken);
+    }
+  }
+
+  /** Throws AgentFileSizeError where the source goes on. */
+  async end(): Promise<void> {
+    if (this.#rest.length > 0 || (await this.#more()))
+      throw wrongSize(this.#promised, this.#promised, 'more');
+  }
+
+  /** All bytes as a stream. A chunk is held back until the next is there, so a source too long never completes. */
+  async *all(): AsyncGenerator<Uint8Array, void, undefined> {
+    let held: Uint8Array | undefined;
+    while (this.#rest.length > 0 || (await this.#more())) {
+      this.#read += this.#rest.length;
+      if (this.#read > this.#promised) throw wrongSize(this.#promised, this.#promised, 'more');
+      if (held !== undefined) yield held;
+      held = this.#rest;
+      this.#rest = new Uint8Array(0);
+    }
+    if (this.#read < this.#promised) throw wrongSize(this.#promised, this.#read, 'fewer');
+    if (held !== undefined) yield held;
+  }
+
+  /** Lets the source go; a source that hangs is not waited for. */
+  close(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    void this.#source.return?.()?.catch(() => undefined);
+  }
+
+  async #more(): Promise<boolean> {
+    while (!this.#ended) {
+      const next = await this.#next();
+      if (next.done === true) {
+        this.#ended = true;
+        return false;
+      }
+      if (next.value.length > 0) {
+        this.#rest = next.value;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  async #next(): Promise<IteratorResult<Uint8Array>> {
+    const { promise: stopped, reject } = Promise.withResolvers<never>();
+    const stop = () => reject(this.#signal.reason);
+    if (this.#signal.aborted) stop();
+    this.#signal.addEventListener('abort', stop, { once: true });
+    try {
+      return await Promise.race([this.#source.next(), stopped]);
+    } catch (error) {
+      throw new BodyFailure(error);
+    } finally {
+      this.#signal.removeEventListener('abort', stop);
+    }
+  }
+}
+
+/** Throws where a file could never be uploaded as it is described. */
+export function checkSize(sizeBytes: number): void {
+  if (Number.isSafeInteger(sizeBytes) && sizeBytes >= 0) return;
+  throw new AgentRejectedError({
+    sentence: `A file of ${sizeBytes} bytes cannot be uploaded.`,
+    outcome: 'not_sent',
+    words: '',
+  });
+}
+
+function wrongSize(promised: number, had: number, than: 'fewer' | 'more'): AgentFileSizeError {
+  const what = than === 'fewer' ? `ended after ${had} bytes` : 'has more';
+  return new AgentFileSizeError({
+    sentence: `The file should have ${promised} bytes but ${what}, so it was not attached. Share it again.`,
+    outcome: 'refused',
+  });
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import type { Dialect } from './dialect.ts';
+import { valueAt } from './error-words.ts';
+
+const headersSchema = z.record(z.string(), z.string());
+const sizeSchema = z.int().positive();
+
+/** What the service answered to the start of an upload. */
+export interface StartedUpload {
+  readonly fileId: string;
+  /** Set for a multipart upload. */
+  readonly uploadId: string | null;
+  /** Where an upload in one piece goes. A secret. */
+  readonly url: string | null;
+  /** Bytes of a part, where the service gives them. */
+  readonly partBytes: number | null;
+  /** Headers that the storage wants with the bytes, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The schema of that answer, by the dialect's guesses. */
+export function startedUpload(dialect: Dialect) {
+  return z
+    .looseObject({ upload_type: z.string().nullish(), upload_id: z.string().nullish() })
+    .transform((wire, context): StartedUpload => {
+      const fileId = firstText(wire, dialect.uploadFileIdFields);
+      const multipart = wire.upload_type === 'multipart';
+      const url = firstText(wire, dialect.uploadUrlFields);
+      const uploadId = multipart ? (wire.upload_id ?? null) : null;
+      const missing = fileId === null ? 'a file id' : multipart ? 'an upload_id' : 'an upload URL';
+      if (fileId === null || (multipart ? uploadId : url) === null) {
+        context.issues.push({
+          code: 'custom',
+          input: '',
+          message: `${missing} is missing; see AGENT_DIALECT`,
+        });
+        return z.NEVER;
+      }
+      const partBytes = sizeSchema.safeParse(valueAt(wire, dialect.uploadPartSizeField));
+      const headers = headersSchema.safeParse(valueAt(wire, dialect.uploadHeadersField));
+      return {
+        fileId,
+        uploadId,
+        url: multipart ? null : url,
+        partBytes: partBytes.success ? partBytes.data : null,
+        headers: headers.success ? lowerCased(headers.data) : {},
+      };
+    });
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function firstText(wire: unknown, places: readonly string[]): string | null {
+  for (const place of places) {
+    const value = valueAt(wire, place);
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return null;
+}

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AgentClient } from '../../src/agent/client.ts';
+import type { Message, Project, Task } from '../../src/agent/schema.ts';
+import { uploadFile } from '../../src/agent/upload.ts';
+import { type AgentService, startAgentService } from '../../src/sandbox/agent/service.ts';
+
+let service: AgentService;
+let client: AgentClient;
+let project: Project;
+
+beforeAll(async () => {
+  service = await startAgentService({
+    pace: 0.05,
+    script: async (turn) => {
+      if (turn.text === 'long') {
+        turn.write('I begin. ');
+        await turn.sleep(600_000);
+      }
+      const attached = turn.files.map(({ name }) => name).join(',');
+      await turn.tool('look', { at: attached }, () => 'seen');
+      for (const name of ['a.txt', 'b.txt', 'c.txt']) await turn.result(name, 'text/plain', `of ${name}`);
+      turn.block({ type: 'citation', source: 'x' });
+      turn.write(`You said: ${turn.text}`);
+      turn.review({ findings: 'Sound.', afterMs: 0 });
+    },
+  });
+  client = new AgentClient({ baseUrl: service.url, apiKey: service.apiKey });
+  project = await client.createProject({ title: 'Cells' });
+});
+
+afterAll(async () => {
+  await client.close();
+  await service.stop();
+});
+
+const newTask = (title = 'T') => client.startTask({ projectId: project.id, title });
+
+async function settled(task: Task): Promise<Task> {
+  return await expect
+    .poll(() => client.getTask(task.id), { interval: 10, timeout: 5000 })
+    .toMatchObject({ status: expect.stringMatching(/completed|cancelled|failed/) })
+    .then(() => client.getTask(task.id));
+}
+
+async function said(task: Task, content: string): Promise<Message[]> {
+  await client.sendMessage(task.id, { content });
+  await settled(task);
+  return await client.lastMessages(task.id, 2);
+}
+
+describe('projects', () => {
+  it('are created with an empty description, renamed and cleared', async () => {
+    const created = await client.createProject({ title: 'New' });
+    expect(created).toMatchObject({ title: 'New', description: '' });
+    const described = await client.updateProject(created.id, { description: 'About' });
+    expect(described).toMatchObject({ id: created.id, title: 'New', description: 'About' });
+    const cleared = await client.updateProject(created.id, { title: 'Newer', description: '' });
+    expect(cleared).toMatchObject({ title: 'Newer', description: '' });
+  });
+});
+
+describe('tasks', () => {
+  it('start idle, and are read, listed newest first and deleted', async () => {
+    const own = await client.createProject({ title: 'Own' });
+    const tasks: Task[] = [];
+    for (const title of ['one', 'two', 'three']) {
+      tasks.push(await client.startTask({ projectId: own.id, title, model: 'fast' }));
+    }
+    expect(tasks[0]).toMatchObject({ status: 'idle', projectId: own.id, title: 'one', reviews: [] });
+    expect(await client.getTask(tasks[0]?.id ?? '')).toMatchObject({ title: 'one' });
+
+    const first = await client.listTasks(own.id, { limit: 2 });
+    expect(first.items.map(({ title }) => title)).toEqual(['three', 'two']);
+    expect(first.hasMore).toBe(true);
+    const second = await client.listTasks(own.id, { limit: 2, after: first.cursor ?? undefined });
+    expect(second.items.map(({ title }) => title)).toEqual(['one']);
+
+    const id = tasks[1]?.id ?? '';
+    expect(await client.deleteTask(id)).toEqual({ id });
+    await expect(client.getTask(id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('with initial messages run at once', async () => {
+    const initialMessages = [
+      { role: 'user', content: 'before' },
+      { role: 'assistant', content: 'yes' },
+      { role: 'user', content: 'now' },
+    ];
+    const task = await client.startTask({ projectId: project.id, title: 'T', initialMessages });
+    expect(task.status).toBe('running');
+    await settled(task);
+    const reply = (await client.lastMessages(task.id, 1))[0];
+    expect(reply?.content).toContainEqual({ type: 'text', text: 'You said: now' });
+  });
+
+  it.each([false, true])('are cancelled (force: %s)', async (force) => {
+    const task = await newTask();
+    await client.sendMessage(task.id, { content: 'long' });
+    expect(await client.cancelTask(task.id, { force })).toMatchObject({ id: task.id });
+    expect(await settled(task)).toMatchObject({ status: 'cancelled' });
+    const bodies = service.calls.filter(({ name }) => name.endsWith('{task_id}/cancel'));
+    expect(bodies.at(-1)?.body).toEqual(force ? { force: true } : undefined);
+  });
+
+  it('carry their reviews, whose findings are a message', async () => {
+    const task = await newTask();
+    await said(task, 'hello');
+    await expect
+      .poll(async () => (await client.getTask(task.id)).reviews[0]?.status, { interval: 10 })
+      .toBe('completed');
+    const { reviews } = await client.getTask(task.id);
+    const findings = await client.getMessage(task.id, reviews[0]?.messageId ?? '');
+    expect(findings.content).toEqual([{ type: 'text', text: 'Sound.' }]);
+    expect(reviews[0]).toEqual({ status: 'completed', messageId: findings.id, errorMessage: null });
+  });
+});
+
+describe('messages', () => {
+  it('are sent, answered block by block and read again', async () => {
+    const task = await newTask();
+    const sent = await client.sendMessage(task.id, { content: [{ type: 'text', text: 'hello' }] });
+    expect(sent.userMessage).toMatchObject({ role: 'user', taskId: task.id, status: null });
+    await settled(task);
+    const reply = await client.getMessage(task.id, sent.assistantMessage?.id ?? '');
+    expect(reply).toMatchObject({
+      role: 'assistant',
+      status: 'completed',
+      stopReason: 'stop',
+      error: null,
+      input: { userMessageId: sent.userMessage?.id, fileIds: [] },
+    });
+    expect(reply.content.map(({ type }) => type)).toEqual(['tool_use', 'tool_result', 'other', 'text']);
+    expect(reply.content[2]).toEqual({
+      type: 'other',
+      kind: 'citation',
+      raw: { type: 'citation', source: 'x' },
+    });
+  });
+
+  it('are listed in pages by id', async () => {
+    const task = await newTask();
+    for (const content of ['1', '2', '3', '4']) await said(task, content);
+    const everything = (await client.listMessages(task.id)).items;
+    expect(everything).toHaveLength(8);
+    const ids = everything.map(({ id }) => id);
+    const page = await client.listMessages(task.id, { limit: 10, beforeId: ids[6] });
+    expect(page.items.length).toBeGreaterThan(0);
+    expect(page.items.at(-1)?.id).toBe(ids[5]);
+    const walked: string[] = [];
+    for await (const message of client.messagesAfter(task.id, ids[1] ?? '', { limit: 7 })) {
+      walked.push(message.id);
+    }
+    expect(walked).toEqual(ids.slice(2));
+    expect((await client.lastMessages(task.id, 3)).map(({ id }) => id)).toEqual(ids.slice(-3));
+  });
+
+  it('take the files and the skill that are named, and no other field', async () => {
+    const file = await uploadFile(client, {
+      projectId: project.id,
+      filename: 'in.csv',
+      sizeBytes: 3,
+      mimeType: 'text/csv',
+      open: async () => chunks('a,b'),
+    });
+    const task = await newTask();
+    const message = { content: 'x', fileIds: [file.id, 'file_gone'], skill: 'summary', model: 'max' };
+    const sent = await client.sendMessage(task.id, message);
+    expect(sent.assistantMessage?.input?.fileIds).toEqual([file.id]);
+    const call = service.calls.findLast(({ name }) => name === 'POST /experimental/tasks/{task_id}/messages');
+    expect(call?.body).toEqual({ content: 'x', file_ids: [file.id, 'file_gone'], skill: 'summary' });
+    await settled(task);
+  });
+
+  it('are cancelled, which cancels their task', async () => {
+    const task = await newTask();
+    const { assistantMessage } = await client.sendMessage(task.id, { content: 'long' });
+    const id = assistantMessage?.id ?? '';
+    const { status } = await client.cancelMessage(task.id, id);
+    expect(['cancelling', 'cancelled']).toContain(status);
+    expect(await settled(task)).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('files and results', () => {
+  it('are described and downloaded', async () => {
+    const file = await uploadFile(client, {
+      projectId: project.id,
+      filename: 'note.txt',
+      sizeBytes: 5,
+      mimeType: 'text/plain',
+      body: chunks('he', 'llo'),
+    });
+    expect(await client.getFile(file.id)).toEqual(file);
+    expect(file).toMatchObject({ filename: 'note.txt', sizeBytes: 5, purpose: 'input' });
+    expect(await textOf(await client.fileContent(file.id))).toBe('hello');
+  });
+
+  it('are listed page by page, each once, with links that need no key', async () => {
+    const task = await newTask();
+    await said(task, 'files');
+    const page = await client.listResults(task.id, { limit: 2 });
+    expect(page.items.map(({ name }) => name)).toEqual(['a.txt', 'b.txt']);
+    expect(page).toMatchObject({ hasMore: true, cursor: page.items[1]?.id });
+    const all = await client.allResults(task.id);
+    expect(all.map(({ name }) => name)).toEqual(['a.txt', 'b.txt', 'c.txt']);
+    expect(await textOf(await client.download(all[2]?.downloadUrl ?? ''))).toBe('of c.txt');
+    const bare = await client.listResults(task.id, { withUrls: false, reconcile: false });
+    expect(bare.items[0]).toMatchObject({ name: 'a.txt', downloadUrl: null });
+  });
+});
+
+async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+async function textOf({ body }: { body: AsyncIterable<unknown> }): Promise<string> {
+  let text = '';
+  for await (const chunk of body) text += String(chunk);
+  return text;
+}

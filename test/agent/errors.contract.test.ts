@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { AgentClient } from '../../src/agent/client.ts';
+import { AgentRejectedError } from '../../src/agent/errors.ts';
+import { type AgentService, startAgentService } from '../../src/sandbox/agent/service.ts';
+
+let service: AgentService;
+let client: AgentClient;
+let projectId: string;
+let taskId: string;
+const retry = { baseMs: 1, capMs: 5 };
+
+beforeAll(async () => {
+  service = await startAgentService({
+    script: async (turn) => {
+      if (turn.text === 'fail') turn.fail('no luck');
+      await turn.sleep(600_000);
+    },
+  });
+  client = new AgentClient({ baseUrl: service.url, apiKey: service.apiKey, retry });
+  projectId = (await client.createProject({ title: 'P' })).id;
+});
+
+beforeEach(async () => {
+  taskId = (await client.startTask({ projectId, title: 'T' })).id;
+});
+
+afterAll(async () => {
+  await client.close();
+  await service.stop();
+});
+
+describe('the documented errors', () => {
+  it('an unknown task', async () => {
+    const unknown = { code: 'not_found', status: 404, outcome: 'refused' };
+    await expect(client.listResults('tsk_unknown')).rejects.toMatchObject(unknown);
+    await expect(client.getTask('tsk_unknown')).rejects.toMatchObject(unknown);
+    await expect(client.getMessage(taskId, 'msg_unknown')).rejects.toMatchObject(unknown);
+    await expect(client.getFile('file_unknown')).rejects.toMatchObject(unknown);
+    await expect(client.updateProject('prj_unknown', { title: 'x' })).rejects.toMatchObject(unknown);
+  });
+
+  it('an unknown skill', async () => {
+    const sent = client.sendMessage(taskId, { content: 'x', skill: 'juggling' });
+    await expect(sent).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining("Skill 'juggling' not found"),
+      requestId: expect.stringMatching(/./),
+    });
+  });
+
+  it('an unknown model', async () => {
+    const started = client.startTask({ projectId, title: 'T', model: 'huge' });
+    await expect(started).rejects.toMatchObject({ code: 'rejected', status: 422, outcome: 'refused' });
+  });
+
+  it('a task that failed carries the words in its last message', async () => {
+    const { assistantMessage } = await client.sendMessage(taskId, { content: 'fail' });
+    await expect.poll(async () => (await client.getTask(taskId)).status, { interval: 10 }).toBe('failed');
+    const reply = await client.getMessage(taskId, assistantMessage?.id ?? '');
+    expect(reply).toMatchObject({ status: 'failed', stopReason: 'error', error: 'no luck' });
+  });
+
+  it('more than a list allows', async () => {
+    await expect(client.listTasks(projectId, { limit: 101 })).rejects.toBeInstanceOf(AgentRejectedError);
+    await expect(client.listMessages(taskId, { limit: 501 })).rejects.toBeInstanceOf(AgentRejectedError);
+  });
+});
+
+describe('the errors that the document leaves open', () => {
+  it.each([401, 403] as const)('a bad key as %d', async (status) => {
+    service.dialect.badKeyStatus = status;
+    const stranger = new AgentClient({ baseUrl: service.url, apiKey: 'wrong', retry });
+    const before = service.calls.length;
+    const error = await stranger.getTask(taskId).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'bad_key', status, outcome: 'refused', attempts: 1 });
+    await expect.poll(() => service.calls.length).toBe(before + 1);
+    await stranger.close();
+  });
+
+  it.each(['detail', 'detail-list', 'error-message', 'error', 'message', 'title', 'text'] as const)(
+    'the words of a body like "%s"',
+    async (shape) => {
+      service.dialect.errorBody = shape;
+      await expect(client.getTask('tsk_x')).rejects.toThrow("Task 'tsk_x' not found");
+      const refused = await client
+        .startTask({ projectId, title: 'T', model: 'huge' })
+        .catch((reason: unknown) => reason);
+      expect(refused).toMatchObject({ words: expect.stringMatching(/\w/) });
+      service.dialect.errorBody = 'detail';
+    },
+  );
+
+  it('a busy task', async () => {
+    await client.sendMessage(taskId, { content: 'work' });
+    const second = client.sendMessage(taskId, { content: 'more' });
+    await expect(second).rejects.toMatchObject({ code: 'busy', status: 409, outcome: 'refused' });
+  });
+
+  it.each([
+    [409, 'busy'],
+    [422, 'rejected'],
+  ] as const)('a message to a cancelled task as %d', async (status, code) => {
+    service.dialect.messageToStopped = status;
+    await client.sendMessage(taskId, { content: 'work' });
+    await client.cancelTask(taskId, { force: true });
+    const sent = client.sendMessage(taskId, { content: 'more' });
+    await expect(sent).rejects.toMatchObject({ code, outcome: 'refused' });
+    service.dialect.messageToStopped = 'accepted';
+  });
+
+  it('a rate limit, waited for by reads and told by sends', async () => {
+    service.dialect.rateLimit = { calls: 1, windowMs: 700 };
+    await client.getTask(taskId);
+    const sent = client.sendMessage(taskId, { content: 'x' });
+    await expect(sent).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 1000, attempts: 1 });
+    expect(await client.getTask(taskId)).toMatchObject({ status: 'idle' });
+    service.dialect.rateLimit = null;
+  });
+
+  it('a file that is too large', async () => {
+    service.dialect.maxFileBytes = 10;
+    const file = { projectId, filename: 'f', sizeBytes: 11, mimeType: 'text/plain' };
+    await expect(client.startUpload(file)).rejects.toMatchObject({
+      code: 'rejected',
+      status: 413,
+      words: expect.stringContaining('at most 10 bytes'),
+    });
+    service.dialect.maxFileBytes = null;
+  });
+
+  it('a send whose answer was lost is found among the messages', async () => {
+    const lose = {
+      call: 'POST /experimental/tasks/{task_id}/messages',
+      fault: { kind: 'lost' },
+      times: 1,
+    } as const;
+    service.faults.add(lose);
+    const sent = client.sendMessage(taskId, { content: 'once' });
+    await expect(sent).rejects.toMatchObject({ code: 'unavailable', outcome: 'unknown' });
+    const found = await client.lastMessages(taskId, 10);
+    expect(found.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(found[1]?.input?.userMessageId).toBe(found[0]?.id);
+  });
+});

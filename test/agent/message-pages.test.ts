@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type ListMessages,
+  lastMessages,
+  messagesBackward,
+  messagesForward,
+} from '../../src/agent/message-pages.ts';
+import { type Message, messageSchema } from '../../src/agent/schema.ts';
+
+function message(id: string): Message {
+  return messageSchema.parse({ id, task_id: 't', created_at: 'c', role: 'user', content: [] });
+}
+
+interface Reading {
+  readonly count: number;
+  /** Messages of a page. */
+  readonly size: number;
+  readonly inclusive: boolean;
+}
+
+/** A service's list of messages m0, m1, ... */
+function service({ count, size, inclusive }: Reading): ListMessages {
+  const all = Array.from({ length: count }, (_, index) => message(`m${index}`));
+  const at = (id: string | undefined) => (id === undefined ? -1 : Number(id.slice(1)));
+  const extra = inclusive ? 1 : 0;
+  return async ({ afterId, beforeId }) => {
+    const range = all.slice(
+      afterId === undefined ? 0 : at(afterId) + 1 - extra,
+      beforeId === undefined ? count : at(beforeId) + extra,
+    );
+    const items = afterId === undefined ? range.slice(-size) : range.slice(0, size);
+    return {
+      items,
+      hasMore: items.length < range.length,
+      firstId: items.at(0)?.id ?? null,
+      lastId: items.at(-1)?.id ?? null,
+    };
+  };
+}
+
+const readings = fc.record({
+  count: fc.integer({ min: 1, max: 30 }),
+  size: fc.integer({ min: 2, max: 7 }),
+  inclusive: fc.boolean(),
+});
+async function collected(walk: AsyncIterable<Message>): Promise<Message[]> {
+  const found: Message[] = [];
+  for await (const next of walk) found.push(next);
+  return found;
+}
+
+const ids = (messages: readonly Message[]) => messages.map(({ id }) => id);
+const numbered = (from: number, to: number) =>
+  Array.from({ length: Math.max(0, to - from) }, (_, index) => `m${from + index}`);
+
+describe('a walk through the messages', () => {
+  it('gives every later message once and in order, forward and backward, under both readings', async () => {
+    await fc.assert(
+      fc.asyncProperty(readings, fc.nat({ max: 29 }), async (reading, from) => {
+        const after = Math.min(from, reading.count - 1);
+        const list = service(reading);
+        const expected = numbered(after + 1, reading.count);
+        expect(ids(await collected(messagesForward(list, `m${after}`, {})))).toEqual(expected);
+        expect(ids(await collected(messagesBackward(list, `m${after}`, {})))).toEqual(expected);
+        expect(ids(await collected(messagesBackward(list, null, {})))).toEqual(numbered(0, reading.count));
+      }),
+    );
+  });
+
+  it('gives the last few', async () => {
+    await fc.assert(
+      fc.asyncProperty(readings, fc.nat({ max: 40 }), async (reading, count) => {
+        const last = await lastMessages(service(reading), count, {});
+        expect(ids(last)).toEqual(numbered(Math.max(0, reading.count - count), reading.count));
+      }),
+    );
+  });
+
+  it('walks back where the forward cursor leads nowhere', async () => {
+    const list = service({ count: 9, size: 4, inclusive: false });
+    const stuck: ListMessages = async (cursor) =>
+      cursor.afterId === undefined
+        ? await list(cursor)
+        : { items: [], hasMore: true, firstId: null, lastId: null };
+    expect(ids(await collected(messagesForward(stuck, 'm5', {})))).toEqual(['m6', 'm7', 'm8']);
+  });
+
+  it('asks for a longer page where one holds no further message', async () => {
+    const limits: (number | undefined)[] = [];
+    const list: ListMessages = async ({ limit }) => {
+      limits.push(limit);
+      const items = limit === 500 ? [message('m0')] : [];
+      return { items, hasMore: limit !== 500, firstId: null, lastId: null };
+    };
+    expect(ids(await lastMessages(list, 5, {}))).toEqual(['m0']);
+    expect(limits).toEqual([undefined, 500]);
+  });
+
+  it('ends with an error against a list that never ends', async () => {
+    const endless: ListMessages = async () => ({ items: [], hasMore: true, firstId: null, lastId: null });
+    const walk = collected(messagesForward(endless, 'm0', {}));
+    await expect(walk).rejects.toMatchObject({ code: 'not_understood' });
+  });
+});

@@ -1,0 +1,192 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { RateLimits } from './limits.ts';
+import type { Method } from './method.ts';
+import { type Fields, isFields, type Team } from './model.ts';
+import { Refusal } from './refusal.ts';
+import type { World } from './world.ts';
+
+/** A Web API call as it was seen by the server. */
+export interface RecordedCall {
+  method: string;
+  /** The workspace of the token; empty when it is not known. */
+  teamId: string;
+  /** The arguments, long texts cut to 300 characters, without the token. */
+  args: Fields;
+  ok: boolean;
+  error?: string;
+  /** HTTP status; 0 when the answer did not reach the app. */
+  status: number;
+  /** When it came, Unix time in ms. */
+  at: number;
+  /** How long it took, in ms. */
+  ms: number;
+}
+
+/** The Web API's door: tokens, scopes, rate limits, then the method. */
+export class Api {
+  readonly calls: RecordedCall[] = [];
+  readonly #listeners = new Set<(call: RecordedCall) => void>();
+  readonly #world: World;
+  readonly #limits: RateLimits;
+  readonly #scopes: Set<string>;
+  readonly #methods: Record<string, Method>;
+  readonly #appToken: string;
+
+  constructor(options: {
+    world: World;
+    limits: RateLimits;
+    scopes: Set<string>;
+    methods: Record<string, Method>;
+    appToken: string;
+  }) {
+    this.#world = options.world;
+    this.#limits = options.limits;
+    this.#scopes = options.scopes;
+    this.#methods = options.methods;
+    this.#appToken = options.appToken;
+  }
+
+  onCall(listener: (call: RecordedCall) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Records every call, also those that a fault answers. */
+  recorder(): RequestHandler {
+    return (request, response, next) => {
+      const started = performance.now();
+      const call: RecordedCall = {
+        method: methodName(request),
+        teamId: this.#teamOf(tokenOf(request))?.id ?? '',
+        args: summary(argsOf(request)),
+        ok: false,
+        status: 0,
+        at: this.#world.clock.now(),
+        ms: 0,
+      };
+      this.calls.push(call);
+      response.locals.call = call;
+      response.on('close', () => {
+        call.ms = performance.now() - started;
+        if (response.writableFinished) call.status = response.statusCode;
+        const said: unknown = response.locals.answer;
+        if (isFields(said)) {
+          call.ok = said.ok === true;
+          if (typeof said.error === 'string') call.error = said.error;
+        }
+        for (const listener of this.#listeners) listener(call);
+      });
+      next();
+    };
+  }
+
+  /** Answers a call. */
+  handler(): RequestHandler {
+    return (request, response, next) => {
+      this.#answer(request, response).catch((error: unknown) => next(error));
+    };
+  }
+
+  async #answer(request: Request, response: Response): Promise<void> {
+    const name = methodName(request);
+    try {
+      const answer = await this.#run(name, request);
+      reply(response, 200, { ok: true, ...answer });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const { retryAfter, ...extra } = error.extra;
+      if (typeof retryAfter === 'number') response.set('retry-after', String(retryAfter));
+      reply(response, typeof retryAfter === 'number' ? 429 : 200, { ok: false, error: error.code, ...extra });
+    }
+  }
+
+  async #run(name: string, request: Request): Promise<Fields> {
+    const method = this.#methods[name];
+    if (method === undefined) throw new Refusal('unknown_method', { req_method: name });
+    const token = tokenOf(request);
+    const team = method.token === 'bot' ? this.#installation(token) : this.#anyTeam(method, token);
+    const args = argsOf(request);
+    const channel = typeof args.channel === 'string' ? args.channel : String(args.channel_id ?? '');
+    const seconds = this.#limits.take(name, method.tier, team.id, channel);
+    if (seconds > 0) throw new Refusal('ratelimited', { retryAfter: seconds });
+    const missing = method.scopes.filter((scope) => !this.#scopes.has(scope));
+    if (missing.length > 0) {
+      throw new Refusal('missing_scope', {
+        needed: missing.join(','),
+        provided: [...this.#scopes].join(','),
+      });
+    }
+    return method.run(args, team);
+  }
+
+  #installation(token: string): Team {
+    if (token === '') throw new Refusal('not_authed');
+    if (token === this.#appToken) throw new Refusal('not_allowed_token_type');
+    const team = this.#teamOf(token);
+    if (team === undefined) throw new Refusal('invalid_auth');
+    if (team.tokenState === 'revoked') throw new Refusal('token_revoked');
+    if (team.tokenState === 'inactive') throw new Refusal('account_inactive');
+    return team;
+  }
+
+  /** App-level calls and calls without a token belong to no workspace: their limits are counted under the first. */
+  #anyTeam(method: Method, token: string): Team {
+    if (method.token === 'app' && token === '') throw new Refusal('not_authed');
+    if (method.token === 'app' && token !== this.#appToken) {
+      throw new Refusal(this.#teamOf(token) === undefined ? 'invalid_auth' : 'not_allowed_token_type');
+    }
+    const [first] = this.#world.teams.values();
+    if (first === undefined) throw new Refusal('team_not_found');
+    return first;
+  }
+
+  #teamOf(token: string): Team | undefined {
+    return [...this.#world.teams.values()].find((team) => team.botToken === token);
+  }
+}
+
+/** The Slack method that a request calls. */
+export function methodName(request: Request): string {
+  const { method } = request.params;
+  return typeof method === 'string' ? method : '';
+}
+
+function tokenOf(request: Request): string {
+  const bearer = /^Bearer (.+)$/.exec(request.get('authorization') ?? '')?.[1];
+  const { token } = argsOf(request);
+  return bearer ?? (typeof token === 'string' ? token : '');
+}
+
+function argsOf(request: Request): Fields {
+  const body: unknown = request.body;
+  const query = Object.fromEntries(new URL(request.originalUrl, 'http://localhost').searchParams);
+  return isFields(body) ? { ...query, ...body } : query;
+}
+
+function summary(args: Fields): Fields {
+  const entries = Object.entries(args).filter(([name]) => name !== 'token' && name !== 'client_secret');
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      name,
+      typeof value === 'string' && value.length > 300 ? `${value.slice(0, 300)}…` : value,
+    ]),
+  );
+}
+
+function reply(response: Response, status: number, answer: Fields): void {
+  response.locals.answer = answer;
+  response.status(status).json(answer);
+}
+
+/** The last handler: a body that cannot be read, or a bug of the sandbox. */
+export function lastResort(error: unknown, _request: Request, response: Response, next: NextFunction): void {
+  if (response.headersSent) {
+    next(error);
+    return;
+  }
+  const tooLarge = isFields(error) && error.type === 'entity.too.large';
+  if (tooLarge) reply(response, 413, { ok: false, error: 'request_too_large' });
+  else if (isFields(error) && typeof error.status === 'number')
+    reply(response, 200, { ok: false, error: 'invalid_form_data' });
+  else next(error);
+}

@@ -1,0 +1,68 @@
+import { createReadStream, statSync } from 'node:fs';
+
+/** A file's bytes, readable in parts so that a large file never has to be in memory. */
+export interface FileContent {
+  /** Bytes. */
+  readonly size: number;
+  /** The bytes from `start` up to but without `end`. */
+  read(start: number, end: number): AsyncIterable<Uint8Array>;
+}
+
+/** Where a file's bytes come from: memory, a file on disk, or a function for a file of any size. */
+export type ContentSource =
+  | { bytes: Uint8Array | string }
+  | { path: string }
+  | { size: number; make?: (offset: number, length: number) => Uint8Array };
+
+const CHUNK = 256 * 1024;
+
+/** Content from its source. @throws if a path cannot be read */
+export function contentFrom(source: ContentSource): FileContent {
+  if ('bytes' in source) return bytesContent(Buffer.from(source.bytes));
+  if ('path' in source) return diskContent(source.path);
+  return madeContent(source.size, source.make ?? pattern());
+}
+
+/** All bytes at once; for tests with small files. */
+export async function wholeContent(content: FileContent): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const part of content.read(0, content.size)) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+function bytesContent(bytes: Buffer): FileContent {
+  return {
+    size: bytes.length,
+    async *read(start, end) {
+      if (end > start) yield bytes.subarray(start, end);
+    },
+  };
+}
+
+function diskContent(path: string): FileContent {
+  const { size } = statSync(path);
+  return {
+    size,
+    async *read(start, end) {
+      if (end > start) yield* createReadStream(path, { start, end: end - 1 });
+    },
+  };
+}
+
+function madeContent(size: number, make: (offset: number, length: number) => Uint8Array): FileContent {
+  return {
+    size,
+    async *read(start, end) {
+      for (let offset = start; offset < end; offset += CHUNK)
+        yield make(offset, Math.min(CHUNK, end - offset));
+    },
+  };
+}
+
+/** Bytes that depend on their place only, made by copying: fast enough for gigabytes. */
+function pattern(): (offset: number, length: number) => Uint8Array {
+  const period = 65_521;
+  const block = Buffer.alloc(CHUNK + period);
+  for (let i = 0; i < block.length; i += 1) block[i] = (i % period) & 0xff;
+  return (offset, length) => block.subarray(offset % period, (offset % period) + length);
+}

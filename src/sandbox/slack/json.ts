@@ -1,0 +1,202 @@
+import type { Channel, Fields, Message, Person, SlackFile, Team } from './model.ts';
+import type { World } from './world.ts';
+
+/** Who says something: a person, another bot or our own bot. */
+function speaker(team: Team, message: Message): Fields {
+  if (message.botId === undefined) return { user: message.user };
+  const name = team.people.get(message.user)?.name ?? '';
+  const profile = { id: message.botId, app_id: message.appId, user_id: message.user, name, team_id: team.id };
+  return { user: message.user, bot_id: message.botId, app_id: message.appId, bot_profile: profile };
+}
+
+/** A message as Slack shows it; `pushed` in events, where Slack Connect files are stubs. */
+export function messageJson(world: World, channel: Channel, message: Message, pushed: boolean): Fields {
+  const team = world.team(channel.teamId);
+  const root = message.threadTs === undefined ? undefined : channel.messages.get(message.threadTs);
+  const replies = channel.threads.get(message.ts) ?? [];
+  const people = [...new Set(replies.map((ts) => channel.messages.get(ts)?.user))];
+  const home = team.people.get(message.user)?.homeTeamId ?? team.id;
+  return {
+    ...speaker(team, message),
+    type: 'message',
+    ts: message.ts,
+    ...(message.subtype === undefined ? {} : { subtype: message.subtype }),
+    ...(message.clientMsgId === undefined || message.botId !== undefined
+      ? {}
+      : { client_msg_id: message.clientMsgId }),
+    text: message.text,
+    team: home,
+    ...(home === team.id ? {} : { user_team: home, source_team: home }),
+    ...(message.blocks === undefined ? {} : { blocks: message.blocks }),
+    ...(message.attachments === undefined ? {} : { attachments: message.attachments }),
+    ...filesJson(world, message, pushed),
+    ...(message.edited === undefined ? {} : { edited: message.edited }),
+    ...threadJson(message, root, replies, people),
+    ...reactionsJson(message),
+  };
+}
+
+function filesJson(world: World, message: Message, pushed: boolean): Fields {
+  if (message.fileIds.length === 0) return {};
+  const files = message.fileIds.map((id) => world.files.get(id)).filter((file) => file !== undefined);
+  return { files: files.map((file) => fileJson(world, file, pushed)), upload: false };
+}
+
+function threadJson(
+  message: Message,
+  root: Message | undefined,
+  replies: string[],
+  people: unknown[],
+): Fields {
+  if (message.threadTs !== undefined) {
+    return { thread_ts: message.threadTs, ...(root === undefined ? {} : { parent_user_id: root.user }) };
+  }
+  if (replies.length === 0) return {};
+  return {
+    thread_ts: message.ts,
+    reply_count: replies.length,
+    reply_users_count: people.length,
+    latest_reply: replies.at(-1),
+    reply_users: people,
+    is_locked: false,
+    subscribed: false,
+  };
+}
+
+function reactionsJson(message: Message): Fields {
+  if (message.reactions.size === 0) return {};
+  const reactions = [...message.reactions].map(([name, users]) => ({ name, users, count: users.length }));
+  return { reactions };
+}
+
+/** A file object; `pushed` in events, where some files are stubs. */
+export function fileJson(world: World, file: SlackFile, pushed: boolean): Fields {
+  if (file.kind === 'tombstone' || file.deleted) return { id: file.id, mode: 'tombstone' };
+  if (file.kind === 'hidden_by_limit') return { id: file.id, mode: 'hidden_by_limit', date_delete: 0 };
+  if (file.kind === 'connect_stub' && pushed) {
+    return { id: file.id, mode: 'file_access', file_access: 'check_file_info' };
+  }
+  const extension = file.name?.split('.').at(-1) ?? '';
+  const ready = file.readyAt <= world.clock.now();
+  return {
+    id: file.id,
+    created: Math.floor(file.created / 1000),
+    timestamp: Math.floor(file.created / 1000),
+    name: file.name,
+    title: file.title,
+    mimetype: file.mime,
+    filetype: extension,
+    pretty_type: extension.toUpperCase(),
+    user: file.user,
+    user_team: file.teamId,
+    editable: file.kind === 'snippet',
+    size: file.kind === 'lying_size' ? file.content.size + 7 : file.content.size,
+    mode: file.kind === 'external' ? 'external' : file.kind === 'snippet' ? 'snippet' : 'hosted',
+    is_external: file.kind === 'external',
+    external_type: file.kind === 'external' ? 'gdrive' : '',
+    is_public: true,
+    public_url_shared: false,
+    display_as_bot: false,
+    username: '',
+    file_access: 'visible',
+    ...(ready ? urlsJson(world, file) : {}),
+    ...(pushed ? {} : sharesJson(world, file)),
+  };
+}
+
+function urlsJson(world: World, file: SlackFile): Fields {
+  const name = encodeURIComponent((file.name ?? 'untitled').toLowerCase().replaceAll(/\s+/g, '_'));
+  const permalink = `${world.baseUrl}/files/${file.user}/${file.id}/${name}`;
+  if (file.kind === 'external')
+    return { url_private: `https://drive.example.com/file/${file.id}`, permalink };
+  const base = `${world.baseUrl}/files-pri/${file.teamId}-${file.id}`;
+  return { url_private: `${base}/${name}`, url_private_download: `${base}/download/${name}`, permalink };
+}
+
+function sharesJson(world: World, file: SlackFile): Fields {
+  const shares: { public: Record<string, Fields[]>; private: Record<string, Fields[]> } = {
+    public: {},
+    private: {},
+  };
+  const ids: Record<'channels' | 'groups' | 'ims', string[]> = { channels: [], groups: [], ims: [] };
+  for (const share of file.shares) {
+    const channel = world.anyChannel(share.channel);
+    const side = channel.kind === 'channel' ? shares.public : shares.private;
+    const entry = { ts: share.ts, ...(share.threadTs === undefined ? {} : { thread_ts: share.threadTs }) };
+    side[share.channel] = [...(side[share.channel] ?? []), entry];
+    ids[channel.kind === 'channel' ? 'channels' : channel.kind === 'im' ? 'ims' : 'groups'].push(
+      share.channel,
+    );
+  }
+  return { shares, ...ids };
+}
+
+/** A conversation object. */
+export function channelJson(channel: Channel, botUserId: string): Fields {
+  const common = {
+    id: channel.id,
+    created: channel.created,
+    is_archived: channel.archived,
+    is_im: channel.kind === 'im',
+    is_mpim: channel.kind === 'mpim',
+    is_org_shared: false,
+    context_team_id: channel.teamId,
+  };
+  if (channel.kind === 'im') {
+    const user = [...channel.members].find((id) => id !== botUserId) ?? botUserId;
+    return { ...common, user, is_user_deleted: false, is_open: true };
+  }
+  const value = (text: string) => ({ value: text, creator: channel.creator, last_set: channel.created });
+  return {
+    ...common,
+    name: channel.name,
+    name_normalized: channel.name,
+    is_channel: channel.kind === 'channel',
+    is_group: channel.kind === 'group',
+    is_private: channel.kind !== 'channel',
+    is_general: false,
+    is_shared: channel.shared,
+    is_ext_shared: channel.shared,
+    is_member: channel.members.has(botUserId),
+    creator: channel.creator,
+    topic: value(channel.topic),
+    purpose: value(channel.purpose),
+    num_members: channel.members.size,
+  };
+}
+
+/** A user object. */
+export function personJson(person: Person): Fields {
+  const stranger = person.kind === 'stranger';
+  const guest = person.kind === 'guest';
+  return {
+    id: person.id,
+    team_id: person.homeTeamId,
+    name: person.name,
+    deleted: person.deleted,
+    real_name: person.realName,
+    tz: 'Europe/Berlin',
+    tz_label: 'Central European Time',
+    tz_offset: 3600,
+    profile: {
+      real_name: person.realName,
+      display_name: person.name,
+      team: person.homeTeamId,
+      ...(person.botId === undefined ? {} : { bot_id: person.botId }),
+    },
+    is_bot: person.kind === 'bot',
+    is_app_user: false,
+    is_email_confirmed: true,
+    updated: 0,
+    ...(stranger ? { is_stranger: true } : {}),
+    ...(stranger || person.deleted
+      ? {}
+      : {
+          is_admin: false,
+          is_owner: false,
+          is_primary_owner: false,
+          is_restricted: guest,
+          is_ultra_restricted: guest,
+        }),
+  };
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { json, type Method, maybe, method, type Parts, text } from '../method.ts';
+import type { Team } from '../model.ts';
+import { Refusal } from '../refusal.ts';
+
+/** What the app shows about a thread: "Working...", or a line of its own. */
+export interface ThreadStatus {
+  status: string;
+  title?: string;
+}
+
+/** The agent surfaces: sessions (2026) and assistant.threads (legacy). `statuses` is by `channel thread_ts`. */
+export function agentMethods(parts: Parts, statuses: Map<string, ThreadStatus>): Record<string, Method> {
+  const place = { channel_id: text, thread_ts: text };
+  const change = (team: Team, channelId: string, threadTs: string, status: ThreadStatus) => {
+    const channel = parts.world.joinedChannel(team, channelId);
+    const key = `${channel.id} ${threadTs}`;
+    statuses.set(key, { ...statuses.get(key), ...status });
+    return {};
+  };
+  const agentOnly = () => {
+    if (!parts.settings.agent) throw new Refusal('not_authorized');
+  };
+  const statusOf = (channelId: string, threadTs: string) =>
+    statuses.get(`${channelId} ${threadTs}`)?.status ?? 'active';
+
+  return {
+    'agents.sessions.setStatus': method(
+      { tier: 'tier3', scopes: ['chat:write'] },
+      z.looseObject({
+        ...place,
+        status: z.enum(['processing', 'active', 'suspended', 'closed']),
+        title: z.string().max(200).optional(),
+      }),
+      (args, team) => {
+        agentOnly();
+        const title = args.title === undefined ? {} : { title: args.title };
+        return change(team, args.channel_id, args.thread_ts, { status: args.status, ...title });
+      },
+    ),
+
+    'agents.sessions.rename': method(
+      { tier: 'tier3', scopes: ['chat:write'] },
+      z.looseObject({ ...place, title: z.string().min(1).max(200) }),
+      (args, team) => {
+        agentOnly();
+        const status = statusOf(args.channel_id, args.thread_ts);
+        return change(team, args.channel_id, args.thread_ts, { status, title: args.title });
+      },
+    ),
+
+    'assistant.threads.setStatus': method(
+      { tier: 'status', scopes: ['chat:write'] },
+      z.looseObject({
+        ...place,
+        status: text,
+        loading_messages: json.pipe(z.array(z.string()).max(10).optional()),
+      }),
+      (args, team) =>
+        change(team, args.channel_id, args.thread_ts, {
+          status: args.status === '' ? 'active' : args.status,
+        }),
+    ),
+
+    'assistant.threads.setTitle': method(
+      { tier: 'tier4', scopes: ['assistant:write'] },
+      z.looseObject({ ...place, title: text }),
+      (args, team) => {
+        const status = statusOf(args.channel_id, args.thread_ts);
+        return change(team, args.channel_id, args.thread_ts, { status, title: args.title });
+      },
+    ),
+
+    'assistant.threads.setSuggestedPrompts': method(
+      { tier: 'tier4', scopes: ['assistant:write'] },
+      z.looseObject({
+        channel_id: text,
+        thread_ts: maybe,
+        prompts: json.pipe(
+          z
+            .array(z.looseObject({ title: z.string(), message: z.string() }))
+            .min(1)
+            .max(4),
+        ),
+      }),
+      (args, team) => {
+        parts.world.joinedChannel(team, args.channel_id);
+        return {};
+      },
+    ),
+  };
+}

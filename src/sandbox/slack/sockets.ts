@@ -1,0 +1,174 @@
+import type { IncomingMessage, Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RawData, WebSocket, WebSocketServer } from 'ws';
+import type { Delivery, Outcome, Transport } from './deliveries.ts';
+import type { Ids, Random } from './ids.ts';
+import { isFields } from './model.ts';
+
+const MOST_CONNECTIONS = 10;
+const PING_MS = 5000;
+/** Slack closes a connection about this long after its warning, in ms. */
+const CLOSE_AFTER_MS = 10_000;
+/** How long a stop waits for the other side's close, in ms. */
+const GOODBYE_MS = 500;
+
+export type DisconnectReason = 'warning' | 'refresh_requested' | 'link_disabled';
+
+interface Waiting {
+  socket: WebSocket;
+  settle(outcome: Outcome): void;
+}
+
+/** Socket Mode: each envelope goes to any one of up to ten connections, and waits for its acknowledgement. */
+export class Sockets implements Transport {
+  readonly #server = new WebSocketServer({ noServer: true });
+  readonly #sockets = new Set<WebSocket>();
+  readonly #tickets = new Set<string>();
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #pings: NodeJS.Timeout;
+  readonly #ids: Ids;
+  readonly #random: Random;
+  readonly #ackTimeoutMs: number;
+  readonly #appId: string;
+
+  constructor(options: { ids: Ids; random: Random; ackTimeoutMs: number; appId: string }) {
+    this.#ids = options.ids;
+    this.#random = options.random;
+    this.#ackTimeoutMs = options.ackTimeoutMs;
+    this.#appId = options.appId;
+    this.#pings = setInterval(() => {
+      for (const socket of this.#sockets) socket.ping();
+    }, PING_MS);
+    this.#pings.unref();
+  }
+
+  /** Connections that are open. */
+  get count(): number {
+    return this.#sockets.size;
+  }
+
+  /** A ticket for one connection. */
+  ticket(): string {
+    const ticket = this.#ids.uuid();
+    this.#tickets.add(ticket);
+    return ticket;
+  }
+
+  /** Takes WebSocket connections of this server. */
+  attach(server: Server): void {
+    server.on('upgrade', (request: IncomingMessage, socket, head) => {
+      const ticket = new URL(request.url ?? '/', 'http://localhost').searchParams.get('ticket') ?? '';
+      if (!this.#tickets.delete(ticket)) {
+        socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\r\n');
+        return;
+      }
+      this.#server.handleUpgrade(request, socket, head, (opened) => this.#open(opened));
+    });
+  }
+
+  /** Sends the envelope; not acknowledged within the time or before the connection closes means no. */
+  deliver(delivery: Delivery): Promise<Outcome> {
+    const open = [...this.#sockets].filter((socket) => socket.readyState === WebSocket.OPEN);
+    const socket = open[Math.floor(this.#random() * open.length)];
+    if (socket === undefined) return Promise.resolve({ acked: false, reason: 'connection_failed' });
+    const envelopeId = this.#ids.uuid();
+    return new Promise((resolve) => {
+      const settle = (outcome: Outcome) => {
+        clearTimeout(timer);
+        this.#timers.delete(timer);
+        this.#waiting.delete(envelopeId);
+        resolve(outcome);
+      };
+      const timer = setTimeout(() => settle({ acked: false, reason: 'timeout' }), this.#ackTimeoutMs);
+      this.#timers.add(timer);
+      this.#waiting.set(envelopeId, { socket, settle });
+      socket.send(JSON.stringify(envelope(delivery, envelopeId)));
+    });
+  }
+
+  /**
+   * Asks connections to go, as Slack does every few hours. `warning` is sent about 10 s before the close;
+   * `link_disabled` (Socket Mode was switched off) closes at once. `most` limits how many are asked.
+   */
+  refresh(reason: DisconnectReason, most = Number.POSITIVE_INFINITY): void {
+    for (const socket of [...this.#sockets].slice(0, most)) {
+      socket.send(JSON.stringify({ type: 'disconnect', reason, debug_info: { host: 'sandbox' } }));
+      const close = () => socket.close(1000);
+      if (reason === 'link_disabled') close();
+      else {
+        const timer = setTimeout(close, CLOSE_AFTER_MS);
+        timer.unref();
+        this.#timers.add(timer);
+      }
+    }
+  }
+
+  /** Cuts all connections without a word. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.terminate();
+  }
+
+  /** Closes all connections; resolves when they are gone. */
+  async stop(): Promise<void> {
+    clearInterval(this.#pings);
+    for (const timer of this.#timers) clearTimeout(timer);
+    for (const { settle } of this.#waiting.values()) settle({ acked: false, reason: 'connection_failed' });
+    const gone = [...this.#sockets].map(
+      (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
+    );
+    for (const socket of this.#sockets) socket.close(1001);
+    await Promise.race([Promise.all(gone), sleep(GOODBYE_MS, undefined, { ref: false })]);
+    this.cut();
+    this.#server.close();
+  }
+
+  #open(socket: WebSocket): void {
+    if (this.#sockets.size >= MOST_CONNECTIONS) {
+      socket.send(JSON.stringify({ type: 'disconnect', reason: 'too_many_websockets' }));
+      socket.close(1008);
+      return;
+    }
+    this.#sockets.add(socket);
+    socket.on('message', (data) => this.#heard(data));
+    socket.on('error', () => socket.terminate());
+    socket.on('close', () => {
+      this.#sockets.delete(socket);
+      for (const waiting of [...this.#waiting.values()]) {
+        if (waiting.socket === socket) waiting.settle({ acked: false, reason: 'connection_failed' });
+      }
+    });
+    socket.send(
+      JSON.stringify({
+        type: 'hello',
+        num_connections: this.#sockets.size,
+        debug_info: { host: 'sandbox', build_number: 1, approximate_connection_time: 18_060 },
+        connection_info: { app_id: this.#appId },
+      }),
+    );
+    socket.ping();
+  }
+
+  #heard(data: RawData): void {
+    let said: unknown;
+    try {
+      said = JSON.parse(String(data));
+    } catch {
+      return;
+    }
+    if (!isFields(said) || typeof said.envelope_id !== 'string') return;
+    const body = isFields(said.payload) && Object.keys(said.payload).length === 0 ? undefined : said.payload;
+    this.#waiting.get(said.envelope_id)?.settle({ acked: true, ...(body === undefined ? {} : { body }) });
+  }
+}
+
+function envelope(delivery: Delivery, envelopeId: string): Record<string, unknown> {
+  const retry = { retry_attempt: delivery.attempt, retry_reason: delivery.reason ?? '' };
+  return {
+    envelope_id: envelopeId,
+    type: delivery.kind,
+    accepts_response_payload: delivery.kind !== 'events_api',
+    payload: delivery.payload,
+    ...(delivery.kind === 'events_api' ? retry : {}),
+  };
+}

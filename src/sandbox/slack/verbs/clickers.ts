@@ -1,0 +1,283 @@
+import type { InteractionResult, ResponseTarget } from '../interactions.ts';
+import { messageJson } from '../json.ts';
+import { type Block, type Channel, type Fields, isFields, type Person, type Team } from '../model.ts';
+import { type View, viewJson } from '../views.ts';
+import type { ChannelRef, PersonRef } from './admins.ts';
+import { Speakers } from './speakers.ts';
+
+export interface Click {
+  person: PersonRef;
+  /** Where the button is: a message (or ephemeral message) of a channel, ... */
+  channel?: ChannelRef;
+  ts?: string;
+  /** ... or the person's Home tab or topmost modal. */
+  view?: 'home' | 'modal';
+  actionId: string;
+  /** The value of the button or option that is meant, where several share the action_id. */
+  value?: string;
+}
+
+/** What people press: buttons, commands, shortcuts, modals, the Home tab. */
+export class Clickers extends Speakers {
+  /** Presses a button or picks an option. @throws if there is none with this action_id */
+  async click(click: Click): Promise<InteractionResult> {
+    const person = this.person(click.person);
+    const team = this.parts.world.team(person.teamId);
+    if (click.view !== undefined) return this.clickInView(team, person, click, click.view);
+    const channel = this.channel(click.channel ?? '');
+    const ts = click.ts ?? '';
+    const ephemeral = channel.ephemerals.find((one) => one.ts === ts && one.user === person.id);
+    const message = ephemeral === undefined ? this.message(channel, ts) : undefined;
+    const shown = ephemeral ?? message;
+    const action = pressed(shown?.blocks ?? [], click, this.parts.world.ids.ts());
+    const target: ResponseTarget = { team, user: person.id, channel };
+    if (message !== undefined) target.message = message;
+    if (ephemeral !== undefined) target.ephemeral = ephemeral;
+    const thread = shown?.threadTs === undefined ? {} : { thread_ts: shown.threadTs };
+    return this.parts.interactions.send(
+      team,
+      person,
+      {
+        type: 'block_actions',
+        container: {
+          type: 'message',
+          message_ts: ts,
+          channel_id: channel.id,
+          is_ephemeral: ephemeral !== undefined,
+          ...thread,
+        },
+        channel: channelRef(channel),
+        ...(message === undefined ? {} : { message: messageJson(this.parts.world, channel, message, false) }),
+        state: { values: {} },
+        actions: [action],
+      },
+      target,
+    );
+  }
+
+  /** Types a slash command such as `/agent`. */
+  async command(said: {
+    person: PersonRef;
+    channel: ChannelRef;
+    command: string;
+    text?: string;
+  }): Promise<InteractionResult> {
+    const channel = this.channel(said.channel);
+    const team = this.parts.world.team(channel.teamId);
+    return this.parts.interactions.command(
+      team,
+      this.person(said.person),
+      channel,
+      said.command,
+      said.text ?? '',
+    );
+  }
+
+  /** Uses a shortcut: a global one, or one of a message when a channel and a ts are given. */
+  async shortcut(used: {
+    person: PersonRef;
+    callbackId: string;
+    channel?: ChannelRef;
+    ts?: string;
+  }): Promise<InteractionResult> {
+    const person = this.person(used.person);
+    const team = this.parts.world.team(person.teamId);
+    const common = { callback_id: used.callbackId, action_ts: this.parts.world.ids.ts() };
+    if (used.channel === undefined || used.ts === undefined) {
+      return this.parts.interactions.send(team, person, { type: 'shortcut', ...common });
+    }
+    const channel = this.channel(used.channel);
+    const message = this.message(channel, used.ts);
+    return this.parts.interactions.send(
+      team,
+      person,
+      {
+        type: 'message_action',
+        ...common,
+        channel: channelRef(channel),
+        message_ts: message.ts,
+        message: messageJson(this.parts.world, channel, message, false),
+      },
+      { team, user: person.id, channel, message },
+    );
+  }
+
+  /** Opens the app's Home tab or its messages. */
+  openHome(personRef: PersonRef, tab: 'home' | 'messages' = 'home'): void {
+    const person = this.person(personRef);
+    const team = this.parts.world.team(person.teamId);
+    const home = this.parts.views.home(person.id);
+    const view = home === undefined || tab !== 'home' ? {} : { view: viewJson(team, home) };
+    const channel = this.openDm(person).id;
+    const event = { type: 'app_home_opened', user: person.id, channel, tab, ...view };
+    this.parts.events.emit(team, { ...event, event_ts: this.parts.world.ids.ts() });
+  }
+
+  /**
+   * Submits the topmost modal. `values` are by action_id: text, the value of an option, or several.
+   * @throws if no modal is open
+   */
+  async submitView(
+    personRef: PersonRef,
+    values: Record<string, string | string[]> = {},
+  ): Promise<InteractionResult> {
+    const { person, team, view } = this.topmost(personRef);
+    view.values = filledIn(view.blocks, values);
+    const payload = { type: 'view_submission', view: this.viewOf(team, view), response_urls: [] };
+    const sent = await this.parts.interactions.send(team, person, payload);
+    if (sent.acked) this.answered(team, view, sent.body);
+    return sent;
+  }
+
+  /** Closes the topmost modal with its cross. @throws if no modal is open */
+  async closeView(personRef: PersonRef): Promise<void> {
+    const { person, team, view } = this.topmost(personRef);
+    const payload = { type: 'view_closed', view: this.viewOf(team, view), is_cleared: view.clearOnClose };
+    this.parts.views.close(person.id, view.clearOnClose);
+    if (view.notifyOnClose) await this.parts.interactions.send(team, person, payload);
+  }
+
+  /** Presses the Stop button of an agent's session. */
+  stopSession(personRef: PersonRef, channelRefOrId: ChannelRef, threadTs: string): void {
+    const channel = this.channel(channelRefOrId);
+    const team = this.parts.world.team(channel.teamId);
+    const user = this.person(personRef).id;
+    const event = { type: 'agent_session_stopped', channel: channel.id, thread_ts: threadTs, user };
+    this.parts.events.emit(team, { ...event, streaming_message_ts: [], event_ts: this.parts.world.ids.ts() });
+  }
+
+  /** The person's Home tab, once the app has published one. */
+  home(person: PersonRef): View | undefined {
+    return this.parts.views.home(this.person(person).id);
+  }
+
+  /** The person's topmost modal. */
+  modal(person: PersonRef): View | undefined {
+    return this.parts.views.stack(this.person(person).id).at(-1);
+  }
+
+  private async clickInView(
+    team: Team,
+    person: Person,
+    click: Click,
+    where: 'home' | 'modal',
+  ): Promise<InteractionResult> {
+    const view = where === 'home' ? this.home(person) : this.modal(person);
+    if (view === undefined) throw new Error(`${person.name} has no ${where} view open.`);
+    return this.parts.interactions.send(team, person, {
+      type: 'block_actions',
+      container: { type: 'view', view_id: view.id },
+      view: this.viewOf(team, view),
+      actions: [pressed(view.blocks, click, this.parts.world.ids.ts())],
+    });
+  }
+
+  private topmost(personRef: PersonRef): { person: Person; team: Team; view: View } {
+    const person = this.person(personRef);
+    const view = this.modal(person);
+    if (view === undefined) throw new Error(`${person.name} has no modal open.`);
+    return { person, team: this.parts.world.team(person.teamId), view };
+  }
+
+  private viewOf(team: Team, view: View): Fields {
+    const stack = this.parts.views.stack(view.user);
+    return viewJson(team, view, stack[0], stack[stack.indexOf(view) - 1]);
+  }
+
+  /** What the acknowledgement of a submission does: nothing said closes the modal. */
+  private answered(team: Team, view: View, body: unknown): void {
+    const action = isFields(body) ? body.response_action : undefined;
+    if (action === 'errors') return;
+    const next = isFields(body) ? body.view : undefined;
+    if (action === 'update') this.parts.views.update(team, { id: view.id }, undefined, next);
+    else if (action === 'push') this.parts.views.push(team, view.user, next);
+    else this.parts.views.close(view.user, action === 'clear');
+  }
+}
+
+function channelRef(channel: Channel): Fields {
+  return { id: channel.id, name: channel.kind === 'im' ? 'directmessage' : channel.name };
+}
+
+/** Every element with an action_id, with its block's id. */
+function elements(blockId: unknown, value: unknown): { blockId: unknown; element: Fields }[] {
+  if (Array.isArray(value)) return value.flatMap((one) => elements(blockId, one));
+  if (!isFields(value)) return [];
+  const inside = Object.values(value).flatMap((one) => elements(blockId, one));
+  return typeof value.action_id === 'string' ? [{ blockId, element: value }, ...inside] : inside;
+}
+
+function pressed(blocks: Block[], click: Click, actionTs: string): Fields {
+  const found = blocks
+    .flatMap((block) => elements(block.block_id, block))
+    .filter(({ element }) => element.action_id === click.actionId);
+  const exact = found.find(
+    ({ element }) => click.value === undefined || choices(element).some((one) => one.value === click.value),
+  );
+  if (exact === undefined)
+    throw new Error(`Nothing to press: no ${click.actionId}${click.value ? ` = ${click.value}` : ''}.`);
+  const { element, blockId } = exact;
+  const common = { type: element.type, action_id: element.action_id, block_id: blockId, action_ts: actionTs };
+  const option = choices(element).find((one) => one.value === click.value) ?? element;
+  switch (element.type) {
+    case 'button':
+      return { ...common, text: element.text, ...present({ value: element.value, style: element.style }) };
+    case 'icon_button':
+    case 'feedback_buttons':
+      return { ...common, ...present({ value: option.value, text: option.text }) };
+    case 'checkboxes':
+      return { ...common, selected_options: [option] };
+    case 'users_select':
+      return { ...common, selected_user: click.value };
+    case 'channels_select':
+      return { ...common, selected_channel: click.value };
+    case 'conversations_select':
+      return { ...common, selected_conversation: click.value };
+    default:
+      return { ...common, selected_option: option };
+  }
+}
+
+/** What can be chosen in an element: itself, its options, or its two feedback buttons. */
+function choices(element: Fields): Fields[] {
+  const lists = [element.options, [element.positive_button, element.negative_button]];
+  const options = lists.flatMap((list) => (Array.isArray(list) ? list.filter(isFields) : []));
+  const takesAny = ['users_select', 'channels_select', 'conversations_select'].includes(String(element.type));
+  return options.length > 0 || takesAny ? options : [element];
+}
+
+function present(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function filledIn(blocks: Block[], values: Record<string, string | string[]>): View['values'] {
+  const filled: View['values'] = {};
+  for (const block of blocks) {
+    if (block.type !== 'input' || !isFields(block.element)) continue;
+    const { element } = block;
+    const actionId = String(element.action_id);
+    filled[String(block.block_id)] = { [actionId]: inputValue(element, values[actionId]) };
+  }
+  return filled;
+}
+
+function inputValue(element: Fields, given: string | string[] | undefined): Fields {
+  const type = String(element.type);
+  const option = (value: string) => choices(element).find((one) => one.value === value) ?? { value };
+  if (type.startsWith('multi_') || type === 'checkboxes') {
+    const all = given === undefined ? [] : [given].flat();
+    return { type, selected_options: all.map(option) };
+  }
+  const value = Array.isArray(given) ? given[0] : given;
+  if (/^(static|external)_select$|^radio_buttons$/.test(type)) {
+    return { type, selected_option: value === undefined ? null : option(value) };
+  }
+  const field: Record<string, string> = {
+    users_select: 'selected_user',
+    channels_select: 'selected_channel',
+    conversations_select: 'selected_conversation',
+    datepicker: 'selected_date',
+    timepicker: 'selected_time',
+  };
+  return { type, [field[type] ?? 'value']: value ?? element.initial_value ?? null };
+}

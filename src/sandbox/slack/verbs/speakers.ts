@@ -1,0 +1,163 @@
+import { shownText } from '../shown.ts';
+import { type ContentSource, wholeContent } from '../content.ts';
+import type { Block, Channel, Ephemeral, Fields, Message, SlackFile, Team } from '../model.ts';
+import { compose } from '../rich-text.ts';
+import type { NewFile } from '../world.ts';
+import { Admins, type ChannelRef, type PersonRef } from './admins.ts';
+
+/** A file that a person shares; without bytes it is a few words. */
+export type SharedFile = NewFile & Partial<ContentSource>;
+
+export interface Saying {
+  person: PersonRef;
+  channel: ChannelRef;
+  /** As typed: `@name`, `<@U..>`, `#channel`, `<#C..>`, links, *bold*, lists, quotes, fences. */
+  text: string;
+  /** The root's ts, for a reply. */
+  thread?: string;
+  /** A reply that is also sent to the channel. */
+  broadcast?: boolean;
+  files?: SharedFile[];
+  subtype?: string;
+  /** In place of the rich_text block that Slack's client makes. */
+  blocks?: Block[];
+  clientMsgId?: string;
+  /** The person accepts Slack's offer to invite the mentioned bot: it gets the app_mention, not the message. */
+  invites?: boolean;
+}
+
+/** What people say, and reading what was said. */
+export class Speakers extends Admins {
+  /** A person says something. @throws if the person is not in the channel */
+  say(saying: Saying): Message {
+    const channel = this.channel(saying.channel);
+    const person = this.person(saying.person);
+    const team = this.parts.world.team(channel.teamId);
+    if (!channel.members.has(person.id))
+      throw new Error(`${person.name} is not in ${channel.name || channel.id}.`);
+    if (channel.archived) throw new Error(`${channel.name} is archived.`);
+    const fileIds = saying.files?.map((file) => this.addFile(team, person.id, file).id);
+    const typed = this.composed(team, saying.text);
+    const withBlocks = saying.subtype === undefined || saying.subtype === 'me_message';
+    const draft = {
+      user: person.id,
+      botId: person.botId,
+      appId: person.botId === undefined ? undefined : `A${person.botId.slice(1)}`,
+      text: typed.text,
+      blocks: saying.blocks ?? (withBlocks && saying.text !== '' ? typed.blocks : undefined),
+      threadTs: saying.thread,
+      broadcast: saying.broadcast,
+      subtype: saying.subtype ?? (fileIds === undefined ? undefined : 'file_share'),
+      fileIds,
+      clientMsgId:
+        saying.clientMsgId ??
+        (fileIds === undefined && person.botId === undefined ? this.parts.world.ids.uuid() : undefined),
+    };
+    const { messages } = this.parts;
+    if (!saying.invites) return messages.post(channel, draft);
+    return messages.postInvitation(channel, draft, () => this.invite(channel, undefined, person));
+  }
+
+  /** A person edits a message. */
+  edit(channelRef: ChannelRef, ts: string, text: string): void {
+    const channel = this.channel(channelRef);
+    const message = this.message(channel, ts);
+    const typed = this.composed(this.parts.world.team(channel.teamId), text);
+    this.parts.messages.edit(channel, message, { ...typed, editedBy: message.user });
+  }
+
+  /** Somebody deletes a message. */
+  remove(channelRef: ChannelRef, ts: string): void {
+    const channel = this.channel(channelRef);
+    this.parts.messages.remove(channel, this.message(channel, ts));
+  }
+
+  /** Slack adds the preview of a link: a change without an edit. */
+  unfurl(channelRef: ChannelRef, ts: string): void {
+    const channel = this.channel(channelRef);
+    const message = this.message(channel, ts);
+    const attachments: Fields[] = [
+      { id: 1, from_url: 'https://example.com/', title: 'Example', fallback: 'Example' },
+    ];
+    this.parts.messages.edit(channel, message, { text: message.text, blocks: message.blocks, attachments });
+  }
+
+  react(person: PersonRef, channelRef: ChannelRef, ts: string, name: string): void {
+    const channel = this.channel(channelRef);
+    this.parts.messages.react(channel, this.message(channel, ts), this.person(person).id, name, true);
+  }
+
+  unreact(person: PersonRef, channelRef: ChannelRef, ts: string, name: string): void {
+    const channel = this.channel(channelRef);
+    this.parts.messages.react(channel, this.message(channel, ts), this.person(person).id, name, false);
+  }
+
+  /** The message with this ts. @throws if there is none */
+  message(channelRef: ChannelRef, ts: string): Message {
+    const channel = this.channel(channelRef);
+    const message = channel.messages.get(ts);
+    if (message === undefined) throw new Error(`${channel.name || channel.id} has no message ${ts}.`);
+    return message;
+  }
+
+  /** The messages of a channel that exist, replies included, oldest first. */
+  messages(channelRef: ChannelRef): Message[] {
+    return [...this.channel(channelRef).messages.values()].filter(
+      (message) => message.deletedAt === undefined,
+    );
+  }
+
+  /** The root and the replies of a thread that exist, oldest first. */
+  thread(channelRef: ChannelRef, rootTs: string): Message[] {
+    return this.parts.world.thread(this.channel(channelRef), rootTs);
+  }
+
+  /** What a reader sees of a message: the text of its blocks, or its text. */
+  shown(message: { text: string; blocks: Block[] | undefined }): string {
+    return message.blocks === undefined ? message.text : shownText(message.blocks);
+  }
+
+  /** What only this person sees in a channel. */
+  ephemerals(person: PersonRef, channelRef: ChannelRef): Ephemeral[] {
+    const { id } = this.person(person);
+    return this.channel(channelRef).ephemerals.filter((one) => one.user === id);
+  }
+
+  /** @throws if there is no such file */
+  file(id: string): SlackFile {
+    const file = this.parts.world.files.get(id);
+    if (file === undefined) throw new Error(`The sandbox has no file ${id}.`);
+    return file;
+  }
+
+  /** All bytes of a file; for files that fit into memory. */
+  fileBytes(id: string): Promise<Buffer> {
+    return wholeContent(this.file(id).content);
+  }
+
+  private addFile(team: Team, user: string, shared: SharedFile): SlackFile {
+    const { bytes, path, size, make } = {
+      bytes: undefined,
+      path: undefined,
+      size: undefined,
+      make: undefined,
+      ...shared,
+    };
+    const source: ContentSource =
+      path !== undefined
+        ? { path }
+        : size !== undefined
+          ? { size, ...(make === undefined ? {} : { make }) }
+          : { bytes: bytes ?? 'A few words.\n' };
+    return this.parts.world.addFile(team, user, shared, source);
+  }
+
+  private composed(team: Team, typed: string): { text: string; blocks: Block[] } {
+    const names = {
+      person: (name: string) => [...team.people.values()].find((person) => person.name === name)?.id,
+      channel: (name: string) =>
+        [...team.channels.values()].find((channel: Channel) => channel.name === name)?.id,
+    };
+    return compose(typed, names, this.parts.world.ids.letters(5));
+  }
+}

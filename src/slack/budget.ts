@@ -1,0 +1,164 @@
+import type { Logger } from 'pino';
+import { Throttled } from './errors.ts';
+import { LanePump, type Permit, type Wish } from './lane-pump.ts';
+import type { LaneStore } from './lane-store.ts';
+import type { LaneName, LaneRule, LaneTable } from './limits.ts';
+import { Pace } from './pace.ts';
+
+export type { Permit, Rank, Wish } from './lane-pump.ts';
+
+/** A wish for one permit of a lane. */
+export interface Ask extends Wish {
+  workspace: string;
+  lane: LaneName;
+  /** Whose lane, where each channel has its own. */
+  of?: string | undefined;
+}
+
+/** How often a throttled call is made before its caller hears of it. */
+const MOST_ATTEMPTS = 8;
+/** The hold of a lane is worth telling the other processes for so many tries. */
+const HOLD_TRIES = 3;
+
+/** What we may send to Slack when: lanes shared by all processes, and the order within this one. */
+export class Budget {
+  readonly #store: LaneStore;
+  readonly #lanes: LaneTable;
+  readonly #log: Logger;
+  readonly #pumps = new Map<string, LanePump>();
+  readonly #paces = new Map<string, Pace>();
+
+  constructor(options: { store: LaneStore; lanes: LaneTable; log: Logger }) {
+    this.#store = options.store;
+    this.#lanes = options.lanes;
+    this.#log = options.log;
+  }
+
+  /** Waits for its turn. Undefined only with `withinMs`. Rejects with the signal's reason when withdrawn. */
+  async permit(ask: Ask): Promise<Permit | undefined> {
+    const pump = this.#pump(ask);
+    try {
+      return await pump.ask(ask);
+    } finally {
+      this.#forgetIdle();
+    }
+  }
+
+  /**
+   * Makes a call when all of its lanes allow it, and again when Slack throttled it all the same: that holds
+   * the last lane and slows it down. With `withinMs` it is an ornament: undefined means that it was left out.
+   */
+  async run<T>(
+    asks: readonly [Ask, ...Ask[]],
+    call: (permit: Permit) => Promise<T>,
+  ): Promise<{ value: T } | undefined> {
+    const last = asks[asks.length - 1] ?? asks[0];
+    for (let attempt = 1; ; attempt += 1) {
+      const permit = await this.#permits(asks);
+      if (permit === undefined) return undefined;
+      try {
+        return { value: await call(permit) };
+      } catch (error) {
+        if (!(error instanceof Throttled)) throw error;
+        this.throttled(last, error.retryAfterMs);
+        if (last.withinMs !== undefined) return undefined;
+        if (attempt >= MOST_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  /** Slack refused although the lane had a permit: leave the method alone for `ms`, then go slower for a while. */
+  throttled(ask: Pick<Ask, 'workspace' | 'lane' | 'of'>, ms: number): void {
+    const { workspace } = ask;
+    const lane = laneKey(ask);
+    this.#log.warn({ workspace, lane, ms }, 'Slack throttles this lane');
+    this.#pump(ask).hold(ms);
+    this.#pace(workspace, lane).slowDown();
+    void this.#share(workspace, lane, ms);
+  }
+
+  /** Somebody who waits in this lane has another rank or moment now. */
+  nudge(ask: Pick<Ask, 'workspace' | 'lane' | 'of'>): void {
+    this.#pumps.get(pumpKey(ask.workspace, laneKey(ask)))?.nudge();
+  }
+
+  /** How many wait in a lane of this process, for metrics. */
+  waiting(ask: Pick<Ask, 'workspace' | 'lane' | 'of'>): number {
+    return this.#pumps.get(pumpKey(ask.workspace, laneKey(ask)))?.waiting ?? 0;
+  }
+
+  async #permits(asks: readonly Ask[]): Promise<Permit | undefined> {
+    const permits: Permit[] = [];
+    const release = () => {
+      for (const permit of permits) permit.release();
+    };
+    try {
+      for (const ask of asks) {
+        const permit = await this.permit(ask);
+        if (permit === undefined) {
+          release();
+          return undefined;
+        }
+        permits.push(permit);
+      }
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return { release };
+  }
+
+  async #share(workspace: string, lane: string, ms: number): Promise<void> {
+    const until = performance.now() + ms;
+    for (let tries = 1; tries <= HOLD_TRIES; tries += 1) {
+      const left = until - performance.now();
+      if (left <= 0) return;
+      try {
+        return await this.#store.hold(workspace, lane, Math.ceil(left));
+      } catch (error) {
+        this.#log.warn({ err: error, workspace, lane }, 'The hold of a lane could not be shared');
+        await new Promise((resolve) => setTimeout(resolve, 500).unref());
+      }
+    }
+  }
+
+  #pump(ask: Pick<Ask, 'workspace' | 'lane' | 'of'>): LanePump {
+    const { workspace } = ask;
+    const lane = laneKey(ask);
+    const key = pumpKey(workspace, lane);
+    let pump = this.#pumps.get(key);
+    if (pump === undefined) {
+      const rule = () => this.#ruleNow(workspace, lane, this.#lanes[ask.lane]);
+      pump = new LanePump({ store: this.#store, workspace, lane, rule, log: this.#log });
+      this.#pumps.set(key, pump);
+    }
+    return pump;
+  }
+
+  #ruleNow(workspace: string, lane: string, rule: LaneRule): LaneRule {
+    const factor = this.#paces.get(pumpKey(workspace, lane))?.factor() ?? 1;
+    return factor === 1 ? rule : { ...rule, perMinute: rule.perMinute * factor };
+  }
+
+  #pace(workspace: string, lane: string): Pace {
+    const key = pumpKey(workspace, lane);
+    const pace = this.#paces.get(key) ?? new Pace();
+    this.#paces.set(key, pace);
+    return pace;
+  }
+
+  /** Channels come and go: their lanes must not pile up. */
+  #forgetIdle(): void {
+    if (this.#pumps.size < 1_000) return;
+    for (const [key, pump] of this.#pumps) if (pump.idle) this.#pumps.delete(key);
+    for (const [key, pace] of this.#paces) if (pace.factor() === 1) this.#paces.delete(key);
+  }
+}
+
+function laneKey(ask: Pick<Ask, 'lane' | 'of'>): string {
+  return ask.of === undefined ? ask.lane : `${ask.lane}/${ask.of}`;
+}
+
+function pumpKey(workspace: string, lane: string): string {
+  return `${workspace} ${lane}`;
+}

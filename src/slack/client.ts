@@ -1,0 +1,241 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type FetchFunction,
+  LogLevel,
+  type Logger as SlackLogger,
+  WebAPIHTTPError,
+  WebAPIPlatformError,
+  WebAPIRequestError,
+  WebClient,
+} from '@slack/web-api';
+import type { Logger } from 'pino';
+import { type Dispatcher, fetch } from 'undici';
+import { z } from 'zod';
+import { LeaseEnded, Refused, SlackError, Throttled, Unavailable } from './errors.ts';
+import type { Guard } from './guard.ts';
+import { DEFAULT_PAUSE_MS, errorFor } from './verdict.ts';
+
+/** Where Slack's Web API is. */
+export const SLACK_API_URL = 'https://slack.com/api/';
+
+/** The longest that one call may take, in ms: shorter than a lease, so that its end is seen in time. */
+export const CALL_TIMEOUT_MS = 5_000;
+
+/** An installation: whose token it is. */
+export interface Installation {
+  /** The workspace's id (`T…`). */
+  workspace: string;
+  token: string;
+  /** The bot's user id (`U…`). */
+  botUser: string;
+  /** The bot's own id (`B…`), as messages carry it. */
+  botId: string;
+  /** The organisation's id (`E…`), where the workspace belongs to one. */
+  enterprise?: string | undefined;
+}
+
+export interface SlackClientOptions {
+  installation: Installation;
+  log: Logger;
+  /** Another address for tests and the sandbox. */
+  slackApiUrl?: string | undefined;
+  timeoutMs?: number | undefined;
+  /** For a proxy or TLS of your own. */
+  dispatcher?: Dispatcher | undefined;
+}
+
+export interface CallOptions<S extends z.ZodType> {
+  /** What we read of the answer; `z.looseObject`. */
+  schema: S;
+  guard?: Guard | undefined;
+}
+
+/** One request on its way, as the fetch below sees it. */
+interface Flight {
+  method: string;
+  guard: Guard | undefined;
+  signal: AbortSignal;
+  sent: boolean;
+  status?: number;
+  retryAfterMs?: number;
+}
+
+/** Errors of the socket that come before a byte of the request was written. */
+const NEVER_SENT =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*)$/;
+
+const platformData = z.looseObject({ error: z.string(), needed: z.string().optional() });
+const socketError = z.looseObject({ code: z.string() });
+
+/** Slack's Web API for one installation: one call, one request, one typed error. */
+export class SlackClient {
+  readonly installation: Installation;
+  readonly #web: WebClient;
+  readonly #timeoutMs: number;
+  // WebClient's time-out is per client, ours per call. Its queue starts a request in the caller's own
+  // async context as long as it never waits, hence the endless concurrency.
+  readonly #flights = new AsyncLocalStorage<Flight>();
+  readonly #dispatcher: Dispatcher | undefined;
+
+  constructor(options: SlackClientOptions) {
+    this.installation = options.installation;
+    this.#timeoutMs = options.timeoutMs ?? CALL_TIMEOUT_MS;
+    this.#dispatcher = options.dispatcher;
+    this.#web = new WebClient(options.installation.token, {
+      slackApiUrl: options.slackApiUrl ?? SLACK_API_URL,
+      allowAbsoluteUrls: false,
+      rejectRateLimitedCalls: true,
+      retryConfig: { retries: 0 },
+      maxRequestConcurrency: Number.POSITIVE_INFINITY,
+      logger: quiet(options.log),
+      fetch: this.#fetch,
+    });
+  }
+
+  get workspace(): string {
+    return this.installation.workspace;
+  }
+
+  /**
+   * Calls a method once. Never sent when the guard's lease has ended; cut off after the time-out or the
+   * rest of the lease, whichever is shorter. Throws a SlackError and nothing else.
+   */
+  async call<S extends z.ZodType>(
+    method: string,
+    args: Record<string, unknown>,
+    options: CallOptions<S>,
+  ): Promise<z.infer<S>> {
+    const { guard } = options;
+    refuseAfterLease(method, guard);
+    const controller = new AbortController();
+    const ms = Math.min(this.#timeoutMs, guard?.remainingMs() ?? this.#timeoutMs);
+    const timer = setTimeout(() => controller.abort(new Error(`No answer within ${ms} ms.`)), ms);
+    const onLost = () => controller.abort(guard?.signal.reason);
+    guard?.signal.addEventListener('abort', onLost, { once: true });
+    const flight: Flight = { method, guard, signal: controller.signal, sent: false };
+    try {
+      const answer = await this.#flights.run(flight, () => this.#web.apiCall(method, args));
+      const read = options.schema.safeParse(answer);
+      if (read.success) return read.data;
+      throw unreadable(method, read.error);
+    } catch (error) {
+      throw classify(flight, error);
+    } finally {
+      clearTimeout(timer);
+      guard?.signal.removeEventListener('abort', onLost);
+    }
+  }
+
+  readonly #fetch: FetchFunction = async (url, init = {}) => {
+    const flight = this.#flights.getStore();
+    if (flight === undefined) throw new Error('A request was made outside of SlackClient.call.');
+    refuseAfterLease(flight.method, flight.guard);
+    const { body, headers, method, redirect } = init;
+    if (typeof body !== 'string') throw new Error('Only form bodies are sent this way; see uploads.ts.');
+    flight.sent = true;
+    const response = await fetch(url, {
+      body,
+      signal: flight.signal,
+      ...(headers && { headers }),
+      ...(method && { method }),
+      ...(redirect && { redirect }),
+      ...(this.#dispatcher && { dispatcher: this.#dispatcher }),
+    });
+    flight.status = response.status;
+    const seconds = Number.parseInt(response.headers.get('retry-after') ?? '', 10);
+    if (seconds >= 0) flight.retryAfterMs = seconds * 1000;
+    return response;
+  };
+}
+
+function refuseAfterLease(method: string, guard: Guard | undefined): void {
+  if (guard === undefined) return;
+  if (guard.signal.aborted || guard.remainingMs() <= 0) {
+    throw new LeaseEnded({ method, outcome: 'none', cause: guard.signal.reason });
+  }
+}
+
+function unreadable(method: string, cause: unknown): Unavailable {
+  return new Unavailable(
+    { method, slackCode: 'unreadable_answer', outcome: 'unknown', cause },
+    'Slack answered something that we cannot read; look up what came of the call.',
+  );
+}
+
+function classify(flight: Flight, error: unknown): SlackError {
+  const { method } = flight;
+  if (error instanceof SlackError) return error;
+  if (error instanceof WebAPIRequestError && error.original instanceof SlackError) return error.original;
+  if (flight.status === 429) {
+    return new Throttled(
+      { method, slackCode: 'ratelimited', cause: error },
+      flight.retryAfterMs ?? DEFAULT_PAUSE_MS,
+    );
+  }
+  if (error instanceof WebAPIPlatformError) return classifyPlatform(flight, error);
+  if (error instanceof WebAPIHTTPError) return classifyStatus(method, error);
+  return classifyNetwork(flight, error);
+}
+
+function classifyPlatform(flight: Flight, cause: WebAPIPlatformError): SlackError {
+  const data = platformData.safeParse(cause.data);
+  // WebClient puts a body that is no JSON, such as a proxy's page, where the code should be.
+  if (!data.success || !/^\w{1,100}$/.test(data.data.error)) return unreadable(flight.method, cause);
+  const { error, needed } = data.data;
+  return errorFor(flight.method, error, { retryAfterMs: flight.retryAfterMs, needed, cause });
+}
+
+function classifyStatus(method: string, cause: WebAPIHTTPError): SlackError {
+  const status = cause.statusCode;
+  const slackCode = `http_${status}`;
+  if (status >= 500 || status === 408) {
+    return new Unavailable(
+      { method, slackCode, outcome: 'unknown', cause },
+      'Slack or a proxy failed; look up what came of the call before you repeat it.',
+    );
+  }
+  return new Refused(
+    { method, slackCode, outcome: 'none', cause },
+    'Check SLACK_API_URL and any proxy on the way.',
+  );
+}
+
+function classifyNetwork(flight: Flight, cause: unknown): SlackError {
+  const { method } = flight;
+  const outcome = flight.sent && !neverSent(cause) ? 'unknown' : 'none';
+  if (flight.guard?.signal.aborted) return new LeaseEnded({ method, outcome, cause });
+  if (flight.signal.aborted) {
+    return new Unavailable(
+      { method, slackCode: 'timed_out', outcome, cause },
+      'Slack did not answer in time; look up what came of the call before you repeat it.',
+    );
+  }
+  if (flight.status === 200) return unreadable(method, cause);
+  return new Unavailable(
+    { method, slackCode: 'network', outcome, cause },
+    'The connection to Slack failed; check the network, SLACK_API_URL and any proxy.',
+  );
+}
+
+function neverSent(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1) {
+    const { data } = socketError.safeParse(at);
+    if (data !== undefined && NEVER_SENT.test(data.code)) return true;
+  }
+  return false;
+}
+
+/** WebClient logs arguments, which are people's words, at debug: those are dropped. */
+function quiet(log: Logger): SlackLogger {
+  const drop = () => undefined;
+  const note = (...parts: unknown[]) => log.debug({ parts: parts.map(String) }, 'Slack client');
+  return {
+    debug: drop,
+    info: drop,
+    warn: note,
+    error: note,
+    setLevel: drop,
+    setName: drop,
+    getLevel: () => LogLevel.WARN,
+  };
+}

@@ -1,0 +1,195 @@
+import type { Readable } from 'node:stream';
+import { type Dispatcher, request } from 'undici';
+import { z } from 'zod';
+import { FileRefused, Refused, type SlackError, Throttled, Unavailable } from './errors.ts';
+import { measured, startsLikeHtml, withoutFirst } from './file-stream.ts';
+import { isHtml, judgeFile, type SlackFile, slackFile } from './files.ts';
+import { mayGetToken } from './hosts.ts';
+import type { PacedClient } from './paced-client.ts';
+import { DEFAULT_PAUSE_MS } from './verdict.ts';
+
+export interface DownloadsOptions {
+  api: PacedClient;
+  /** Files over this are refused, in bytes. */
+  mostBytes: number;
+  slackApiUrl?: string | undefined;
+  /** The longest silence before the answer and between two chunks, in ms. */
+  idleMs?: number | undefined;
+  dispatcher?: Dispatcher | undefined;
+}
+
+/** A file on its way. Read it to the end or leave the loop: both free the connection. */
+export interface OpenFile {
+  /** From the offset on. Ends with a FileRefused (`broken_off`, `changed`, `too_large`) where it must not be used. */
+  stream: AsyncIterable<Uint8Array>;
+  /** Of the whole file, in bytes; undefined when neither Slack's file object nor its answer tells. */
+  sizeBytes: number | undefined;
+  mime: string | undefined;
+}
+
+const IDLE_MS = 30_000;
+const infoAnswer = z.looseObject({ file: slackFile });
+const GONE = new Set(['file_not_found', 'file_deleted']);
+
+/** Reads the files that people share. */
+export class Downloads {
+  readonly #options: DownloadsOptions;
+
+  constructor(options: DownloadsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens a file from `offset` (bytes) on. Asks files.info first where the event brought only a stub.
+   * Throws a FileRefused where the file cannot be had, another SlackError where Slack failed.
+   */
+  async open(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
+    const { offset = 0, signal } = options;
+    let known = file;
+    let verdict = judgeFile(known, this.#options);
+    if (verdict.do === 'ask') {
+      known = await this.info(file.id, signal);
+      verdict = judgeFile(known, this.#options);
+    }
+    if (verdict.do === 'ask') throw new FileRefused(file.id, 'access_denied');
+    if (verdict.do === 'refuse') throw new FileRefused(file.id, verdict.reason);
+    return await this.#open(known, { ...verdict, offset, signal });
+  }
+
+  /** The file object as Slack has it now. */
+  async info(fileId: string, signal?: AbortSignal): Promise<SlackFile> {
+    try {
+      const answer = await this.#options.api.call(
+        'files.info',
+        { file: fileId },
+        { schema: infoAnswer, signal },
+      );
+      return answer.file;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      throw new FileRefused(fileId, GONE.has(error.slackCode) ? 'deleted' : 'access_denied', error);
+    }
+  }
+
+  async #open(
+    file: SlackFile,
+    from: { url: string; sizeBytes: number | undefined; offset: number; signal: AbortSignal | undefined },
+  ): Promise<OpenFile> {
+    const { idleMs = IDLE_MS, slackApiUrl, mostBytes, api, dispatcher } = this.#options;
+    const { offset } = from;
+    if (!mayGetToken(from.url, slackApiUrl)) throw new FileRefused(file.id, 'other_host');
+    let answer: Dispatcher.ResponseData;
+    try {
+      answer = await request(from.url, {
+        headers: {
+          authorization: `Bearer ${api.installation.token}`,
+          'accept-encoding': 'identity',
+          ...(offset > 0 && { range: `bytes=${offset}-` }),
+        },
+        headersTimeout: idleMs,
+        bodyTimeout: idleMs,
+        signal: from.signal ?? null,
+        ...(dispatcher && { dispatcher }),
+      });
+    } catch (error) {
+      if (from.signal?.aborted) throw error;
+      throw unavailable(file, 'network', error);
+    }
+    try {
+      const total = judgeAnswer(file, answer, from);
+      if ((total ?? 0) > mostBytes) throw new FileRefused(file.id, 'too_large');
+      const whole = answer.statusCode === 206 ? answer.body : withoutFirst(offset, answer.body);
+      const stream = await this.#checked(file, whole, { total, offset, signal: from.signal });
+      return { stream, sizeBytes: total, mime: file.mimetype ?? undefined };
+    } catch (error) {
+      discard(answer.body);
+      throw error;
+    }
+  }
+
+  /** Looks at the first bytes before anybody uses them, and counts the rest. */
+  async #checked(
+    file: SlackFile,
+    source: AsyncIterable<Uint8Array>,
+    known: { total: number | undefined; offset: number; signal: AbortSignal | undefined },
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const stream = measured(source, { ...known, fileId: file.id, mostBytes: this.#options.mostBytes });
+    if (known.offset > 0 || isHtml(file)) return stream;
+    const first = await stream.next();
+    const text = /^text\//.test(file.mimetype ?? '') || file.mode === 'snippet';
+    if (!first.done && !text && startsLikeHtml(first.value)) {
+      await stream.return(undefined);
+      throw new FileRefused(file.id, 'missing_scope');
+    }
+    return withFirst(first, stream);
+  }
+}
+
+/** Judges status and headers; gives the whole file's size in bytes where it is known. */
+function judgeAnswer(
+  file: SlackFile,
+  answer: Dispatcher.ResponseData,
+  from: { sizeBytes: number | undefined; offset: number },
+): number | undefined {
+  const header = (name: string) => [answer.headers[name]].flat().join(',');
+  const { statusCode: status } = answer;
+  if (header('x-slack-meta').includes('acl_fail')) throw new FileRefused(file.id, 'missing_scope');
+  if (status >= 300 && status < 400) throw new FileRefused(file.id, 'missing_scope');
+  if (status === 401 || status === 403) throw new FileRefused(file.id, 'access_denied');
+  if (status === 404 || status === 410) throw new FileRefused(file.id, 'deleted');
+  if (status === 416) throw new FileRefused(file.id, 'changed');
+  if (status === 429) {
+    const seconds = Number.parseInt(header('retry-after'), 10);
+    const pause = seconds >= 0 ? seconds * 1000 : DEFAULT_PAUSE_MS;
+    throw new Throttled({ method: `download of ${file.id}`, slackCode: 'ratelimited' }, pause);
+  }
+  if (status >= 500) throw unavailable(file, `http_${status}`);
+  if (status !== 200 && status !== 206) throw new FileRefused(file.id, 'access_denied');
+  if (header('content-type').startsWith('text/html') && !isHtml(file)) {
+    throw new FileRefused(file.id, 'missing_scope');
+  }
+  const total = status === 206 ? totalOfRange(file, header('content-range'), from.offset) : lengthOf(header);
+  const promised = from.sizeBytes;
+  if (total !== undefined && promised !== undefined && total !== promised) {
+    // A sign-in page has not the size of the HTML file that it stands for.
+    const page = isHtml(file) && header('content-type').startsWith('text/html');
+    throw new FileRefused(file.id, page ? 'missing_scope' : 'changed');
+  }
+  return total ?? promised;
+}
+
+function lengthOf(header: (name: string) => string): number | undefined {
+  const length = header('content-length');
+  return /^\d+$/.test(length) ? Number(length) : undefined;
+}
+
+function totalOfRange(file: SlackFile, range: string, offset: number): number | undefined {
+  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(range) ?? [];
+  if (start === undefined || Number(start) !== offset) throw new FileRefused(file.id, 'changed');
+  return total === undefined || total === '*' ? undefined : Number(total);
+}
+
+async function* withFirst(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    if (first.done) return;
+    yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}
+
+function unavailable(file: SlackFile, slackCode: string, cause?: unknown): SlackError {
+  return new Unavailable(
+    { method: `download of ${file.id}`, slackCode, outcome: 'none', cause },
+    'Slack did not hand out the file; try again soon.',
+  );
+}
+
+function discard(body: Readable): void {
+  body.on('error', () => undefined);
+  body.destroy();
+}

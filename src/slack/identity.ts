@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { type Installation, SlackClient, type SlackClientOptions } from './client.ts';
+
+/** What a token stands for. */
+export interface Identity {
+  installation: Installation;
+  /** The workspace's name and its address for people. */
+  name: string;
+  url: string;
+  /** The scopes that were granted; empty where Slack does not tell. */
+  scopes: readonly string[];
+}
+
+const authTest = z.looseObject({
+  team_id: z.string(),
+  team: z.string(),
+  url: z.string(),
+  user_id: z.string(),
+  bot_id: z.string(),
+  enterprise_id: z.string().nullish(),
+  response_metadata: z.looseObject({ scopes: z.array(z.string()).optional() }).optional(),
+});
+
+/** Asks Slack whose bot token this is. Throws a SlackError; a person's token has no bot and is unreadable. */
+export async function identify(
+  options: Omit<SlackClientOptions, 'installation'> & { token: string },
+): Promise<Identity> {
+  const { token, ...rest } = options;
+  const nobody = { workspace: '', token, botUser: '', botId: '' };
+  const client = new SlackClient({ ...rest, installation: nobody });
+  const answer = await client.call('auth.test', {}, { schema: authTest });
+  return {
+    installation: {
+      workspace: answer.team_id,
+      token,
+      botUser: answer.user_id,
+      botId: answer.bot_id,
+      enterprise: answer.enterprise_id ?? undefined,
+    },
+    name: answer.team,
+    url: answer.url,
+    scopes: answer.response_metadata?.scopes ?? [],
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * A lane's pace. At most `burst + perMinute` permits fall into any minute, so keep the sum at or below what
+ * Slack allows. `deepBurst` is what finals may use where others already wait.
+ */
+export interface LaneRule {
+  readonly perMinute: number;
+  readonly burst: number;
+  readonly deepBurst?: number;
+}
+
+const TIER_2: LaneRule = { perMinute: 17, burst: 3 };
+const TIER_3: LaneRule = { perMinute: 44, burst: 5 };
+const TIER_4: LaneRule = { perMinute: 85, burst: 15 };
+/** "Hundreds per minute", taken as 200. */
+const HUNDREDS: LaneRule = { perMinute: 180, burst: 20 };
+
+/**
+ * The lanes and what they may do, per workspace.
+ * Tiers: https://docs.slack.dev/apis/web-api/rate-limits, each method's page under
+ * https://docs.slack.dev/reference/methods (2: 20 a minute, 3: 50, 4: 100).
+ */
+export const LANES = {
+  /** Tier 3. Paced, so that text ages evenly; two calls of slack for a request that arrives late. */
+  'chat.update': { perMinute: 44, burst: 4, deepBurst: 5 },
+  /** "1 per second per channel". One lane for each channel; a little slower, for requests that arrive early. */
+  'chat.postMessage.channel': { perMinute: 52, burst: 1 },
+  /** "Several hundred messages per minute" in a workspace, taken as 300. */
+  'chat.postMessage': { perMinute: 280, burst: 20 },
+  'chat.delete': TIER_3,
+  'chat.postEphemeral': TIER_4,
+  'chat.getPermalink': HUNDREDS,
+  'conversations.replies': TIER_3,
+  'conversations.history': TIER_3,
+  'conversations.info': TIER_3,
+  'conversations.open': TIER_3,
+  'conversations.join': TIER_3,
+  'reactions.add': TIER_3,
+  'reactions.remove': TIER_2,
+  'users.info': TIER_4,
+  'usergroups.list': TIER_2,
+  'views.open': TIER_4,
+  'views.update': TIER_4,
+  'views.push': TIER_4,
+  'views.publish': TIER_4,
+  'files.info': TIER_4,
+  'files.getUploadURLExternal': TIER_4,
+  'files.completeUploadExternal': TIER_4,
+  'agents.sessions.setStatus': TIER_3,
+  'agents.sessions.rename': TIER_3,
+  'auth.test': HUNDREDS,
+} as const satisfies Record<string, LaneRule>;
+
+/** A lane's name: Slack's method, but for the lanes per channel. */
+export type LaneName = keyof typeof LANES;
+
+/** All lanes' rules. */
+export type LaneTable = Readonly<Record<LaneName, LaneRule>>;
+
+/**
+ * Reading back for apps that are distributed without being in the Marketplace: one call a minute and 15
+ * objects. https://docs.slack.dev/changelog/2025/05/29/rate-limit-changes-for-non-marketplace-apps
+ */
+const DISTRIBUTED_READING: LaneRule = { perMinute: 0.95, burst: 1 };
+
+/** How many messages one reading-back call asks for. */
+export function readingPage(distributed: boolean): number {
+  return distributed ? 15 : 200;
+}
+
+/** The lanes with settings applied. `distributed`: the app is sold or shared outside of the Marketplace. */
+export function laneTable(
+  settings: { distributed?: boolean; overrides?: Partial<Record<LaneName, LaneRule>> } = {},
+): LaneTable {
+  const reading = settings.distributed
+    ? { 'conversations.replies': DISTRIBUTED_READING, 'conversations.history': DISTRIBUTED_READING }
+    : {};
+  return { ...LANES, ...reading, ...settings.overrides };
+}

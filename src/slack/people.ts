@@ -1,0 +1,217 @@
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { Cache } from './cache.ts';
+import { Refused, SlackError, Unauthorized } from './errors.ts';
+import type { PacedClient } from './paced-client.ts';
+
+/** Who somebody is to this workspace. `unknown` where Slack does not tell: then the answer to any "may they?" is no. */
+export type PersonKind = 'member' | 'guest' | 'stranger' | 'bot' | 'deactivated' | 'unknown';
+
+export interface Person {
+  id: string;
+  /** What people see; the id where Slack does not tell. */
+  name: string;
+  kind: PersonKind;
+}
+
+export interface Channel {
+  id: string;
+  /** Without `#`; undefined for direct messages and where Slack does not tell. */
+  name: string | undefined;
+  /** Untrusted text of people. */
+  topic: string;
+  purpose: string;
+  kind: 'public' | 'private' | 'dm' | 'group_dm' | 'unknown';
+  /** Shared with another organisation (Slack Connect); undefined where Slack does not tell. */
+  isExtShared: boolean | undefined;
+}
+
+const text = z.string().nullish();
+const flag = z.boolean().nullish();
+
+const userAnswer = z.looseObject({
+  user: z.looseObject({
+    id: z.string(),
+    team_id: text,
+    name: text,
+    real_name: text,
+    deleted: flag,
+    is_bot: flag,
+    is_restricted: flag,
+    is_ultra_restricted: flag,
+    is_stranger: flag,
+    profile: z.looseObject({ display_name: text, real_name: text }).nullish(),
+    enterprise_user: z.looseObject({ enterprise_id: text, teams: z.array(z.string()).nullish() }).nullish(),
+  }),
+});
+type SlackUser = z.infer<typeof userAnswer>['user'];
+
+const said = z.looseObject({ value: text }).nullish();
+const channelAnswer = z.looseObject({
+  channel: z.looseObject({
+    id: z.string(),
+    name: text,
+    topic: said,
+    purpose: said,
+    is_im: flag,
+    is_mpim: flag,
+    is_private: flag,
+    is_ext_shared: flag,
+  }),
+});
+type SlackChannel = z.infer<typeof channelAnswer>['channel'];
+
+const groupsAnswer = z.looseObject({
+  usergroups: z.array(z.looseObject({ id: z.string(), handle: text, name: text })),
+});
+
+/** Rights hang on it, so it must not be old (ms). */
+const LIFE_MS = 5 * 60_000;
+/** Slackbot is no bot by its flag. */
+const SLACKBOT = 'USLACKBOT';
+
+/** Names and standing of the people, channels and groups of one workspace, remembered for five minutes. */
+export class People {
+  readonly #api: PacedClient;
+  readonly #log: Logger;
+  readonly #people = new Cache<Person>({ most: 5_000, lifeMs: LIFE_MS });
+  readonly #channels = new Cache<Channel>({ most: 2_000, lifeMs: LIFE_MS });
+  readonly #groups = new Cache<Map<string, string>>({ most: 1, lifeMs: 12 * LIFE_MS });
+
+  constructor(options: { api: PacedClient; log: Logger }) {
+    this.#api = options.api;
+    this.#log = options.log;
+  }
+
+  /** Never throws for want of an answer: such a person's kind is `unknown`. */
+  async person(id: string, signal?: AbortSignal): Promise<Person> {
+    const load = async () => {
+      try {
+        const { user } = await this.#api.call('users.info', { user: id }, { schema: userAnswer });
+        return { id, name: nameOf(user), kind: this.#kindOf(user) };
+      } catch (error) {
+        return settled(error, { id, name: id, kind: 'unknown' } as const);
+      }
+    };
+    return await this.#orUnknown(this.#people.get(id, load), { id, name: id, kind: 'unknown' }, signal);
+  }
+
+  /** What people see of a person; the id where Slack does not tell. */
+  async personName(id: string, signal?: AbortSignal): Promise<string> {
+    return (await this.person(id, signal)).name;
+  }
+
+  /** Never throws for want of an answer: such a channel's kind is `unknown`. */
+  async channel(id: string, signal?: AbortSignal): Promise<Channel> {
+    const unknown = {
+      id,
+      name: undefined,
+      topic: '',
+      purpose: '',
+      kind: 'unknown',
+      isExtShared: undefined,
+    } as const;
+    const load = async () => {
+      try {
+        const answer = await this.#api.call('conversations.info', { channel: id }, { schema: channelAnswer });
+        return channelOf(answer.channel);
+      } catch (error) {
+        return settled<Channel>(error, unknown);
+      }
+    };
+    return await this.#orUnknown(this.#channels.get(id, load), unknown, signal);
+  }
+
+  /** A user group's handle without `@`; the id without the scope `usergroups:read`, which the bot can do without. */
+  async groupName(id: string, signal?: AbortSignal): Promise<string> {
+    const load = async () => {
+      try {
+        const { usergroups } = await this.#api.call('usergroups.list', {}, { schema: groupsAnswer });
+        return new Map(usergroups.map((group) => [group.id, group.handle || group.name || group.id]));
+      } catch (error) {
+        return settled(error, new Map<string, string>());
+      }
+    };
+    const names = await this.#orUnknown(this.#groups.get('all', load), new Map<string, string>(), signal);
+    return names.get(id) ?? id;
+  }
+
+  /** Something about a person or channel has changed (an event said so). */
+  forget(id: string): void {
+    this.#people.forget(id);
+    this.#channels.forget(id);
+  }
+
+  #kindOf(user: SlackUser): PersonKind {
+    if (user.deleted) return 'deactivated';
+    if (user.is_bot || user.id === SLACKBOT) return 'bot';
+    if (!user.team_id) return 'unknown';
+    if (user.is_stranger || !this.#isHere(user)) return 'stranger';
+    if (user.is_restricted || user.is_ultra_restricted) return 'guest';
+    // A full member's record says that it is no guest's.
+    return user.is_restricted === false && user.is_ultra_restricted === false ? 'member' : 'unknown';
+  }
+
+  /** In an organisation a person's home may be another workspace than the one they write in. */
+  #isHere(user: SlackUser): boolean {
+    const { workspace, enterprise } = this.#api.installation;
+    if (user.team_id === workspace) return true;
+    const org = user.enterprise_user;
+    return (
+      enterprise !== undefined && org?.enterprise_id === enterprise && (org.teams ?? []).includes(workspace)
+    );
+  }
+
+  async #orUnknown<T>(answer: Promise<T>, unknown: T, signal: AbortSignal | undefined): Promise<T> {
+    try {
+      return await until(answer, signal);
+    } catch (error) {
+      if (!(error instanceof SlackError)) throw error;
+      this.#log.warn({ err: error }, 'A name could not be asked for');
+      return unknown;
+    }
+  }
+}
+
+/** An answer of Slack's that will stay the same for a while is kept; a failure is not. */
+function settled<T>(error: unknown, value: T): T {
+  const lasting = error instanceof Refused || (error instanceof Unauthorized && !error.dead);
+  if (lasting) return value;
+  throw error;
+}
+
+/** Stops waiting when the signal says so; others may still want the answer. */
+async function until<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await answer;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([answer, promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function nameOf(user: SlackUser): string {
+  return user.profile?.display_name || user.profile?.real_name || user.real_name || user.name || user.id;
+}
+
+function channelOf(channel: SlackChannel): Channel {
+  return {
+    id: channel.id,
+    name: channel.is_im ? undefined : channel.name || undefined,
+    topic: channel.topic?.value ?? '',
+    purpose: channel.purpose?.value ?? '',
+    kind: kindOf(channel),
+    isExtShared: channel.is_ext_shared ?? undefined,
+  };
+}
+
+function kindOf(channel: SlackChannel): Channel['kind'] {
+  if (channel.is_im) return 'dm';
+  if (channel.is_mpim) return 'group_dm';
+  if (channel.is_private) return 'private';
+  return channel.is_private === false ? 'public' : 'unknown';
+}

@@ -1,0 +1,227 @@
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { Permit, Rank } from './budget.ts';
+import { EditSpacing } from './edit-spacing.ts';
+import { LeaseEnded, MessageGone, SlackError } from './errors.ts';
+import type { Guard } from './guard.ts';
+import { clientMsgId, METADATA_TYPE, type SlackMessage } from './message.ts';
+import type { PacedClient, PacedMethod } from './paced-client.ts';
+
+/** What a post is, in the order in which posts go when a workspace's lane is short. */
+export type PostKind = 'first' | 'final' | 'result' | 'notice';
+const POST_ORDER: Record<PostKind, number> = { first: 0, final: 1, result: 2, notice: 3 };
+
+export interface PostRequest {
+  channel: string;
+  threadTs?: string | undefined;
+  message: SlackMessage;
+  /** Opaque and unique for this post: makes its `client_msg_id` and its metadata. */
+  key: string;
+  kind: PostKind;
+  guard?: Guard | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** What a reply that waits to be edited says about itself; asked again at each permit. */
+export interface EditState {
+  /** Nothing will be added: goes first. */
+  final: boolean;
+  /** Shows nothing of the answer yet: goes second. */
+  blank: boolean;
+  /** When the oldest text that people cannot see yet came in (ms, `Date.now()`). */
+  unseenSince: number;
+}
+
+export interface EditRequest {
+  channel: string;
+  ts: string;
+  /** Asked when the edit may be sent: the latest state wins. Undefined: nothing to change, the permit goes on. */
+  render: () => SlackMessage | undefined | Promise<SlackMessage | undefined>;
+  state: () => EditState;
+  guard?: Guard | undefined;
+  /** Withdraws the edit while it waits; it then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** A call about a message that exists. */
+export interface MessageRequest {
+  channel: string;
+  ts: string;
+  guard?: Guard | undefined;
+}
+
+/** An ornament is left out when its lane cannot afford it so soon (ms). */
+const ORNAMENT_MS = 2_000;
+
+const anyAnswer = z.looseObject({});
+const posted = z.looseObject({ ts: z.string() });
+const ephemeralPosted = z.looseObject({ message_ts: z.string() });
+const opened = z.looseObject({ channel: z.looseObject({ id: z.string() }) });
+const linked = z.looseObject({ permalink: z.string() });
+
+/** Everything that the bot says in Slack. Throws a SlackError. */
+export class Posting {
+  readonly #api: PacedClient;
+  readonly #log: Logger;
+  readonly #spacing = new EditSpacing();
+
+  constructor(options: { api: PacedClient; log: Logger }) {
+    this.#api = options.api;
+    this.#log = options.log;
+  }
+
+  /** Posts once. After an error whose outcome is `unknown`, look with ReadBack before you post again. */
+  async post(request: PostRequest): Promise<{ ts: string }> {
+    const { channel, guard, signal, key } = request;
+    const since = Date.now();
+    const args = {
+      channel,
+      ...shown(request.message),
+      ...(request.threadTs !== undefined && { thread_ts: request.threadTs }),
+      client_msg_id: clientMsgId(key),
+      metadata: { event_type: METADATA_TYPE, event_payload: { key } },
+      unfurl_links: false,
+      unfurl_media: false,
+    };
+    const wish = { guard, signal, channel, rank: () => ({ order: POST_ORDER[request.kind], since }) };
+    const { ts } = await this.#must('chat.postMessage', wish, () =>
+      this.#api.client.call('chat.postMessage', args, { schema: posted, guard }),
+    );
+    this.#spacing.touched(channel, ts);
+    return { ts };
+  }
+
+  /** Edits when the budget allows it, with what there is to show then. */
+  async edit(request: EditRequest): Promise<'edited' | 'unchanged'> {
+    const { channel, ts, guard, signal, state } = request;
+    const wish = {
+      guard,
+      signal,
+      rank: () => editRank(state()),
+      notBefore: () => this.#spacing.notBefore(channel, ts, state().final),
+    };
+    return await this.#must('chat.update', wish, async (permit) => {
+      const message = await rendered(request, permit);
+      if (message === undefined) return 'unchanged';
+      try {
+        await this.#api.client.call(
+          'chat.update',
+          { channel, ts, ...shown(message) },
+          { schema: anyAnswer, guard },
+        );
+      } finally {
+        this.#spacing.touched(channel, ts);
+      }
+      return 'edited';
+    });
+  }
+
+  /** A waiting edit's state has changed (it became final, say): its place in the order is looked at again. */
+  nudgeEdits(): void {
+    this.#api.budget.nudge({ workspace: this.#api.installation.workspace, lane: 'chat.update' });
+  }
+
+  /** Deletes a message of ours; one that is gone already is fine. */
+  async remove(request: MessageRequest): Promise<void> {
+    const { channel, ts, guard } = request;
+    try {
+      await this.#api.call('chat.delete', { channel, ts }, { schema: anyAnswer, guard });
+    } catch (error) {
+      if (!(error instanceof MessageGone && error.slackCode === 'message_not_found')) throw error;
+    }
+  }
+
+  /** A message that only one person sees, and only until they reload. */
+  async ephemeral(request: {
+    channel: string;
+    user: string;
+    threadTs?: string | undefined;
+    message: SlackMessage;
+    guard?: Guard | undefined;
+  }): Promise<{ ts: string }> {
+    const { channel, user, guard } = request;
+    const thread = request.threadTs === undefined ? {} : { thread_ts: request.threadTs };
+    const answer = await this.#api.call(
+      'chat.postEphemeral',
+      { channel, user, ...thread, ...shown(request.message) },
+      { schema: ephemeralPosted, guard },
+    );
+    return { ts: answer.message_ts };
+  }
+
+  /** Puts a mark (`eyes`) on a message. An ornament: false when it was left out, whatever the reason. */
+  async react(request: MessageRequest & { name: string }): Promise<boolean> {
+    return await this.#ornament('reactions.add', request, 'already_reacted');
+  }
+
+  /** Takes a mark of ours away; an ornament too. */
+  async unreact(request: MessageRequest & { name: string }): Promise<boolean> {
+    return await this.#ornament('reactions.remove', request, 'no_reaction');
+  }
+
+  /** The message's address for people. */
+  async permalink(request: MessageRequest): Promise<string> {
+    const { channel, ts, guard } = request;
+    const answer = await this.#api.call(
+      'chat.getPermalink',
+      { channel, message_ts: ts },
+      { schema: linked, guard },
+    );
+    return answer.permalink;
+  }
+
+  /** The id of the direct channel with a person. */
+  async openDm(user: string, guard?: Guard): Promise<string> {
+    const answer = await this.#api.call('conversations.open', { users: user }, { schema: opened, guard });
+    return answer.channel.id;
+  }
+
+  async #must<T>(
+    method: PacedMethod,
+    wish: Parameters<PacedClient['run']>[1],
+    call: (permit: Permit) => Promise<T>,
+  ): Promise<T> {
+    const done = await this.#api.run(method, wish, call);
+    if (done === undefined) throw new Error(`${method} was left out without a time limit.`);
+    return done.value;
+  }
+
+  async #ornament(
+    method: 'reactions.add' | 'reactions.remove',
+    request: MessageRequest & { name: string },
+    fine: string,
+  ): Promise<boolean> {
+    const { channel, ts, name, guard } = request;
+    try {
+      const args = { channel, timestamp: ts, name };
+      return (await this.#api.tryCall(ORNAMENT_MS, method, args, { schema: anyAnswer, guard })) !== undefined;
+    } catch (error) {
+      if (!(error instanceof SlackError) || error instanceof LeaseEnded) throw error;
+      if (error.slackCode === fine) return true;
+      this.#log.debug({ err: error }, 'A mark was left out');
+      return false;
+    }
+  }
+}
+
+/** Finals first, then replies that show nothing yet, then the one whose unseen text is oldest. */
+export function editRank(state: EditState): Rank {
+  return { order: state.final ? 0 : state.blank ? 1 : 2, since: state.unseenSince };
+}
+
+/** What there is to show now; the permit is given back where there is nothing. */
+async function rendered(request: EditRequest, permit: Permit): Promise<SlackMessage | undefined> {
+  let message: SlackMessage | undefined;
+  try {
+    message = await request.render();
+  } finally {
+    if (message === undefined) permit.release();
+  }
+  return message;
+}
+
+/** Without blocks the argument is left out: chat.update then takes the old ones away. */
+function shown(message: SlackMessage): { text: string; blocks?: readonly unknown[] } {
+  const { text, blocks } = message;
+  return blocks === undefined || blocks.length === 0 ? { text } : { text, blocks };
+}

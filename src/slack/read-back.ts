@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { Guard } from './guard.ts';
+import { readingPage } from './limits.ts';
+import { METADATA_TYPE } from './message.ts';
+import type { PacedClient } from './paced-client.ts';
+
+/** A message as conversations.replies and conversations.history give it: what we read of it. */
+export const threadMessage = z.looseObject({
+  ts: z.string(),
+  user: z.string().optional(),
+  bot_id: z.string().optional(),
+  subtype: z.string().optional(),
+  text: z.string().optional(),
+  blocks: z.array(z.unknown()).optional(),
+  files: z.array(z.unknown()).optional(),
+  thread_ts: z.string().optional(),
+  client_msg_id: z.string().optional(),
+  metadata: z
+    .looseObject({
+      event_type: z.string().optional(),
+      event_payload: z.record(z.string(), z.unknown()).optional(),
+    })
+    .optional(),
+});
+export type ThreadMessage = z.infer<typeof threadMessage>;
+
+const page = z.looseObject({
+  messages: z.array(threadMessage),
+  response_metadata: z.looseObject({ next_cursor: z.string().optional() }).optional(),
+});
+
+export interface ReadRequest {
+  channel: string;
+  /** The thread's root; left out, the channel itself is read. */
+  threadTs?: string | undefined;
+  /** Nothing older than this ts, which is included. */
+  oldest?: string | undefined;
+  guard?: Guard | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Our clock and Slack's may differ by so much (s) when a post is looked for. */
+const CLOCK_SLACK_S = 60;
+
+/** Reads threads back: slow and scarce, so only to settle what a call came to, or to catch up once. */
+export class ReadBack {
+  readonly #api: PacedClient;
+  readonly #limit: number;
+
+  /** `distributed`: the app is under the limit for apps outside of the Marketplace. */
+  constructor(options: { api: PacedClient; distributed?: boolean }) {
+    this.#api = options.api;
+    this.#limit = readingPage(options.distributed ?? false);
+  }
+
+  /** Our post with this key, if Slack has it. `intendedAt`: when the post was first about to be sent. */
+  async find(
+    request: Omit<ReadRequest, 'oldest'> & { key: string; intendedAt: Date },
+  ): Promise<{ ts: string } | undefined> {
+    const oldest = `${Math.floor(request.intendedAt.getTime() / 1000) - CLOCK_SLACK_S}.000000`;
+    for await (const message of this.messages({ ...request, oldest })) {
+      if (this.#isOurs(message) && keyOf(message) === request.key) return { ts: message.ts };
+    }
+    return undefined;
+  }
+
+  /** A thread's messages, oldest first and its root among them; a channel's, newest first. */
+  async *messages(request: ReadRequest): AsyncGenerator<ThreadMessage> {
+    const { channel, threadTs, oldest, guard, signal } = request;
+    const method = threadTs === undefined ? 'conversations.history' : 'conversations.replies';
+    let cursor: string | undefined;
+    do {
+      const answer = await this.#api.call(
+        method,
+        {
+          channel,
+          ...(threadTs !== undefined && { ts: threadTs }),
+          ...(oldest !== undefined && { oldest, inclusive: true }),
+          ...(cursor !== undefined && { cursor }),
+          limit: this.#limit,
+          include_all_metadata: true,
+        },
+        { schema: page, guard, signal },
+      );
+      yield* answer.messages;
+      cursor = answer.response_metadata?.next_cursor || undefined;
+    } while (cursor !== undefined);
+  }
+
+  #isOurs(message: ThreadMessage): boolean {
+    const { botId, botUser } = this.#api.installation;
+    return message.bot_id === botId || message.user === botUser;
+  }
+}
+
+function keyOf(message: ThreadMessage): unknown {
+  return message.metadata?.event_type === METADATA_TYPE ? message.metadata.event_payload?.key : undefined;
+}

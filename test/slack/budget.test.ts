@@ -1,0 +1,306 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Ask, Budget } from '../../src/slack/budget.ts';
+import { Throttled } from '../../src/slack/errors.ts';
+import { laneTable } from '../../src/slack/limits.ts';
+import { GcraLanes } from './gcra-lanes.ts';
+
+const log = pino({ level: 'silent' });
+const edits = { workspace: 'T1', lane: 'chat.update' } as const;
+
+let lanes: GcraLanes;
+let budget: Budget;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.advanceTimersByTime(1_000_000);
+  lanes = new GcraLanes();
+  budget = new Budget({ store: lanes, lanes: laneTable(), log });
+});
+
+afterEach(() => {
+  const left = vi.getTimerCount();
+  vi.useRealTimers();
+  if (left > 0) throw new Error(`${left} timers are left running although nobody waits.`);
+});
+
+/** Asks and notes its name when it gets its permit. */
+function line(into: string[], name: string, wish: Partial<Ask> = {}): Promise<void> {
+  return budget.permit({ ...edits, ...wish }).then((permit) => {
+    into.push(permit === undefined ? `${name} left out` : name);
+  });
+}
+
+/** Uses up all that the lane has at once. */
+async function drain(count = 5): Promise<void> {
+  const asks = Array.from({ length: count }, () =>
+    budget.permit({ ...edits, rank: () => ({ order: 0, since: 0 }) }),
+  );
+  await vi.advanceTimersByTimeAsync(0);
+  await Promise.all(asks);
+}
+
+describe('the order of a lane', () => {
+  test('finals go first, then what shows nothing yet, then the oldest unseen text', async () => {
+    await drain();
+    const got: string[] = [];
+    const all = Promise.all([
+      line(got, 'young', { rank: () => ({ order: 2, since: 900 }) }),
+      line(got, 'old', { rank: () => ({ order: 2, since: 100 }) }),
+      line(got, 'blank', { rank: () => ({ order: 1, since: 950 }) }),
+      line(got, 'final', { rank: () => ({ order: 0, since: 990 }) }),
+    ]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await all;
+    expect(got).toEqual(['final', 'blank', 'old', 'young']);
+  });
+
+  test('ranks are asked when a permit is to be had, not when the wish was made', async () => {
+    await drain();
+    const got: string[] = [];
+    let order = 2;
+    const all = Promise.all([
+      line(got, 'first asked', { rank: () => ({ order: 1, since: 0 }) }),
+      line(got, 'became final', { rank: () => ({ order, since: 0 }) }),
+    ]);
+    await vi.advanceTimersByTimeAsync(100);
+    order = 0;
+    await vi.advanceTimersByTimeAsync(10_000);
+    await all;
+    expect(got).toEqual(['became final', 'first asked']);
+  });
+
+  test('a final may use a deeper burst than live edits', async () => {
+    const got: string[] = [];
+    const live = Array.from({ length: 6 }, () => line(got, 'live', { rank: () => ({ order: 2, since: 0 }) }));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(got).toEqual(['live', 'live', 'live', 'live']);
+    const final = line(got, 'final', { rank: () => ({ order: 0, since: 0 }) });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(got.at(-1)).toBe('final');
+    await vi.advanceTimersByTimeAsync(10_000);
+    await Promise.all([final, ...live]);
+  });
+
+  test('nobody goes before their moment, and a ready one does not wait for them', async () => {
+    const got: string[] = [];
+    const start = performance.now();
+    const late = line(got, 'late', { notBefore: () => start + 3_000, rank: () => ({ order: 0, since: 0 }) });
+    const ready = line(got, 'ready', { rank: () => ({ order: 2, since: 0 }) });
+    await vi.advanceTimersByTimeAsync(2_999);
+    expect(got).toEqual(['ready']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(got).toEqual(['ready', 'late']);
+    await Promise.all([late, ready]);
+  });
+
+  test('a nudge makes an earlier moment count at once', async () => {
+    const got: string[] = [];
+    let moment = performance.now() + 3_000;
+    const waiting = line(got, 'became final', { notBefore: () => moment });
+    await vi.advanceTimersByTimeAsync(500);
+    moment = performance.now() + 100;
+    budget.nudge(edits);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(got).toEqual(['became final']);
+    await waiting;
+  });
+
+  test('a flood of finals does not starve a live edit', async () => {
+    await drain();
+    const got: string[] = [];
+    const live = line(got, 'live', { rank: () => ({ order: 2, since: 0 }) });
+    const finals = Array.from({ length: 40 }, () =>
+      line(got, 'final', { rank: () => ({ order: 0, since: 0 }) }),
+    );
+    await vi.advanceTimersByTimeAsync(60_000);
+    await Promise.all([live, ...finals]);
+    expect(got.indexOf('live')).toBe(10);
+  });
+
+  test('a rank that throws ends that wish alone', async () => {
+    const got: string[] = [];
+    const broken = line(got, 'broken', {
+      rank: () => {
+        throw new Error('gone');
+      },
+    });
+    const sound = line(got, 'sound');
+    await expect(broken).rejects.toThrow('gone');
+    await vi.advanceTimersByTimeAsync(0);
+    await sound;
+    expect(got).toEqual(['sound']);
+  });
+});
+
+describe('waiting', () => {
+  test('a withdrawn wish rejects with its reason and takes no permit', async () => {
+    await drain();
+    const asked = lanes.asked;
+    const withdraw = new AbortController();
+    const wish = budget.permit({ ...edits, signal: withdraw.signal });
+    withdraw.abort(new Error('not needed'));
+    await expect(wish).rejects.toThrow('not needed');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(lanes.asked).toBeLessThanOrEqual(asked + 1);
+    expect(budget.waiting(edits)).toBe(0);
+  });
+
+  test('an already withdrawn wish is refused at once', async () => {
+    await expect(budget.permit({ ...edits, signal: AbortSignal.abort(new Error('over')) })).rejects.toThrow(
+      'over',
+    );
+  });
+
+  test('the store is asked once for each permit or wait, and never while nobody waits', async () => {
+    await drain();
+    const before = lanes.asked;
+    const wish = budget.permit(edits);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await wish;
+    expect(lanes.asked - before).toBe(2);
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(lanes.asked - before).toBe(2);
+  });
+
+  test('an ornament is left out at once when the lane cannot afford it soon', async () => {
+    await drain();
+    const got: string[] = [];
+    const ornament = line(got, 'mark', { withinMs: 500 });
+    await vi.advanceTimersByTimeAsync(1);
+    await ornament;
+    expect(got).toEqual(['mark left out']);
+  });
+
+  test('an ornament that others outrank is left out when its time is over', async () => {
+    await drain();
+    const got: string[] = [];
+    const others = Array.from({ length: 4 }, () =>
+      line(got, 'edit', { rank: () => ({ order: 0, since: 0 }) }),
+    );
+    const ornament = line(got, 'mark', { withinMs: 4_000, rank: () => ({ order: 3, since: 0 }) });
+    await vi.advanceTimersByTimeAsync(4_001);
+    await ornament;
+    expect(got).toContain('mark left out');
+    await vi.advanceTimersByTimeAsync(10_000);
+    await Promise.all(others);
+  });
+
+  test('a permit that is given back serves the next one', async () => {
+    await drain(4);
+    const permit = await budget.permit({ ...edits, rank: () => ({ order: 0, since: 0 }) });
+    const asked = lanes.asked;
+    permit?.release();
+    permit?.release();
+    const next = budget.permit(edits);
+    await vi.advanceTimersByTimeAsync(0);
+    await next;
+    expect(lanes.asked).toBe(asked);
+    const third = budget.permit(edits);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(lanes.asked).toBe(asked + 1);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await third;
+  });
+
+  test('while the store is away, waiters wait, and get their permits when it is back', async () => {
+    lanes.failures = 4;
+    const got: string[] = [];
+    const wish = line(got, 'edit');
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(got).toEqual([]);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await wish;
+    expect(got).toEqual(['edit']);
+    expect(lanes.asked).toBe(5);
+  });
+});
+
+describe('when Slack throttles', () => {
+  test('the lane is held for the time that Slack names, here and in the store, and the call made again', async () => {
+    const calls: number[] = [];
+    const start = performance.now();
+    const done = budget.run([edits], () => {
+      calls.push(performance.now() - start);
+      if (calls.length === 1) return Promise.reject(throttled(7_000));
+      return Promise.resolve('done');
+    });
+    await vi.advanceTimersByTimeAsync(6_999);
+    expect(calls).toEqual([0]);
+    const other = new Budget({ store: lanes, lanes: laneTable(), log });
+    const got: string[] = [];
+    const elsewhere = other.permit(edits).then(() => got.push('elsewhere'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(got).toEqual([]);
+    await vi.advanceTimersByTimeAsync(2);
+    expect(await done).toEqual({ value: 'done' });
+    await elsewhere;
+    expect(calls).toHaveLength(2);
+    expect(calls[1]).toBeGreaterThanOrEqual(7_000);
+  });
+
+  test('no other method and no other workspace waits', async () => {
+    budget.throttled(edits, 30_000);
+    expect(await budget.permit({ workspace: 'T1', lane: 'chat.postMessage' })).toBeDefined();
+    expect(await budget.permit({ workspace: 'T2', lane: 'chat.update' })).toBeDefined();
+  });
+
+  test('the lane goes slower at once and slowly back to its pace', async () => {
+    const paceOf = async () => {
+      await budget.permit(edits);
+      return lanes.rules.at(-1)?.perMinute;
+    };
+    expect(await paceOf()).toBe(44);
+    budget.throttled(edits, 0);
+    budget.throttled(edits, 0);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(await paceOf()).toBeCloseTo(44 * 0.8, 5);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await paceOf()).toBeCloseTo(44 * 0.9, 5);
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(await paceOf()).toBe(44);
+  });
+
+  test('a store that is away does not lift the hold', async () => {
+    const hold = vi.spyOn(lanes, 'hold').mockRejectedValue(new Error('away'));
+    budget.throttled(edits, 5_000);
+    const got: string[] = [];
+    const wish = line(got, 'edit');
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(got).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await wish;
+    expect(hold).toHaveBeenCalledTimes(3);
+  });
+
+  test('an ornament is not tried again', async () => {
+    let calls = 0;
+    const done = budget.run([{ ...edits, withinMs: 1_000 }], () => {
+      calls += 1;
+      return Promise.reject(throttled(100));
+    });
+    expect(await done).toBeUndefined();
+    expect(calls).toBe(1);
+    await vi.advanceTimersByTimeAsync(60_000);
+  });
+
+  test('other errors are the caller’s', async () => {
+    await expect(budget.run([edits], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  });
+
+  test('endless throttling ends with the error after eight calls', async () => {
+    let calls = 0;
+    const done = budget.run([edits], () => {
+      calls += 1;
+      return Promise.reject(throttled(1_000));
+    });
+    const failed = done.catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await failed).toBeInstanceOf(Throttled);
+    expect(calls).toBe(8);
+  });
+});
+
+function throttled(ms: number): Throttled {
+  return new Throttled({ method: 'chat.update', slackCode: 'ratelimited' }, ms);
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { isHtml, judgeFile, slackFile } from '../../src/slack/files.ts';
+
+const hosted = {
+  id: 'F1',
+  name: 'data.csv',
+  mimetype: 'text/csv',
+  filetype: 'csv',
+  mode: 'hosted',
+  size: 1_000,
+  is_external: false,
+  url_private: 'https://files.slack.com/files-pri/T1-F1/data.csv',
+  url_private_download: 'https://files.slack.com/files-pri/T1-F1/download/data.csv',
+};
+const judge = (change: Record<string, unknown>) =>
+  judgeFile(slackFile.parse({ ...hosted, ...change }), { mostBytes: 10_000 });
+
+test('a hosted file is downloaded from its download address', () => {
+  expect(judge({})).toEqual({
+    do: 'download',
+    url: hosted.url_private_download,
+    sizeBytes: 1_000,
+    mime: 'text/csv',
+  });
+});
+
+test('a snippet is a file too, and url_private serves where it is the only address', () => {
+  expect(judge({ mode: 'snippet', url_private_download: undefined })).toMatchObject({
+    url: hosted.url_private,
+  });
+});
+
+test.each([
+  ['a stub of Slack Connect', { mode: 'file_access', file_access: 'check_file_info' }],
+  ['a stub without a mode', { mode: undefined, file_access: 'check_file_info', url_private: undefined }],
+])('%s is asked for', (_what, change) => {
+  expect(judge(change)).toEqual({ do: 'ask' });
+});
+
+test.each([
+  ['deleted', { mode: 'tombstone' }],
+  ['deleted', { file_access: 'file_not_found' }],
+  ['hidden_by_plan', { mode: 'hidden_by_limit' }],
+  ['access_denied', { file_access: 'access_denied' }],
+  ['external', { mode: 'external', is_external: true }],
+  ['external', { is_external: true, external_type: 'gdoc' }],
+  ['not_a_file', { filetype: 'quip' }],
+  ['not_a_file', { filetype: 'list' }],
+  ['not_a_file', { mode: 'post' }],
+  ['not_a_file', { mode: 'something_new' }],
+  ['processing', { url_private: undefined, url_private_download: undefined }],
+  ['empty', { size: 0 }],
+  ['too_large', { size: 10_001 }],
+])('%s: %j is refused', (reason, change) => {
+  expect(judge(change)).toEqual({ do: 'refuse', reason });
+});
+
+test('a file of exactly the limit is taken', () => {
+  expect(judge({ size: 10_000 })).toMatchObject({ do: 'download' });
+});
+
+test('only HTML is HTML', () => {
+  expect(isHtml(slackFile.parse({ id: 'F1', mimetype: 'text/html; charset=utf-8' }))).toBe(true);
+  expect(isHtml(slackFile.parse({ id: 'F1', filetype: 'html' }))).toBe(true);
+  expect(isHtml(slackFile.parse(hosted))).toBe(false);
+});

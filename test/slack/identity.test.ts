@@ -1,0 +1,37 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { identify } from '../../src/slack/identity.ts';
+import { ScriptedSlack } from './scripted-slack.ts';
+
+const log = pino({ level: 'silent' });
+
+test('auth.test tells whose token it is and what it may do', async () => {
+  const slack = await new ScriptedSlack().start();
+  slack.on('auth.test', {
+    headers: { 'x-oauth-scopes': 'chat:write, files:read' },
+    body: {
+      ok: true,
+      team_id: 'T1',
+      team: 'Lab',
+      url: 'https://lab.slack.com/',
+      user_id: 'UBOT',
+      bot_id: 'BBOT',
+      enterprise_id: null,
+    },
+  });
+  const identity = await identify({ token: 'xoxb-1', log, slackApiUrl: slack.apiUrl });
+  expect(identity).toMatchObject({
+    installation: { workspace: 'T1', token: 'xoxb-1', botUser: 'UBOT', botId: 'BBOT', enterprise: undefined },
+    name: 'Lab',
+    scopes: ['chat:write', 'files:read'],
+  });
+  await slack.stop();
+});
+
+test('a dead token says so', async () => {
+  const slack = await new ScriptedSlack().start();
+  slack.on('auth.test', { body: { ok: false, error: 'invalid_auth' } });
+  const failed = identify({ token: 'xoxb-1', log, slackApiUrl: slack.apiUrl });
+  await expect(failed).rejects.toMatchObject({ code: 'unauthorized', dead: true });
+  await slack.stop();
+});

@@ -1,0 +1,142 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { People } from '../../src/slack/people.ts';
+import { type Scene, startScene } from './scene.ts';
+
+let scene: Scene;
+let people: People;
+
+beforeEach(async () => {
+  scene = await startScene();
+  people = new People({ api: scene.api, log: pino({ level: 'silent' }) });
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await scene.slack.stop();
+});
+
+const member = {
+  id: 'U1',
+  team_id: 'T1',
+  name: 'ada',
+  deleted: false,
+  is_bot: false,
+  is_restricted: false,
+  is_ultra_restricted: false,
+  profile: { display_name: 'Ada', real_name: 'Ada Lovelace' },
+};
+
+function answer(change: Record<string, unknown>): void {
+  scene.slack.on('users.info', { body: { ok: true, user: { ...member, ...change } } });
+}
+
+describe('a person', () => {
+  test('has the name that people see', async () => {
+    answer({});
+    expect(await people.person('U1')).toEqual({ id: 'U1', name: 'Ada', kind: 'member' });
+    people.forget('U1');
+    answer({ profile: { display_name: '', real_name: 'Ada Lovelace' } });
+    expect(await people.personName('U1')).toBe('Ada Lovelace');
+  });
+
+  test.each([
+    ['deactivated', { deleted: true }],
+    ['bot', { is_bot: true }],
+    ['guest', { is_restricted: true }],
+    ['guest', { is_restricted: true, is_ultra_restricted: true }],
+    ['stranger', { is_stranger: true }],
+    ['stranger', { team_id: 'T2' }],
+    ['stranger', { team_id: 'T2', enterprise_user: { enterprise_id: 'E1', teams: ['T1', 'T2'] } }],
+    ['unknown', { is_restricted: undefined }],
+    ['unknown', { team_id: undefined }],
+  ])('is %s when Slack says %j', async (kind, change) => {
+    answer(change);
+    expect((await people.person('U1')).kind).toBe(kind);
+  });
+
+  test('whom Slack does not know is unknown, and is not asked for again at once', async () => {
+    scene.slack.on('users.info', { body: { ok: false, error: 'user_not_found' } });
+    expect(await people.person('U1')).toEqual({ id: 'U1', name: 'U1', kind: 'unknown' });
+    await people.person('U1');
+    expect(scene.slack.calls).toHaveLength(1);
+  });
+
+  test('is unknown while Slack fails, and asked for again the next time', async () => {
+    scene.slack.on('users.info', { status: 503 });
+    expect((await people.person('U1')).kind).toBe('unknown');
+    answer({});
+    expect((await people.person('U1')).kind).toBe('member');
+  });
+
+  test('is asked for once by many at the same time, and again after five minutes', async () => {
+    answer({});
+    await Promise.all(Array.from({ length: 20 }, () => people.personName('U1')));
+    expect(scene.slack.calls).toHaveLength(1);
+    const now = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => now + 301_000);
+    await people.personName('U1');
+    expect(scene.slack.calls).toHaveLength(2);
+  });
+
+  test('whose asker gives up rejects with its reason', async () => {
+    scene.slack.on('users.info', () => undefined);
+    await expect(people.person('U1', AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
+  });
+});
+
+describe('a channel', () => {
+  test('has its name, topic, purpose and kind', async () => {
+    const channel = {
+      id: 'C1',
+      name: 'lab',
+      is_private: false,
+      is_ext_shared: true,
+      topic: { value: 'Genes' },
+      purpose: { value: 'Work' },
+    };
+    scene.slack.on('conversations.info', { body: { ok: true, channel } });
+    expect(await people.channel('C1')).toEqual({
+      id: 'C1',
+      name: 'lab',
+      topic: 'Genes',
+      purpose: 'Work',
+      kind: 'public',
+      isExtShared: true,
+    });
+  });
+
+  test.each([
+    ['dm', { is_im: true }],
+    ['group_dm', { is_mpim: true, is_private: true, name: 'mpdm-a--b-1' }],
+    ['private', { is_private: true, name: 'secret' }],
+    ['unknown', { name: 'odd' }],
+  ])('is %s when Slack says %j', async (kind, change) => {
+    scene.slack.on('conversations.info', { body: { ok: true, channel: { id: 'C1', ...change } } });
+    expect((await people.channel('C1')).kind).toBe(kind);
+  });
+
+  test('that Slack does not show is unknown', async () => {
+    scene.slack.on('conversations.info', { body: { ok: false, error: 'channel_not_found' } });
+    expect(await people.channel('C1')).toMatchObject({
+      kind: 'unknown',
+      name: undefined,
+      isExtShared: undefined,
+    });
+  });
+});
+
+describe('a user group', () => {
+  test('has its handle', async () => {
+    scene.slack.on('usergroups.list', { body: { ok: true, usergroups: [{ id: 'S1', handle: 'lab' }] } });
+    expect(await people.groupName('S1')).toBe('lab');
+    expect(await people.groupName('S2')).toBe('S2');
+    expect(scene.slack.calls).toHaveLength(1);
+  });
+
+  test('keeps its id without the scope', async () => {
+    scene.slack.on('usergroups.list', {
+      body: { ok: false, error: 'missing_scope', needed: 'usergroups:read' },
+    });
+    expect(await people.groupName('S1')).toBe('S1');
+  });
+});

@@ -1,0 +1,197 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ChannelGone, LeaseEnded, Unavailable } from '../../src/slack/errors.ts';
+import { clientMsgId } from '../../src/slack/message.ts';
+import { Posting, type PostRequest } from '../../src/slack/posting.ts';
+import { lease } from './installation.ts';
+import { type Scene, startScene } from './scene.ts';
+
+let scene: Scene;
+let posting: Posting;
+
+beforeEach(async () => {
+  scene = await startScene();
+  posting = new Posting({ api: scene.api, log: pino({ level: 'silent' }) });
+  scene.slack.on('chat.postMessage', { body: { ok: true, ts: '100.000001' } });
+});
+afterEach(() => scene.slack.stop());
+
+const hello: PostRequest = {
+  channel: 'C1',
+  threadTs: '99.000001',
+  message: { text: 'Hello', blocks: [{ type: 'divider' }] },
+  key: 'turn/0',
+  kind: 'first',
+};
+const live = () => ({ final: false, blank: false, unseenSince: 0 });
+
+describe('a post', () => {
+  test('carries its key twice and unfurls nothing', async () => {
+    expect(await posting.post(hello)).toEqual({ ts: '100.000001' });
+    const args = scene.slack.calls[0]?.args ?? {};
+    expect(args).toMatchObject({
+      channel: 'C1',
+      thread_ts: '99.000001',
+      client_msg_id: clientMsgId('turn/0'),
+      unfurl_links: 'false',
+      unfurl_media: 'false',
+    });
+    expect(JSON.parse(args.metadata ?? '')).toEqual({
+      event_type: 'taskthread_post',
+      event_payload: { key: 'turn/0' },
+    });
+  });
+
+  test('takes a permit of its channel and one of the workspace', async () => {
+    await posting.post(hello);
+    expect(scene.lanes.rules.map((rule) => rule.lane)).toEqual([
+      'chat.postMessage.channel/C1',
+      'chat.postMessage',
+    ]);
+  });
+
+  test('is not repeated after an unknown outcome', async () => {
+    scene.slack.on('chat.postMessage', { body: { ok: false, error: 'fatal_error' } });
+    const error = await posting.post(hello).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).toMatchObject({ outcome: 'unknown' });
+    expect(scene.slack.calls).toHaveLength(1);
+  });
+
+  test('is made again after a 429, when the time is over', async () => {
+    let calls = 0;
+    scene.slack.on('chat.postMessage', () => {
+      calls += 1;
+      if (calls === 1) return { status: 429, headers: { 'retry-after': '1' } };
+      return { body: { ok: true, ts: '5.0' } };
+    });
+    expect(await posting.post(hello)).toEqual({ ts: '5.0' });
+    const [first, second] = scene.slack.calls;
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
+  });
+
+  test('is not sent when the lease ends while it waits for its permit', async () => {
+    scene.budget.throttled({ workspace: 'T1', lane: 'chat.postMessage' }, 60_000);
+    const guard = lease(60_000);
+    const pending = posting.post({ ...hello, guard }).catch((caught: unknown) => caught);
+    guard.lose();
+    const error = await pending;
+    expect(error).toBeInstanceOf(LeaseEnded);
+    expect(error).toMatchObject({ outcome: 'none' });
+    expect(scene.slack.calls).toHaveLength(0);
+  });
+
+  test('to a channel that is gone says so', async () => {
+    scene.slack.on('chat.postMessage', { body: { ok: false, error: 'is_archived' } });
+    await expect(posting.post(hello)).rejects.toBeInstanceOf(ChannelGone);
+  });
+});
+
+describe('an edit', () => {
+  test('shows the latest state at the moment when it is sent', async () => {
+    scene.budget.throttled({ workspace: 'T1', lane: 'chat.update' }, 200);
+    let text = 'early';
+    const done = posting.edit({ channel: 'C1', ts: '1.0', state: live, render: () => ({ text }) });
+    text = 'late';
+    expect(await done).toBe('edited');
+    expect(scene.slack.calls.map((call) => call.args.text)).toEqual(['late']);
+  });
+
+  test('that changes nothing is not sent and gives its permit on', async () => {
+    const edit = { channel: 'C1', ts: '1.0', state: live };
+    expect(await posting.edit({ ...edit, render: () => undefined })).toBe('unchanged');
+    expect(await posting.edit({ ...edit, render: () => ({ text: 'now' }) })).toBe('edited');
+    expect(scene.lanes.asked).toBe(1);
+    expect(scene.slack.calls).toHaveLength(1);
+  });
+
+  test('without blocks leaves the argument out, so that Slack takes the old ones away', async () => {
+    await posting.edit({
+      channel: 'C1',
+      ts: '1.0',
+      state: live,
+      render: () => ({ text: 'plain', blocks: [] }),
+    });
+    expect(Object.keys(scene.slack.calls[0]?.args ?? {}).sort()).toEqual(['channel', 'text', 'ts']);
+  });
+
+  test('of a message that was just posted waits; a final one only a second', async () => {
+    const { ts } = await posting.post(hello);
+    const posted = performance.now();
+    let final = false;
+    const done = posting.edit({
+      channel: 'C1',
+      ts,
+      state: () => ({ ...live(), final }),
+      render: () => ({ text: 'end' }),
+    });
+    final = true;
+    posting.nudgeEdits();
+    await done;
+    const waited = (scene.slack.callsOf('chat.update')[0]?.at ?? 0) - posted;
+    expect(waited).toBeGreaterThan(900);
+    expect(waited).toBeLessThan(2_500);
+  });
+
+  test('can be withdrawn', async () => {
+    scene.budget.throttled({ workspace: 'T1', lane: 'chat.update' }, 60_000);
+    const withdraw = new AbortController();
+    const done = posting.edit({
+      channel: 'C1',
+      ts: '1.0',
+      state: live,
+      render: () => ({ text: 'x' }),
+      signal: withdraw.signal,
+    });
+    withdraw.abort(new Error('posted instead'));
+    await expect(done).rejects.toThrow('posted instead');
+  });
+});
+
+describe('ornaments', () => {
+  const mark = { channel: 'C1', ts: '1.0', name: 'eyes' };
+
+  test('that are there or gone already are fine', async () => {
+    scene.slack.on('reactions.add', { body: { ok: false, error: 'already_reacted' } });
+    scene.slack.on('reactions.remove', { body: { ok: false, error: 'no_reaction' } });
+    expect(await posting.react(mark)).toBe(true);
+    expect(await posting.unreact(mark)).toBe(true);
+  });
+
+  test('are left out when Slack refuses them', async () => {
+    scene.slack.on('reactions.add', {
+      body: { ok: false, error: 'missing_scope', needed: 'reactions:write' },
+    });
+    expect(await posting.react(mark)).toBe(false);
+  });
+
+  test('are left out when their lane is dry, at once', async () => {
+    scene.budget.throttled({ workspace: 'T1', lane: 'reactions.add' }, 30_000);
+    const start = performance.now();
+    expect(await posting.react(mark)).toBe(false);
+    expect(performance.now() - start).toBeLessThan(500);
+    expect(scene.slack.calls).toHaveLength(0);
+  });
+});
+
+describe('the rest', () => {
+  test('deleting what is gone is fine, deleting what is not ours is an error', async () => {
+    scene.slack.on('chat.delete', { body: { ok: false, error: 'message_not_found' } });
+    await posting.remove({ channel: 'C1', ts: '1.0' });
+    scene.slack.on('chat.delete', { body: { ok: false, error: 'cant_delete_message' } });
+    await expect(posting.remove({ channel: 'C1', ts: '1.0' })).rejects.toMatchObject({
+      code: 'message_gone',
+    });
+  });
+
+  test('an ephemeral message, a permalink and a direct channel', async () => {
+    scene.slack.on('chat.postEphemeral', { body: { ok: true, message_ts: '7.0' } });
+    scene.slack.on('chat.getPermalink', { body: { ok: true, permalink: 'https://x.slack.com/p1' } });
+    scene.slack.on('conversations.open', { body: { ok: true, channel: { id: 'D1' } } });
+    expect(await posting.ephemeral({ channel: 'C1', user: 'U1', message: { text: 'psst' } })).toEqual({
+      ts: '7.0',
+    });
+    expect(await posting.permalink({ channel: 'C1', ts: '1.0' })).toBe('https://x.slack.com/p1');
+    expect(await posting.openDm('U1')).toBe('D1');
+  });
+});

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Uploads } from '../../src/slack/uploads.ts';
+import { lease } from './installation.ts';
+import { type Scene, startScene } from './scene.ts';
+
+let scene: Scene;
+let uploads: Uploads;
+let ids: string[];
+
+beforeEach(async () => {
+  scene = await startScene();
+  const { slack, api } = scene;
+  uploads = new Uploads({ api, slackApiUrl: slack.apiUrl });
+  ids = [];
+  slack.on('files.getUploadURLExternal', {
+    body: { ok: true, file_id: 'F9', upload_url: `${slack.origin}/upload/F9` },
+  });
+  slack.on('upload/F9', { body: 'OK - 6' });
+});
+afterEach(() => scene.slack.stop());
+
+async function* bytes(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('abc');
+  yield Buffer.from('def');
+}
+
+const request = () => ({
+  channel: 'C1',
+  threadTs: '1.0',
+  name: 'chart.png',
+  sizeBytes: 6,
+  bytes: bytes(),
+  onId: (id: string) => {
+    ids.push(`${id} after ${scene.slack.calls.length} calls`);
+    return Promise.resolve();
+  },
+});
+
+describe('an upload', () => {
+  test('takes three steps, and tells the id before people can see the file', async () => {
+    expect(await uploads.upload(request())).toEqual({ fileId: 'F9' });
+    expect(scene.slack.calls.map((call) => call.method)).toEqual([
+      'files.getUploadURLExternal',
+      'upload/F9',
+      'files.completeUploadExternal',
+    ]);
+    expect(ids).toEqual(['F9 after 1 calls']);
+    const [, sent, complete] = scene.slack.calls;
+    expect(sent?.args).toEqual({ abcdef: '' });
+    expect(sent?.headers['content-length']).toBe('6');
+    expect(sent?.headers.authorization).toBeUndefined();
+    expect(complete?.args).toMatchObject({ channel_id: 'C1', thread_ts: '1.0' });
+    expect(JSON.parse(complete?.args.files ?? '')).toEqual([{ id: 'F9', title: 'chart.png' }]);
+  });
+
+  test('whose bytes fail did nothing that people see', async () => {
+    scene.slack.on('upload/F9', { status: 500 });
+    await expect(uploads.upload(request())).rejects.toMatchObject({ code: 'unavailable', outcome: 'none' });
+    expect(scene.slack.callsOf('files.completeUploadExternal')).toHaveLength(0);
+  });
+
+  test('whose source breaks is not completed', async () => {
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('abc');
+      throw new Error('source');
+    }
+    const failed = uploads.upload({ ...request(), bytes: broken() });
+    await expect(failed).rejects.toMatchObject({ code: 'unavailable', outcome: 'none' });
+    expect(scene.slack.callsOf('files.completeUploadExternal')).toHaveLength(0);
+  });
+
+  test('whose completion is unclear says so', async () => {
+    scene.slack.on('files.completeUploadExternal', { status: 502 });
+    await expect(uploads.upload(request())).rejects.toMatchObject({ outcome: 'unknown' });
+  });
+
+  test('sends no bytes to an address that is not Slack’s', async () => {
+    scene.slack.on('files.getUploadURLExternal', {
+      body: { ok: true, file_id: 'F9', upload_url: 'https://evil.example/upload' },
+    });
+    await expect(uploads.upload(request())).rejects.toMatchObject({ slackCode: 'other_host' });
+  });
+
+  test('stops when the lease ends between two steps', async () => {
+    const guard = lease(60_000);
+    const failed = uploads.upload({
+      ...request(),
+      guard,
+      onId: () => {
+        guard.lose();
+        return Promise.resolve();
+      },
+    });
+    await expect(failed).rejects.toMatchObject({ code: 'lease_ended', outcome: 'none' });
+    expect(scene.slack.calls).toHaveLength(1);
+  });
+});
+
+describe('afterwards', () => {
+  test('files.info tells whether the file is in the channel', async () => {
+    scene.slack.on('files.info', {
+      body: { ok: true, file: { id: 'F9', shares: { private: { C1: [{ ts: '2.0' }] } } } },
+    });
+    expect(await uploads.shared('F9', 'C1')).toBe(true);
+    expect(await uploads.shared('F9', 'C2')).toBe(false);
+  });
+
+  test('a file that Slack does not know was not shared', async () => {
+    scene.slack.on('files.info', { body: { ok: false, error: 'file_not_found' } });
+    expect(await uploads.shared('F9', 'C1')).toBe(false);
+  });
+});

@@ -1,0 +1,53 @@
+import { otherBlock } from './words.ts';
+
+/** A piece of the agent's reply, in the order in which the service sent it. */
+export type ReplyBlock =
+  | { kind: 'text'; text: string }
+  | { kind: 'tool_use'; id: string; name: string; input: unknown }
+  | { kind: 'tool_result'; toolUseId: string; content: string }
+  | { kind: 'other'; type: string; raw: unknown };
+
+/**
+ * The Markdown of the answer as a whole. Text on both sides of a tool call becomes paragraphs of their own; text
+ * blocks that follow each other directly are taken as one text unless both sides of the seam end a word. A block of
+ * an unknown kind shows its `text`, or is named in a line. Line ends become `\n`.
+ */
+export function answerText(blocks: readonly ReplyBlock[]): string {
+  let answer = '';
+  let afterTool = false;
+  for (const block of blocks) {
+    if (block.kind === 'tool_use' || block.kind === 'tool_result') {
+      afterTool = true;
+      continue;
+    }
+    const text = (block.kind === 'text' ? block.text : unknownText(block)).replace(/\r\n?/g, '\n');
+    if (text === '') continue;
+    const apart = afterTool || block.kind === 'other' || !joins(answer, text);
+    answer += answer !== '' && apart ? paragraphBreak(answer, text) + text : text;
+    afterTool = block.kind === 'other';
+  }
+  return answer.replace(/^\uFEFF/, '');
+}
+
+function unknownText(block: { type: string; raw: unknown }): string {
+  const { raw } = block;
+  if (
+    typeof raw === 'object' &&
+    raw !== null &&
+    'text' in raw &&
+    typeof raw.text === 'string' &&
+    raw.text !== ''
+  ) {
+    return raw.text;
+  }
+  return otherBlock(block.type.replace(/[^\p{L}\p{N} .-]+/gu, ' ').trim());
+}
+
+function joins(before: string, after: string): boolean {
+  return /\s$/.test(before) || /^[\s\p{Ll}\p{P}]/u.test(after);
+}
+
+function paragraphBreak(before: string, after: string): string {
+  const breaks = (/\n*$/.exec(before)?.[0].length ?? 0) + (/^\n*/.exec(after)?.[0].length ?? 0);
+  return '\n'.repeat(Math.max(0, 2 - breaks));
+}

@@ -1,0 +1,146 @@
+import { chainAt, isTooWide, type Seam, seamAt } from './context.ts';
+import { graphemeStart } from './graphemes.ts';
+import { lineEnd, lineStart, type MarkdownNode } from './markdown.ts';
+
+/** Blocks of one message that Slack makes of its Markdown (50 in all, the rest is for our own). */
+export const BLOCKS_MOST = 46;
+/** Rows of a table in one message, with its head (table block). */
+export const ROWS_MOST = 100;
+
+/** A cut: the first character of the next part, and what closes and reopens the constructs around it. */
+export interface Cut extends Seam {
+  at: number;
+}
+
+/** How many blocks Slack makes of these nodes: headings, rules and tables one each, and one of what is between. */
+export class BlockCount {
+  count = 0;
+  #inRun = false;
+
+  add(node: MarkdownNode): void {
+    if (/^(?:heading|thematicBreak|table)$/.test(node.type)) {
+      this.count += 1;
+      this.#inRun = false;
+      return;
+    }
+    if (!this.#inRun) this.count += 1;
+    this.#inRun = true;
+    if (CONTAINER.test(node.type)) for (const child of node.children) this.add(child);
+  }
+
+  copy(): BlockCount {
+    const copy = new BlockCount();
+    copy.count = this.count;
+    copy.#inRun = this.#inRun;
+    return copy;
+  }
+}
+
+/**
+ * The cut that the limits on blocks and table rows ask for, among the places before `before`; undefined while the
+ * limits hold.
+ */
+export function structuralCut(text: string, root: MarkdownNode, before: number): Cut | undefined {
+  const blocks = new BlockCount();
+  for (const node of flowOf(root)) {
+    blocks.add(node);
+    const start = lineStart(text, node.start);
+    if (blocks.count > BLOCKS_MOST && start > 0 && start < before) return cutAt(text, root, start);
+    const row = node.type === 'table' && !isTooWide(text, node) ? node.children[ROWS_MOST] : undefined;
+    if (row && row.start < before) return cutAt(text, root, lineStart(text, row.start));
+  }
+  return undefined;
+}
+
+/** All blocks in their order, those inside of lists and quotes after the list or quote itself. */
+function* flowOf(root: MarkdownNode): Generator<MarkdownNode> {
+  for (const node of root.children) {
+    if (!CONTAINER.test(node.type)) {
+      yield node;
+      continue;
+    }
+    yield { ...node, children: [] };
+    yield* flowOf(node);
+  }
+}
+
+const CONTAINER = /^(?:list|listItem|blockquote)$/;
+
+/**
+ * The best cut of a full text behind `first`: between blocks, else between list items or lines, else at a word, else
+ * at a grapheme. `least` is where the text should reach at least, `safe` where its last unfinished construct starts.
+ */
+export function fullCut(
+  text: string,
+  root: MarkdownNode,
+  range: { first: number; least: number; safe: number },
+): Cut {
+  for (const from of [range.least, Math.max(range.first, range.least >> 1), range.first]) {
+    const at = lineCut(text, root, from, range.safe) ?? wordCut(text, root, from, range.safe);
+    if (at !== undefined) return cutAt(text, root, at);
+  }
+  const at = graphemeStart(text, text.length - 1);
+  return cutAt(text, root, text.charAt(at - 1) === '\\' ? at - 1 : at);
+}
+
+function cutAt(text: string, root: MarkdownNode, at: number): Cut {
+  return { at, ...seamAt(text, root, at) };
+}
+
+function lineCut(text: string, root: MarkdownNode, least: number, safe: number): number | undefined {
+  const best: (number | undefined)[] = [undefined, undefined, undefined];
+  for (
+    let at = lineStart(text, Math.min(safe, text.length));
+    at >= least && at > 0;
+    at = lineStart(text, at - 1)
+  ) {
+    const rank = rankOf(text, root, at);
+    if (rank !== undefined && best[rank] === undefined) best[rank] = at;
+    if (best[0] !== undefined) break;
+  }
+  return best.find((at) => at !== undefined);
+}
+
+/** 0: between blocks; 1: between the items or blocks of a container; 2: between lines; undefined: no cut here. */
+function rankOf(text: string, root: MarkdownNode, at: number): number | undefined {
+  const chain = chainAt(root, at);
+  const deepest = chain.at(-1);
+  if (!deepest) {
+    const before = root.children.findLast((node) => node.end <= at);
+    return before?.type === 'heading' ? undefined : 0;
+  }
+  if (chain.some((node) => node.type === 'heading')) return undefined;
+  const table = chain.find((node) => node.type === 'table');
+  if (table) return table.children.slice(2).some((row) => lineStart(text, row.start) === at) ? 2 : undefined;
+  const code = chain.find((node) => node.type === 'code');
+  if (code) return at > lineEnd(text, code.start) + 1 ? 2 : undefined;
+  const paragraph = chain.findIndex((node) => node.type === 'paragraph');
+  if (paragraph !== -1) return chain.length - paragraph <= 2 && isPlainText(chain.at(-1)) ? 2 : undefined;
+  return CONTAINER.test(deepest.type) ? 1 : undefined;
+}
+
+function isPlainText(node: MarkdownNode | undefined): boolean {
+  return node?.type === 'text' || node?.type === 'paragraph' || node?.type === 'break';
+}
+
+/** The last place between two words of plain text; after the end of a sentence if there is one. */
+function wordCut(text: string, root: MarkdownNode, least: number, safe: number): number | undefined {
+  let word: number | undefined;
+  for (let at = Math.min(safe, text.length - 1); at >= least; at -= 1) {
+    const before = text.charAt(at - 1);
+    const spaced = before === ' ' && /\S/.test(text.charAt(at));
+    const ideograph = /[。！？；，、]/.test(before) && graphemeStart(text, at) === at;
+    if (!spaced && !ideograph) continue;
+    if (!isWordPlace(text, root, at)) continue;
+    word ??= at;
+    if (ideograph || /[.!?]["')\]]? $/.test(text.slice(at - 4, at))) return at;
+    if (word - at > 200) return word;
+  }
+  return word;
+}
+
+function isWordPlace(text: string, root: MarkdownNode, at: number): boolean {
+  if (/^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?$/.test(text.slice(lineStart(text, at), at))) return false;
+  const chain = chainAt(root, at);
+  return chain.at(-2)?.type === 'paragraph' && isPlainText(chain.at(-1));
+}

@@ -1,0 +1,165 @@
+import { fullCut, structuralCut } from './cut.ts';
+import { fallbackText } from './fallback.ts';
+import { lineStart, type ParseCount, parseMarkdown } from './markdown.ts';
+import { OpenPart } from './open-part.ts';
+import { type Piece, piecesOf } from './pieces.ts';
+import { neutralise, restorePings } from './pings.ts';
+import type { MarkdownBlock } from './slack-blocks.ts';
+
+/** What one message shows of an answer. */
+export interface Part {
+  blocks: MarkdownBlock[];
+  /** For notifications; under 4,000 UTF-8 bytes. */
+  text: string;
+  /** The characters of the answer that it shows: from, to. */
+  source: [number, number];
+  /** A closed part never changes again, however the answer grows. */
+  closed: boolean;
+  /** The Markdown as pieces: those of the answer (pings neutralised), and those that the split added. */
+  pieces: Piece[];
+}
+
+interface ClosedPart {
+  part: Part;
+  end: number;
+  /** Opens the next part. */
+  opener: string;
+  /** Characters of the answer that were looked at to close it. */
+  seen: number;
+}
+
+/** Characters of the answer that a part holds at least, where its constructs allow. */
+const PART_LEAST = 9_000;
+
+/**
+ * An answer that grows, as parts of one message each. What it knows is only a saving: the parts follow from the text
+ * alone, and another process gets the same ones.
+ */
+export class Draft {
+  /** Characters parsed so far: the cost. */
+  readonly parsed: ParseCount = { characters: 0 };
+  #text = '';
+  #final = false;
+  #closed: ClosedPart[] = [];
+  #open = new OpenPart(0, '');
+
+  /**
+   * The parts of the answer so far. While it grows (`final` false) half-written Markdown at its end is closed or held
+   * back. White space at the end is not shown.
+   */
+  parts(text: string, options: { final: boolean }): Part[] {
+    this.#rewind(text, options.final);
+    while (this.#closeNext(text, options.final)) {
+      // Each round closes one part.
+    }
+    const parts = this.#closed.map(({ part }) => part);
+    const shown = this.#open.render(text, options.final, this.parsed);
+    if (shown) parts.push(makePart(shown.pieces, [this.#open.start, shown.end], false));
+    return parts.filter((part) => isVisible(part));
+  }
+
+  /** Keeps what still holds after the service changed earlier text. */
+  #rewind(text: string, final: boolean): void {
+    const kept = text.startsWith(this.#text) ? this.#text.length : commonLength(text, this.#text);
+    const dropAll = this.#final && kept < Math.max(text.length, this.#text.length);
+    if (kept < this.#text.length || dropAll) {
+      while (this.#closed.length > 0 && (dropAll || (this.#closed.at(-1)?.seen ?? 0) > kept))
+        this.#closed.pop();
+      const last = this.#closed.at(-1);
+      this.#open = new OpenPart(last?.end ?? 0, last?.opener ?? '');
+    }
+    this.#text = text;
+    this.#final = final;
+  }
+
+  #closeNext(text: string, final: boolean): boolean {
+    const open = this.#open;
+    const full = open.fill(text);
+    if (!full && !open.grow(text, this.parsed)) return false;
+    const end = full ? open.filled : text.length;
+    const { start, opener } = open;
+    const source = opener + text.slice(start, end);
+    const complete = !full && final ? source.length + 1 : lineStart(source, source.length);
+    const body = full ? source : source.slice(0, complete);
+    if (body.length <= opener.length) return false;
+    const tree = parseMarkdown(body, this.parsed);
+    let cut = structuralCut(body, tree, complete);
+    if (cut && cut.at <= opener.length) cut = undefined;
+    if (!cut && !full) return false;
+    cut ??= fullCut(body, tree, {
+      first: opener.length + 1,
+      least: Math.min(opener.length + PART_LEAST, Math.max(opener.length + 1, body.length - 300)),
+      safe: open.safeEnd(body, tree, this.parsed),
+    });
+    const next = start + cut.at - opener.length;
+    const pieces = piecesOf({
+      text: body,
+      tree,
+      from: 0,
+      sourceFrom: opener.length,
+      to: cut.at,
+      closer: cut.closer,
+    });
+    this.#closed.push({
+      part: makePart(pieces, [start, next], true),
+      end: next,
+      opener: cut.opener,
+      seen: end,
+    });
+    this.#open = new OpenPart(next, cut.opener);
+    return true;
+  }
+}
+
+/** The parts of a text as `Draft` gives them, made at once. */
+export function splitAnswer(text: string, options: { final: boolean } = { final: true }): Part[] {
+  return new Draft().parts(text, options);
+}
+
+/** The answer's characters as the parts show them: without what the split added, pings restored. */
+export function shownText(parts: readonly Part[]): string {
+  return parts
+    .flatMap((part) => part.pieces)
+    .map((piece) => (piece.added ? '' : restorePings(piece.text)))
+    .join('');
+}
+
+/** The first parts, and the rest of the answer for a file where there are more than `most`. */
+export function overflow(
+  text: string,
+  parts: readonly Part[],
+  most: number,
+): { parts: Part[]; rest: string | undefined } {
+  const shown = parts.slice(0, most);
+  const rest = parts.length > most ? text.slice(shown.at(-1)?.source[1] ?? 0) : undefined;
+  return { parts: shown, rest };
+}
+
+function makePart(pieces: Piece[], source: [number, number], closed: boolean): Part {
+  const safe = pieces.map(({ text, added }) => ({ text: neutralise(text), added }));
+  const own = pieces.filter((piece) => !piece.added).map((piece) => piece.text);
+  const text = safe.map((piece) => piece.text).join('');
+  return {
+    blocks: [{ type: 'markdown', text }],
+    text: fallbackText(own.join('')),
+    source,
+    closed,
+    pieces: safe,
+  };
+}
+
+/** Slack refuses a message without a visible character. */
+function isVisible(part: Part): boolean {
+  return part.pieces.some((piece) => !piece.added && /[^\s\p{C}\p{Z}]/u.test(piece.text));
+}
+
+function commonLength(a: string, b: string): number {
+  let low = 0;
+  let high = Math.min(a.length, b.length);
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (a.startsWith(b.slice(low, middle), low)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

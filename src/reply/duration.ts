@@ -1,0 +1,23 @@
+/** A length of time in ms as people read it: "under a second", "45 s", "6 min", "1 h 5 min". */
+export function humanDuration(ms: number): string {
+  const seconds = Math.floor(Math.max(ms, 0) / 1_000);
+  if (seconds < 1) return 'under a second';
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  const days = Math.floor(hours / 24);
+  if (days > 0) return withRest(`${days} d`, hours % 24, 'h');
+  return withRest(`${hours} h`, minutes % 60, 'min');
+}
+
+/** Time that passes while people watch: steps of 5 s within the first minute, so that not every edit differs by it. */
+export function runningTime(ms: number): string {
+  const seconds = Math.max(ms, 0) / 1_000;
+  if (seconds < 5) return 'just started';
+  return seconds < 60 ? `${Math.floor(seconds / 5) * 5} s` : humanDuration(ms);
+}
+
+function withRest(head: string, rest: number, unit: string): string {
+  return rest === 0 ? head : `${head} ${rest} ${unit}`;
+}

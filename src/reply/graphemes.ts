@@ -1,0 +1,51 @@
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+const encoder = new TextEncoder();
+
+/** UTF-8 bytes of a text. */
+export function utf8Length(text: string): number {
+  return encoder.encode(text).length;
+}
+
+/**
+ * The last place at or before `at` where the text may be cut without cutting a grapheme; `at` itself where a single
+ * grapheme is longer than 2,000 characters (then between code points).
+ */
+export function graphemeStart(text: string, at: number): number {
+  if (at <= 0 || at >= text.length) return Math.min(Math.max(at, 0), text.length);
+  let anchor = at - 1;
+  const floor = Math.max(0, at - 2_000);
+  while (anchor > floor && !isPlain(text.charCodeAt(anchor))) anchor -= 1;
+  let last = anchor;
+  for (const { index, segment } of segmenter.segment(text.slice(anchor, at + 64))) {
+    if (anchor + index > at) break;
+    last = anchor + index;
+    if (last + segment.length > at) break;
+  }
+  if (last > floor) return last;
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}
+
+/** The text cut to at most `most` characters on a grapheme, with "…" where something is missing. */
+export function shorten(text: string, most: number): string {
+  return text.length <= most
+    ? text
+    : `${text.slice(0, graphemeStart(text, Math.max(most - 1, 0))).trimEnd()}…`;
+}
+
+/** The text cut in its middle to at most `most` characters, so that a file name keeps its ending. */
+export function shortenMiddle(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const tail = Math.floor(most / 3);
+  const end = graphemeStart(text, text.length - tail);
+  return `${text.slice(0, graphemeStart(text, most - 1 - (text.length - end)))}…${text.slice(end)}`;
+}
+
+/** The graphemes of a text, one after the other. */
+export function* graphemes(text: string): Generator<string> {
+  for (const { segment } of segmenter.segment(text)) yield segment;
+}
+
+function isPlain(code: number): boolean {
+  return code >= 0x20 && code < 0x7f;
+}

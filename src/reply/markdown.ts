@@ -1,0 +1,64 @@
+import type { Nodes, Root } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+
+/** A node of the tree, with the places (characters) where its source starts and ends. */
+export interface MarkdownNode {
+  type: string;
+  start: number;
+  end: number;
+  children: MarkdownNode[];
+}
+
+// Slack knows no HTML, no footnotes and no link definitions: they are text. Definitions would also let the end of an
+// answer change how its beginning reads.
+const notInSlack = {
+  disable: {
+    null: [
+      'htmlFlow',
+      'htmlText',
+      'definition',
+      'gfmFootnoteDefinition',
+      'gfmFootnoteCall',
+      'gfmPotentialFootnoteCall',
+    ],
+  },
+};
+const syntax = [gfm(), notInSlack];
+
+// Without its transforms, which make nodes without a place in the source.
+const toTree = gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] }));
+
+/** Counts the characters that are parsed: what rendering costs. */
+export interface ParseCount {
+  characters: number;
+}
+
+/** The tree of a Markdown text as Slack reads it. */
+export function parseMarkdown(text: string, count: ParseCount): MarkdownNode {
+  count.characters += text.length;
+  const safe = text.startsWith('\uFEFF') ? `\u2060${text.slice(1)}` : text;
+  const root: Root = fromMarkdown(safe, { extensions: syntax, mdastExtensions: toTree });
+  return placed(root);
+}
+
+function placed(node: Nodes): MarkdownNode {
+  return {
+    type: node.type,
+    start: node.position?.start.offset ?? 0,
+    end: node.position?.end.offset ?? 0,
+    children: 'children' in node ? node.children.map(placed) : [],
+  };
+}
+
+/** Where the line that holds this place starts. */
+export function lineStart(text: string, at: number): number {
+  return at <= 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
+}
+
+/** Where the line that holds this place ends: its line end, or the end of the text. */
+export function lineEnd(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end === -1 ? text.length : end;
+}

@@ -1,0 +1,40 @@
+/**
+ * Untrusted text must never notify anybody. Slack reads `<!channel>`, `<!here>`, `<!everyone>`, `<!subteam^..>`,
+ * `<@U..>` and `<#C..>` as mentions, and bare `@channel`, `@here`, `@everyone` where names are linked. A WORD JOINER
+ * (U+2060, no width, no line break) goes behind the `<` or the `@`. Word joiners that stood there before count as
+ * part of the pattern, so one is added to however many there were, and `restorePings` takes exactly one out.
+ */
+const JOINER = '\u2060';
+const OPEN = '(?:<|&lt;?|&#0*60;|&#x0*3c;)';
+const MARK =
+  '(?:\\\\*(?:!(?!--|doctype|\\[)|@|#[a-z0-9&\\\\])|&(?:excl|commat|num);|&#0*(?:33|35|64);|&#x0*(?:21|23|40);)';
+const URL = 'https?://[^\\s<>()\\[\\]|"\'`*\\\\]+';
+const BARE = '(?<![\\p{L}\\p{N}_])@(?=\\u2060*\\\\?(?:channel|here|everyone|group)(?![\\p{L}\\p{N}]))';
+const PING = new RegExp(`(${URL})|(${OPEN}(?=\\u2060*${MARK})|${BARE})(\\u2060*)`, 'giu');
+
+/** The text with a word joiner in whatever Slack could read as a mention. */
+export function neutralise(text: string): string {
+  return text.replace(PING, (all: string, url: string | undefined) => (url ? all : all + JOINER));
+}
+
+/** The inverse of `neutralise`. */
+export function restorePings(text: string): string {
+  return text.replace(PING, (all: string, url: string | undefined) =>
+    !url && all.endsWith(JOINER) ? all.slice(0, -1) : all,
+  );
+}
+
+/** Safe for a mrkdwn text: `&`, `<` and `>` escaped as Slack asks, and no bare mention. */
+export function escapeMrkdwn(text: string): string {
+  return neutralise(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/**
+ * What neutralising may add for the character at `index`: judged from this character and the one before only, and
+ * never too little, so that sums over a growing text stay as they were.
+ */
+export function pingCost(text: string, index: number): number {
+  const before = text.charAt(index - 1);
+  if (before === '@') return /[cehg\\\u2060]/i.test(text.charAt(index)) ? 1 : 0;
+  return /[<;t]/i.test(before) && /[!@#&\\\u2060]/.test(text.charAt(index)) ? 1 : 0;
+}

@@ -1,0 +1,152 @@
+import { answerText, type ReplyBlock } from './answer.ts';
+import { Draft, overflow, type Part } from './draft.ts';
+import { cutBytes } from './fallback.ts';
+import { shorten } from './graphemes.ts';
+import { neutralise } from './pings.ts';
+import { contextLine, doneLine, progressLine } from './progress.ts';
+import {
+  type ActionsBlock,
+  plainText,
+  type RenderedMessage,
+  type SlackBlock,
+  textLength,
+} from './slack-blocks.ts';
+import * as words from './words.ts';
+
+/** Where a turn is, as far as people see it. */
+export type ReplyPhase =
+  | 'starting'
+  | 'uploading'
+  | 'waiting'
+  | 'working'
+  | 'stopping'
+  | 'done'
+  | 'cancelled'
+  | 'failed'
+  | 'length'
+  | 'background'
+  | 'offline';
+
+/** All that a reply shows. */
+export interface ReplyState {
+  turnId: string;
+  phase: ReplyPhase;
+  blocks: readonly ReplyBlock[];
+  elapsedMs: number;
+  /** Lines on files and the like that stay below the answer. */
+  notes: readonly string[];
+  /** What to say in place of the phase's usual words: who stopped it, the error, how far an upload is. */
+  sentence?: string | undefined;
+  /** Messages that the answer may take; the rest is for a file. 12 when left out. */
+  mostMessages?: number | undefined;
+}
+
+export const MESSAGES_MOST = 12;
+/** All block text of one message (https://docs.slack.dev/reference/block-kit/blocks/markdown-block, with a margin). */
+const TEXT_MOST = 9_990;
+const BLOCKS_MOST = 50;
+const NOTES_MOST = 2_500;
+const SENTENCE_MOST = 2_000;
+
+const SETTLED: ReadonlySet<ReplyPhase> = new Set(['done', 'cancelled', 'failed', 'length', 'background']);
+const STOPPABLE: ReadonlySet<ReplyPhase> = new Set([
+  'starting',
+  'uploading',
+  'waiting',
+  'working',
+  'offline',
+  'background',
+]);
+
+const USUAL_WORDS: Record<ReplyPhase, string> = {
+  starting: words.starting,
+  uploading: words.uploading,
+  waiting: words.waitingInLine,
+  working: words.working,
+  stopping: words.stopping,
+  done: '',
+  cancelled: words.cancelled(''),
+  failed: words.failed(''),
+  length: words.lengthReached,
+  background: words.background,
+  offline: words.offline,
+};
+
+/**
+ * The messages of a reply: the answer's parts, and below the last one the notes, the progress line and the buttons
+ * (`stop`, `continue`, `retry`; their value is the turn's id). `draft` saves work where the same reply is rendered
+ * again; the messages are the same without it.
+ */
+export function renderReply(state: ReplyState, draft: Draft = new Draft()): RenderedMessage[] {
+  const { parts, rest } = split(state, draft);
+  const messages: RenderedMessage[] = parts.map(({ text, blocks }) => ({ text, blocks: [...blocks] }));
+  const below = belowAnswer(state, parts.length > 0, rest !== undefined);
+  const line = cutBytes(sentenceOf(state) || doneLine(state.blocks, state.elapsedMs), 3_900);
+  const last = messages.at(-1);
+  if (last && fits([...last.blocks, ...below])) last.blocks.push(...below);
+  else if (below.length > 0) messages.push({ text: line, blocks: below });
+  return messages;
+}
+
+/** What of the answer the reply's messages do not show, for a .md file; undefined where they show all. */
+export function answerRest(state: ReplyState, draft: Draft = new Draft()): string | undefined {
+  return split(state, draft).rest;
+}
+
+function split(state: ReplyState, draft: Draft): { parts: Part[]; rest: string | undefined } {
+  const text = answerText(state.blocks);
+  const parts = draft.parts(text, { final: SETTLED.has(state.phase) });
+  return overflow(text, parts, state.mostMessages ?? MESSAGES_MOST);
+}
+
+function fits(blocks: readonly SlackBlock[]): boolean {
+  // A Markdown block counts as many as Slack makes of it; the split left room for four of ours.
+  return blocks.length <= BLOCKS_MOST && textLength(blocks) <= TEXT_MOST;
+}
+
+function belowAnswer(state: ReplyState, hasAnswer: boolean, hasRest: boolean): SlackBlock[] {
+  const blocks: SlackBlock[] = [];
+  const settled = SETTLED.has(state.phase);
+  const said = shorten(sentenceOf(state), SENTENCE_MOST);
+  const notes = [...state.notes, ...(hasRest ? [settled ? words.restInFile : words.restComing] : [])];
+  if (notes.length > 0) blocks.push(contextLine(fewNotes(notes)));
+  if (settled) {
+    const empty = state.phase === 'done' && !hasAnswer ? words.noAnswer : '';
+    if (said !== '' || empty !== '')
+      blocks.push({ type: 'section', text: plainText(neutralise(said || empty)) });
+    blocks.push(contextLine(doneLine(state.blocks, state.elapsedMs)));
+  } else if (state.phase === 'working' && state.sentence === undefined) {
+    blocks.push(progressLine(state.blocks, { elapsedMs: state.elapsedMs, status: said }));
+  } else {
+    blocks.push(contextLine(said));
+  }
+  const actions = actionsFor(state);
+  if (actions) blocks.push(actions);
+  return blocks;
+}
+
+function sentenceOf(state: ReplyState): string {
+  return state.sentence ?? USUAL_WORDS[state.phase];
+}
+
+function fewNotes(notes: readonly string[]): string {
+  let text = '';
+  for (const [index, note] of notes.entries()) {
+    const line = shorten(note.replace(/\s+/g, ' ').trim(), 600);
+    if (text.length + line.length > NOTES_MOST) return `${text}\n${words.moreNotes(notes.length - index)}`;
+    text += text === '' ? line : `\n${line}`;
+  }
+  return text;
+}
+
+function actionsFor(state: ReplyState): ActionsBlock | undefined {
+  const button = (action: 'stop' | 'continue' | 'retry'): ActionsBlock => ({
+    type: 'actions',
+    elements: [
+      { type: 'button', action_id: action, text: plainText(words.buttons[action]), value: state.turnId },
+    ],
+  });
+  if (state.phase === 'length') return button('continue');
+  if (state.phase === 'failed') return button('retry');
+  return STOPPABLE.has(state.phase) ? button('stop') : undefined;
+}

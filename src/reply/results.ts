@@ -1,0 +1,122 @@
+import { cutBytes } from './fallback.ts';
+import { shortenMiddle } from './graphemes.ts';
+import { neutralise } from './pings.ts';
+import { contextLine } from './progress.ts';
+import { humanSize } from './size.ts';
+import {
+  plainText,
+  type RenderedMessage,
+  type SectionBlock,
+  type SlackBlock,
+  textLength,
+} from './slack-blocks.ts';
+import * as words from './words.ts';
+
+/** A file that the agent made. */
+export interface Result {
+  /** Untrusted; any characters. */
+  name: string;
+  sizeBytes: number;
+  mimeType: string;
+  /** A time-limited link; null where there is none. */
+  url: string | null | undefined;
+}
+
+/** A link button's address (https://docs.slack.dev/reference/block-kit/block-elements/button-element). */
+const BUTTON_URL_MOST = 3_000;
+/** What a link may take as Markdown: room for one in a message of its own. */
+const MARKDOWN_URL_MOST = 9_000;
+const BLOCKS_MOST = 50;
+const TEXT_MOST = 9_500;
+const NAME_MOST = 300;
+
+/** The messages that list a turn's results: all of them, with links and a button for fresh ones (`fresh_links`). */
+export function resultMessages(results: readonly Result[], options: { turnId: string }): RenderedMessage[] {
+  const pages = paged(results.map((result) => ({ result, blocks: resultBlocks(result) })));
+  let from = 1;
+  return pages.map((page, index) => {
+    const to = from + page.length - 1;
+    const heading = words.resultsHeading(results.length, from, to);
+    from = to + 1;
+    const blocks: SlackBlock[] = [
+      { type: 'section', text: plainText(heading) },
+      ...page.flatMap((entry) => entry.blocks),
+    ];
+    if (index === pages.length - 1) {
+      const text = plainText(words.buttons.freshLinks);
+      blocks.push(contextLine(words.freshLinksHint), {
+        type: 'actions',
+        elements: [{ type: 'button', action_id: 'fresh_links', text, value: options.turnId }],
+      });
+    }
+    const names = page.map(({ result }) => safeName(result.name)).join(', ');
+    return { text: cutBytes(`${heading}: ${names}`, 3_900), blocks };
+  });
+}
+
+interface Entry {
+  result: Result;
+  blocks: SlackBlock[];
+}
+
+/** As many results in a message as fit with its heading, hint and button. */
+function paged(entries: Entry[]): Entry[][] {
+  const pages: Entry[][] = [];
+  let room = { blocks: 0, text: 0 };
+  for (const entry of entries) {
+    const need = { blocks: entry.blocks.length, text: textLength(entry.blocks) };
+    const page = pages.at(-1);
+    if (page && need.blocks <= room.blocks && need.text <= room.text) page.push(entry);
+    else {
+      pages.push([entry]);
+      room = { blocks: BLOCKS_MOST - 3, text: TEXT_MOST };
+    }
+    room = { blocks: room.blocks - need.blocks, text: room.text - need.text };
+  }
+  return pages;
+}
+
+function resultBlocks(result: Result): SlackBlock[] {
+  const name = safeName(result.name);
+  const about = [humanSize(result.sizeBytes), kindOf(result)].filter((part) => part !== '').join(' · ');
+  const url = webAddress(result.url);
+  const section = (more: string): SectionBlock => ({
+    type: 'section',
+    text: plainText(`${name}\n${about}${more}`),
+  });
+  if (url === undefined) return [section(` · ${words.noLink}`)];
+  if (url.length <= BUTTON_URL_MOST) {
+    const text = plainText(words.buttons.open);
+    return [{ ...section(''), accessory: { type: 'button', action_id: 'open_result', text, url } }];
+  }
+  if (url.length > MARKDOWN_URL_MOST) return [section(` · ${words.linkTooLong}`)];
+  return [section(''), { type: 'markdown', text: `[${words.buttons.open}](<${url}>)` }];
+}
+
+/** A name as people can read it in one line: no control or direction marks, no pings; a long one keeps its ending. */
+export function safeName(name: string): string {
+  const clean = name
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .replace(/[\u200E\u200F\u202A-\u202E\u2066-\u2069\uFFF9-\uFFFB]/g, '')
+    .replace(/\p{Cs}/gu, '\uFFFD')
+    .trim();
+  return neutralise(shortenMiddle(clean === '' ? 'unnamed file' : clean, NAME_MOST));
+}
+
+function kindOf(result: Result): string {
+  const ending = /\.([\p{L}\p{N}]{1,8})$/u.exec(result.name.trim())?.[1];
+  if (ending) return ending.toUpperCase();
+  const mime = /^[\w.+-]+\/[\w.+-]+/.exec(result.mimeType)?.[0] ?? '';
+  return mime === 'application/octet-stream' ? '' : shortenMiddle(mime, 60);
+}
+
+/** The link where it is one for a browser, with nothing in it that could end it early. */
+function webAddress(url: string | null | undefined): string | undefined {
+  if (!url || !URL.canParse(url)) return undefined;
+  const { protocol, href } = new URL(url);
+  if (protocol !== 'https:' && protocol !== 'http:') return undefined;
+  // The address as given where it is safe: a signature may hold for its very characters.
+  return /^[!-~]+$/.test(url) && !/[<>|"\\^`{}]/.test(url)
+    ? url
+    : href.replaceAll('|', '%7C').replace(/[<>]/g, '');
+}

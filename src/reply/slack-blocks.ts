@@ -1,0 +1,70 @@
+/** The few block kinds that replies use, as Slack takes them (https://docs.slack.dev/reference/block-kit). */
+export interface PlainText {
+  type: 'plain_text';
+  text: string;
+  emoji?: boolean;
+}
+
+export interface MrkdwnText {
+  type: 'mrkdwn';
+  text: string;
+}
+
+export interface MarkdownBlock {
+  type: 'markdown';
+  text: string;
+}
+
+export interface ButtonElement {
+  type: 'button';
+  text: PlainText;
+  action_id: string;
+  value?: string;
+  url?: string;
+  style?: 'primary' | 'danger';
+}
+
+export interface SectionBlock {
+  type: 'section';
+  block_id?: string;
+  text: PlainText | MrkdwnText;
+  accessory?: ButtonElement;
+}
+
+export interface ContextBlock {
+  type: 'context';
+  block_id?: string;
+  elements: (PlainText | MrkdwnText)[];
+}
+
+export interface ActionsBlock {
+  type: 'actions';
+  block_id?: string;
+  elements: ButtonElement[];
+}
+
+export type SlackBlock = MarkdownBlock | SectionBlock | ContextBlock | ActionsBlock;
+
+/** A message as it is posted or put in place of an older one. */
+export interface RenderedMessage {
+  /** For notifications and screen readers; mrkdwn, under 4,000 UTF-8 bytes (chat.update refuses more). */
+  text: string;
+  blocks: SlackBlock[];
+}
+
+/** Characters of text in the blocks, as Slack's limit on a message's blocks counts them (links are not text). */
+export function textLength(blocks: readonly SlackBlock[]): number {
+  let sum = 0;
+  for (const block of blocks) {
+    if (block.type === 'markdown') sum += block.text.length;
+    if (block.type === 'section') sum += block.text.text.length + (block.accessory?.text.text.length ?? 0);
+    if (block.type === 'context') for (const element of block.elements) sum += element.text.length;
+    if (block.type === 'actions') for (const element of block.elements) sum += element.text.text.length;
+  }
+  return sum;
+}
+
+/** A text that Slack shows as it is: no formatting, no links, no emoji names. */
+export function plainText(text: string): PlainText {
+  return { type: 'plain_text', text, emoji: false };
+}

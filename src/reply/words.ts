@@ -1,0 +1,204 @@
+import { humanDuration } from './duration.ts';
+import { shorten } from './graphemes.ts';
+import { humanSize } from './size.ts';
+
+/** All sentences that people read in a thread. What comes from elsewhere (`said`, names) is put in as it is. */
+
+export const help = [
+  'Hi! Mention me with a question or a piece of work, and I pass it to the agent and show its answer in this thread.',
+  'Share files in the same message and the agent reads them. Everything you write in the thread afterwards goes to the agent too, no need to mention me again.',
+].join('\n');
+
+export const helpInThread = 'I am listening: write what the agent should do next, or share a file.';
+
+export const helpInDm =
+  'Hi! Write what you would like the agent to do, and share the files that it should read. Each message here begins a new piece of work; reply in its thread to go on with it.';
+
+export const starting = 'Got it, getting started…';
+export const uploading = 'Passing your files to the agent…';
+export const waitingInLine = 'This waits until the agent is done with the message before it.';
+export const working = 'The agent is working on it…';
+export const stopping = 'Stopping…';
+export const done = 'Done.';
+export const background = 'The answer is here; the agent still works on something in the background.';
+export const noAnswer = 'The agent finished without writing anything.';
+
+export const offline =
+  'The agent service cannot be reached right now. Nothing is lost: this goes on by itself once it is back.';
+export const busy = 'The agent service has a lot to do right now. This goes on by itself in a moment.';
+export const badServiceKey =
+  'The agent service does not accept the key that this app uses. Somebody who looks after the app has to put in a new one; this goes on by itself then.';
+export const slackTrouble = 'Slack holds back messages right now. This goes on by itself in a moment.';
+export const taskGone =
+  'The agent no longer knows this conversation; it was probably deleted there. Mention me in a new thread to begin again.';
+export const abandoned =
+  'This did not work out after several tries, so I stopped trying. Your message may or may not have reached the agent; please send it again.';
+export const notAllowed =
+  'Sorry, I can only work for full members of this workspace. Somebody who looks after the app can change that.';
+export const lengthReached =
+  'The answer became too long for one go. Press Continue and the agent goes on writing.';
+export const restComing = 'The answer goes on; the rest comes as a file when it is done.';
+export const restInFile = 'The rest of the answer is in the file below.';
+export const freshLinksHint = 'Links stop working after a while; the button gets new ones.';
+export const linksGone = 'The agent service no longer has these files.';
+export const linkTooLong = 'link too long for Slack, use the button below';
+export const noLink = 'no link';
+
+/** The words on buttons (Slack: 75 characters). */
+export const buttons = {
+  stop: 'Stop',
+  continue: 'Continue',
+  retry: 'Try again',
+  freshLinks: 'Get fresh links',
+  open: 'Download',
+} as const;
+
+/** Why a press changed nothing. */
+export const controlOver = {
+  over: 'This is over already; nothing was changed.',
+  unknown: 'I do not know this message any more, so the button does nothing. Write in the thread instead.',
+} as const;
+
+/** What a Continue button sends to the agent. */
+export const continueMessage = 'Continue.';
+
+/** The service said no to the message, with its own words where it gave any. */
+export function rejected(said: string): string {
+  return `The agent service did not take this message${withWords(said)} It was not sent; change it and send it again.`;
+}
+
+/** The agent's reply ended with the service's error. */
+export function failed(said: string): string {
+  return `The agent ran into a problem and stopped${withWords(said)} Your message did reach it; you can try again or write something else.`;
+}
+
+/** `who` is a name or a mention; empty where it was stopped elsewhere. */
+export function cancelled(who: string): string {
+  return who === '' ? 'Stopped.' : `Stopped by ${who}.`;
+}
+
+/** The service lets nothing through for this long (ms). */
+export function rateLimited(waitMs: number): string {
+  return `The agent service asks for a pause of ${humanDuration(waitMs)}. This goes on by itself then.`;
+}
+
+/** Nothing was heard of the agent for this long (ms). */
+export function silent(ms: number): string {
+  return `Nothing new from the agent for ${humanDuration(ms)}. It may be busy with something long, or wait for you: you can wait, write to it here, or press Stop.`;
+}
+
+/** Where a message stands in its thread's line; 1 is next. */
+export function inLine(position: number): string {
+  return position <= 1
+    ? 'Next in line.'
+    : `In line: ${position - 1} ${position === 2 ? 'message' : 'messages'} before this one.`;
+}
+
+/** How long the turn took (ms). */
+export function took(ms: number): string {
+  return `Took ${humanDuration(ms)}.`;
+}
+
+/** The post at the end that calls the asker back, in mrkdwn; `userId` is Slack's, or undefined in a DM. */
+export function askerLine(
+  userId: string | undefined,
+  outcome: 'done' | 'failed' | 'length',
+  ms: number,
+): string {
+  const what = {
+    done: 'the answer is ready',
+    failed: 'this did not work out',
+    length: 'a first part of the answer is ready',
+  }[outcome];
+  const line = `${what} (it took ${humanDuration(ms)}).`;
+  return userId === undefined ? capitalised(line) : `<@${userId}> ${line}`;
+}
+
+/** Why a file was left out. */
+export type FileReason = keyof typeof FILE_REASONS;
+
+const FILE_REASONS = {
+  missing_scope:
+    'I am not allowed to read files here. Somebody who looks after the app has to allow it (files:read) and install it again.',
+  external: 'it lies with another service and I cannot open it there. Share the file itself.',
+  deleted: 'it was deleted.',
+  hidden_by_plan: "this workspace's plan hides it. Share it again.",
+  too_large: 'it is too large.',
+  empty: 'it is empty (0 bytes).',
+  not_a_file: 'it is a canvas, list or post. Export it and share the export.',
+  access_denied: 'I may not open it. Share it in this thread.',
+  processing: 'Slack is still working on it. Share it again in a moment.',
+  broken_off: 'the download broke off. Share it again.',
+  changed: 'it changed while I was reading it. Share it again.',
+  other_host: 'it does not lie at Slack. Share the file itself.',
+  unknown_kind: 'I do not know this kind of file.',
+  download_failed: 'it could not be downloaded. Share it again.',
+  service_refused: 'the agent service did not take it.',
+  skipped: 'the agent service could not read it and went on without it.',
+} as const;
+
+/** One line on a file that the agent does not have. An unknown reason reads as a failed download. */
+export function fileMissing(file: {
+  name: string;
+  reason: string;
+  /** The service's own words. */
+  detail?: string | undefined;
+  sizeBytes?: number | undefined;
+  /** The largest that is taken, for `too_large`. */
+  limitBytes?: number | undefined;
+}): string {
+  const name = `“${shorten(file.name.replace(/\s+/g, ' '), 120)}”`;
+  if (file.reason === 'too_large') {
+    const size = file.sizeBytes === undefined ? '' : ` (${humanSize(file.sizeBytes)})`;
+    const limit =
+      file.limitBytes === undefined ? '' : ` The most I can take is ${humanSize(file.limitBytes)}.`;
+    return `${name} was left out: it is too large${size}.${limit}`;
+  }
+  if (file.reason === 'service_refused' && file.detail) {
+    return `${name} was left out: the agent service did not take it${withWords(file.detail)}`;
+  }
+  return `${name} was left out: ${isFileReason(file.reason) ? FILE_REASONS[file.reason] : FILE_REASONS.download_failed}`;
+}
+
+/** How far a file's upload is, in bytes. */
+export function uploadingFile(name: string, sentBytes: number, sizeBytes: number): string {
+  const percent = sizeBytes > 0 ? Math.min(100, Math.floor((sentBytes / sizeBytes) * 100)) : 0;
+  return `Passing “${shorten(name.replace(/\s+/g, ' '), 80)}” (${humanSize(sizeBytes)}) to the agent: ${percent} %`;
+}
+
+/** A block of the reply that Slack cannot show. */
+export function otherBlock(type: string): string {
+  return `(The agent also sent something of the kind “${type || 'unknown'}”, which cannot be shown here.)`;
+}
+
+/** The heading over the results. */
+export function resultsHeading(count: number, from: number, to: number): string {
+  const files = count === 1 ? '1 file' : `${count} files`;
+  return from === 1 && to === count ? `${files} from the agent` : `${files} from the agent, ${from} to ${to}`;
+}
+
+/** "14 steps in 6 min". */
+export function stepsDone(steps: number, ms: number): string {
+  if (steps === 0) return took(ms);
+  return `${steps === 1 ? '1 step' : `${steps} steps`} in ${humanDuration(ms)}`;
+}
+
+/** Notes that found no room. */
+export function moreNotes(count: number): string {
+  return `… and ${count} more.`;
+}
+
+function isFileReason(reason: string): reason is FileReason {
+  return Object.hasOwn(FILE_REASONS, reason);
+}
+
+/** The words of another service behind a sentence, cut to what a message can carry. */
+function withWords(said: string): string {
+  const words = shorten(said.replace(/\s+/g, ' ').trim(), 500);
+  if (words === '') return '.';
+  return `: “${words}”${/[.!?…]$/.test(words) ? '' : '.'}`;
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,141 @@
+import { excerpt } from './excerpt.ts';
+import { quoted } from './markdown.ts';
+import { fileNames, type MessageToRead } from './message.ts';
+import type { Names } from './names.ts';
+import { readable } from './readable.ts';
+
+/** What a transcript is made of. */
+export interface TranscriptOptions {
+  /** The thread's messages before the question, in any order. */
+  readonly messages: readonly MessageToRead[];
+  readonly names: Names;
+  readonly botUserId: string;
+  /** How many messages at most; the newest are kept. */
+  readonly most: number;
+  /** How long the transcript may be, in UTF-16 units, its heading included. */
+  readonly maxCharacters: number;
+  /** An IANA time zone for the messages' times; UTC without one or for an unknown one. */
+  readonly timezone?: string | undefined;
+}
+
+/**
+ * The conversation before a question as a Markdown quotation, oldest message first, with a heading that
+ * says what was left out. Every line of it but the heading starts with `>`. Empty when there is nothing to
+ * quote, or no room for a single message.
+ */
+export function transcript(options: TranscriptOptions): string {
+  const clock = clockIn(options.timezone);
+  const newestFirst = [...options.messages]
+    .sort((one, other) => compareTs(other.ts ?? '', one.ts ?? ''))
+    .filter((message) => saysSomething(message, options));
+  const kept: string[] = [];
+  const length = () => compose(kept, newestFirst.length, clock.zone).length;
+  for (const message of newestFirst.slice(0, Math.max(0, options.most))) {
+    kept.unshift(entry(message, options, clock));
+    if (length() <= options.maxCharacters) continue;
+    const only = kept.shift();
+    if (kept.length === 0 && only !== undefined) {
+      const frame = compose([''], newestFirst.length, clock.zone).length;
+      const shortened = shortenedTo(options.maxCharacters - frame, only);
+      if (shortened.length < leastEntry) return '';
+      kept.push(shortened);
+    }
+    break;
+  }
+  return kept.length === 0 ? '' : compose(kept, newestFirst.length, clock.zone);
+}
+
+/** The message for the agent: the transcript, then the question under a heading of its own. */
+export function withTranscript(quotation: string, question: string): string {
+  return quotation === '' ? question : `${quotation}\n\n---\n\nThe question:\n\n${question}`;
+}
+
+/** A quoted message cut short, never right after a line break: the next line would lack its `>`. */
+function shortenedTo(most: number, text: string): string {
+  const ending = '… (cut)';
+  return excerpt(text, Math.max(0, most - ending.length), '').replace(/(?:\n>? ?)+$/, '') + ending;
+}
+
+/** A shorter beginning of a message is not worth sending. */
+const leastEntry = 60;
+
+function compose(entries: readonly string[], all: number, zone: string): string {
+  const left = all - entries.length;
+  const count = entries.length === 1 ? 'the newest message' : `the newest ${entries.length} messages`;
+  const rest =
+    left === 0 ? '' : left === 1 ? ', 1 older message left out' : `, ${left} older messages left out`;
+  const what = left === 0 && entries.length > 1 ? `all ${entries.length} messages` : count;
+  return `Earlier in this Slack thread (quoted: ${what}${rest}; times in ${zone}):\n\n${entries.join('\n>\n')}`;
+}
+
+function saysSomething(message: MessageToRead, { names, botUserId }: TranscriptOptions): boolean {
+  return message.files.length > 0 || readable(message, names, botUserId) !== '';
+}
+
+function entry(message: MessageToRead, options: TranscriptOptions, clock: Clock): string {
+  const words = readable(message, options.names, options.botUserId);
+  const files = fileNames(message).map(oneLine).join(', ');
+  const heading = [`**${writer(message, options)}**`, clock.format(message.ts)]
+    .filter((part) => part !== '')
+    .join(', ');
+  const parts = [`${heading}:`, words, files === '' ? '' : `[files: ${files}]`];
+  return quoted(parts.filter((part) => part !== '').join('\n'));
+}
+
+function writer(message: MessageToRead, { names, botUserId }: TranscriptOptions): string {
+  const known = message.user === undefined ? undefined : names.person(message.user);
+  if (message.user === botUserId) return `${oneLine(known ?? 'agent')} (you)`;
+  const name = known ?? message.bot_profile?.name ?? message.username ?? message.user ?? 'Somebody';
+  return message.bot_id === undefined ? oneLine(name) : `${oneLine(name)} (app)`;
+}
+
+function oneLine(name: string): string {
+  return name.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+}
+
+/** Slack's ts as numbers: seconds, then the six decimals. */
+function compareTs(one: string, other: string): number {
+  const [seconds = '', fraction = ''] = one.split('.');
+  const [otherSeconds = '', otherFraction = ''] = other.split('.');
+  return (
+    Number(seconds) - Number(otherSeconds) ||
+    Number(fraction.padEnd(6, '0')) - Number(otherFraction.padEnd(6, '0'))
+  );
+}
+
+interface Clock {
+  readonly zone: string;
+  /** A Slack ts as `2026-11-21 09:14`; empty for one that is not a time. */
+  format(ts: string | undefined): string;
+}
+
+function clockIn(timezone: string | undefined): Clock {
+  const format = formatIn(timezone ?? 'UTC') ?? formatIn('UTC');
+  return {
+    zone: format?.resolvedOptions().timeZone ?? 'UTC',
+    format(ts) {
+      const date = new Date(Number(ts) * 1000);
+      if (ts === undefined || ts === '' || Number.isNaN(date.getTime()) || format === undefined) return '';
+      const parts = new Map(format.formatToParts(date).map(({ type, value }) => [type, value]));
+      const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? '';
+      return `${part('year')}-${part('month')}-${part('day')} ${part('hour')}:${part('minute')}`;
+    },
+  };
+}
+
+function formatIn(timeZone: string): Intl.DateTimeFormat | undefined {
+  const two = '2-digit';
+  try {
+    return new Intl.DateTimeFormat('en', {
+      timeZone,
+      year: 'numeric',
+      month: two,
+      day: two,
+      hour: two,
+      minute: two,
+      hourCycle: 'h23',
+    });
+  } catch {
+    return undefined;
+  }
+}

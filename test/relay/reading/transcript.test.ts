@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { excerpt } from '../../../src/relay/reading/excerpt.ts';
+import { readMessage } from '../../../src/relay/reading/message.ts';
+import { transcript, withTranscript } from '../../../src/relay/reading/transcript.ts';
+import { bot, names } from './messages.ts';
+
+const at = (minute: number) => `${1767258000 + minute * 60}.000100`;
+const said = (minute: number, user: string, text: string, more: object = {}) =>
+  readMessage({ ts: at(minute), user, text, ...more });
+const limits = { most: 20, maxCharacters: 20_000 };
+const quote = (messages: ReturnType<typeof readMessage>[], more: object = {}) =>
+  transcript({ messages, names, botUserId: bot, ...limits, ...more });
+
+describe('the transcript of an earlier conversation', () => {
+  const ada = said(0, 'U0ADA', 'The counts look *odd*.', {
+    files: [{ name: 'counts.csv' }, { title: 'Plot' }],
+  });
+  const grace = said(4, 'U0GRACE', 'Since when?\nSince the new batch?');
+
+  it('quotes messages with names, times and files, oldest first', () => {
+    expect(quote([grace, ada])).toBe(
+      [
+        'Earlier in this Slack thread (quoted: all 2 messages; times in UTC):',
+        '',
+        '> **Ada Lovelace**, 2026-01-01 09:00:',
+        '> The counts look **odd**.',
+        '> [files: counts.csv, Plot]',
+        '>',
+        '> **Grace Hopper**, 2026-01-01 09:04:',
+        '> Since when?',
+        '> Since the new batch?',
+      ].join('\n'),
+    );
+  });
+
+  it('shows times in the time zone that is asked for, and in UTC for an unknown one', () => {
+    expect(quote([ada], { timezone: 'Asia/Tokyo' })).toContain('2026-01-01 18:00:');
+    expect(quote([ada], { timezone: 'Mars/Base' })).toContain('times in UTC');
+  });
+
+  it('labels our own messages and those of other apps', () => {
+    const ours = said(1, bot, 'Done.', { bot_id: 'B1' });
+    const ci = readMessage({ ts: at(2), bot_id: 'B2', username: 'builds', text: 'green' });
+    expect(quote([ours])).toContain('> **Taskthread (you)**');
+    expect(quote([ci])).toContain('> **builds (app)**');
+  });
+
+  it('keeps the newest messages and says how many were left out', () => {
+    const many = Array.from({ length: 25 }, (_, minute) => said(minute, 'U0ADA', `note ${minute}.`));
+    const text = quote(many);
+    expect(text).toContain('quoted: the newest 20 messages, 5 older messages left out;');
+    expect(text).not.toContain('note 4.');
+    expect(text.indexOf('note 5.')).toBeLessThan(text.indexOf('note 24.'));
+    expect(quote(many, { most: 24 })).toContain('1 older message left out');
+  });
+
+  it('leaves out older messages that do not fit, and cuts a newest one that is too long alone', () => {
+    const long = said(9, 'U0ADA', 'word '.repeat(200));
+    expect(quote([ada, long], { maxCharacters: 1200 })).toContain(
+      'the newest message, 1 older message left out',
+    );
+    const cut = quote([ada, long], { maxCharacters: 400 });
+    expect(cut.length).toBeLessThanOrEqual(400);
+    expect(cut).toMatch(/… \(cut\)$/);
+  });
+
+  it('is empty when nothing was said, nothing is wanted or nothing fits', () => {
+    expect(quote([])).toBe('');
+    expect(quote([said(0, 'U0ADA', ' ')])).toBe('');
+    expect(quote([ada], { most: 0 })).toBe('');
+    expect(quote([ada], { maxCharacters: 100 })).toBe('');
+  });
+
+  it('puts the question after it, and nothing around a question alone', () => {
+    expect(withTranscript(quote([ada]), 'Why?')).toMatch(
+      /\n> \[files: counts.csv, Plot\]\n\n---\n\nThe question:\n\nWhy\?$/,
+    );
+    expect(withTranscript('', 'Why?')).toBe('Why?');
+  });
+
+  it('never exceeds its limits, quotes every line, and does not depend on the order given', () => {
+    const message = fc.record({
+      minute: fc.nat(1000),
+      user: fc.constantFrom('U0ADA', bot, 'U0GHOST'),
+      text: fc.oneof(
+        fc.string({ unit: 'grapheme', maxLength: 200 }),
+        fc.stringMatching(/^[a \n\r\u2028>`*-]{0,80}$/),
+      ),
+    });
+    const distinct = fc.uniqueArray(message, { maxLength: 30, selector: ({ minute }) => minute });
+    fc.assert(
+      fc.property(distinct, fc.nat(25), fc.nat(3000), (list, most, maxCharacters) => {
+        const messages = list.map(({ minute, user, text }) => said(minute, user, text));
+        const text = quote(messages, { most, maxCharacters });
+        expect(text.length).toBeLessThanOrEqual(maxCharacters);
+        const quotedCount = /newest (\d+)|all (\d+)/.exec(text)?.slice(1).join('') ?? 0;
+        expect(Number(quotedCount)).toBeLessThanOrEqual(most);
+        const [heading = '', ...body] = text.split('\n\n');
+        expect(heading === '' || heading.startsWith('Earlier in this Slack thread')).toBe(true);
+        for (const line of body.join('\n\n').split(/[\n\r\u2028]/)) expect(line).toMatch(/^(?:>|$)/);
+        expect(body.length).toBeLessThanOrEqual(1);
+        expect(quote(messages.toReversed(), { most, maxCharacters })).toBe(text);
+      }),
+    );
+  });
+});
+
+describe('an excerpt', () => {
+  it('is the whole text when it fits', () => {
+    expect(excerpt('abc', 3)).toBe('abc');
+  });
+
+  it('fits, begins the text and does not end inside a character', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), fc.nat(200), (text, most) => {
+        const start = excerpt(text, most, '');
+        expect(start.length).toBeLessThanOrEqual(most);
+        expect(text.startsWith(start)).toBe(true);
+        const borders = [...new Intl.Segmenter('en').segment(text)].map(({ index }) => index);
+        expect([...borders, text.length]).toContain(start.length);
+      }),
+    );
+  });
+});

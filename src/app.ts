@@ -1,0 +1,208 @@
+import type { Logger } from 'pino';
+import { AgentClient } from './agent/client.ts';
+import type { Config } from './config.ts';
+import { Intake } from './listen/intake.ts';
+import { SlackApp, type Transport } from './listen/slack-app.ts';
+import { HealthServer } from './operate/health.ts';
+import type { RelayParts, Workspace } from './relay/context.ts';
+import { Controls } from './relay/controls.ts';
+import { Dispatcher } from './relay/dispatcher.ts';
+import { Inbox } from './relay/inbox.ts';
+import { Marks } from './relay/marks.ts';
+import { ReadRate } from './relay/read-rate.ts';
+import { TurnRunner } from './relay/turn-runner.ts';
+import { Upkeep } from './relay/upkeep.ts';
+import { Budget } from './slack/budget.ts';
+import { type Installation, SlackClient } from './slack/client.ts';
+import { Downloads } from './slack/downloads.ts';
+import { identify } from './slack/installation.ts';
+import { laneTable } from './slack/limits.ts';
+import { PacedClient } from './slack/paced-client.ts';
+import { People } from './slack/people.ts';
+import { Posting } from './slack/posting.ts';
+import { ReadBack } from './slack/read-back.ts';
+import { type Database, openDatabase } from './store/database.ts';
+import { type EmbeddedServer, startEmbedded } from './store/embedded.ts';
+import { Lanes } from './store/lanes.ts';
+import { ThreadQueue } from './store/queue.ts';
+import { Store } from './store/store.ts';
+
+/** The service account of the settings. */
+const settingsAccount = 'settings';
+
+/** The running app. */
+export interface TaskthreadApp {
+  /** Where /healthz and, with events by HTTP, /slack/events are. */
+  readonly port: number;
+  readonly workspace: { id: string; name: string };
+  readonly store: Store;
+  /** Settles when the embedded database is lost: the process should end. */
+  readonly lost: Promise<Error>;
+  /** Takes no more events, hands the turns over and closes everything. */
+  stop(): Promise<void>;
+}
+
+/** Puts the parts together and starts them. Throws a StoreError or a SlackError that says what to mend. */
+export async function startApp(config: Config, log: Logger): Promise<TaskthreadApp> {
+  const installation = await identify({
+    token: config.SLACK_BOT_TOKEN,
+    slackApiUrl: config.SLACK_API_URL,
+    log,
+  });
+  const undo: (() => Promise<unknown>)[] = [];
+  try {
+    return await start(config, log, installation, undo);
+  } catch (error) {
+    for (const step of undo.reverse()) await step();
+    throw error;
+  }
+}
+
+async function start(
+  config: Config,
+  log: Logger,
+  installation: Installation & { name: string },
+  undo: (() => Promise<unknown>)[],
+): Promise<TaskthreadApp> {
+  const { database, embedded } = await openStore(config, log, undo);
+  const store = new Store(database.kysely);
+  await store.workspaces.put({
+    workspace: installation.workspace,
+    name: installation.name,
+    bot_user: installation.botUser,
+    bot_id: installation.botId,
+  });
+  const queue = new ThreadQueue({ database, log });
+  undo.push(() => queue.stop());
+  await queue.start();
+  // Whoever held jobs on the embedded server is dead: its lock is ours.
+  if (embedded !== undefined) await queue.reclaimAll();
+
+  const workspace = workspaceParts(config, log, installation, new Lanes(database.kysely));
+  const agent = new AgentClient({
+    baseUrl: config.AGENT_BASE_URL,
+    apiKey: config.AGENT_API_KEY,
+    dialect: config.AGENT_DIALECT,
+    log,
+  });
+  undo.push(() => agent.close());
+  const rate = new ReadRate(config.AGENT_READS_PER_SECOND);
+  const parts: RelayParts = {
+    store,
+    log,
+    settings: relaySettings(config),
+    workspace: (id) => (id === installation.workspace ? workspace : undefined),
+    enqueue: (trx, thread) => queue.send(trx, thread),
+    agent: () => agent,
+  };
+  const runner = new TurnRunner(parts, () => rate);
+  const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
+  const upkeep = new Upkeep({ store, queue, log });
+  const marks = new Marks(parts);
+  const intake = new Intake({
+    inbox: new Inbox({ store, enqueue: parts.enqueue, accountOf: () => settingsAccount }),
+    bot: (id) => parts.workspace(id)?.bot,
+    onAdmission: (admission, event) => marks.admitted(admission, event),
+    log,
+  });
+  const slackApp = new SlackApp({
+    transport: transportOf(config),
+    intake,
+    controls: new Controls(parts),
+    tell: (press, sentence) => marks.tell(press, sentence),
+    authorize: async () => ({
+      botToken: installation.token,
+      botUserId: installation.botUser,
+      botId: installation.botId,
+      teamId: installation.workspace,
+    }),
+    slackApiUrl: config.SLACK_API_URL,
+    log,
+  });
+  let draining = false;
+  const health = new HealthServer({
+    database: async () =>
+      database.pool.query('select 1').then(
+        () => true,
+        () => false,
+      ),
+    draining: () => draining,
+    report: () => ({ workspace: installation.workspace, turns: dispatcher.held }),
+    fallback: slackApp.requestListener,
+  });
+  const port = await health.start(config.PORT, config.HOST);
+  undo.push(() => health.stop());
+  dispatcher.start();
+  undo.push(() => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }));
+  upkeep.start();
+  undo.push(() => upkeep.stop());
+  undo.push(() => slackApp.stop());
+  await slackApp.start();
+  log.info(
+    { workspace: installation.workspace, port, events: transportOf(config).kind },
+    'taskthread is running',
+  );
+  return {
+    port,
+    workspace: { id: installation.workspace, name: installation.name },
+    store,
+    lost: embedded?.lost ?? new Promise(() => undefined),
+    stop: async () => {
+      draining = true;
+      for (const step of undo.splice(0).reverse()) await step();
+    },
+  };
+}
+
+async function openStore(
+  config: Config,
+  log: Logger,
+  undo: (() => Promise<unknown>)[],
+): Promise<{ database: Database; embedded: EmbeddedServer | undefined }> {
+  if (config.DATABASE_URL !== undefined) {
+    const database = await openDatabase({ url: config.DATABASE_URL, log });
+    undo.push(() => database.close());
+    return { database, embedded: undefined };
+  }
+  const embedded = await startEmbedded({ folder: config.DATA_FOLDER, log });
+  undo.push(() => embedded.stop());
+  const database = await openDatabase({ embedded, log });
+  undo.push(() => database.close());
+  return { database, embedded };
+}
+
+function transportOf(config: Config): Transport {
+  if (config.SLACK_APP_TOKEN !== undefined) return { kind: 'socket', appToken: config.SLACK_APP_TOKEN };
+  return { kind: 'http', signingSecret: config.SLACK_SIGNING_SECRET ?? '' };
+}
+
+function relaySettings(config: Config): RelayParts['settings'] {
+  return {
+    skill: config.AGENT_SKILL,
+    transcriptMessages: config.TRANSCRIPT_MESSAGES,
+    transcriptCharacters: config.TRANSCRIPT_CHARACTERS,
+    fileLimitBytes: config.FILE_LIMIT_MIB * 1024 * 1024,
+    backgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
+    silenceMs: config.SILENCE_SECONDS * 1_000,
+    readsPerSecond: config.AGENT_READS_PER_SECOND,
+  };
+}
+
+function workspaceParts(config: Config, log: Logger, installation: Installation, lanes: Lanes): Workspace {
+  const slackApiUrl = config.SLACK_API_URL;
+  const client = new SlackClient({ installation, slackApiUrl, log });
+  const budget = new Budget({
+    store: lanes,
+    lanes: laneTable({ distributed: config.SLACK_DISTRIBUTED }),
+    log,
+  });
+  const api = new PacedClient(client, budget);
+  return {
+    id: installation.workspace,
+    bot: { userId: installation.botUser, botId: installation.botId },
+    posting: new Posting({ api, log }),
+    downloads: new Downloads({ api, mostBytes: config.FILE_LIMIT_MIB * 1024 * 1024, slackApiUrl }),
+    people: new People({ api, log }),
+    readBack: new ReadBack({ api, distributed: config.SLACK_DISTRIBUTED }),
+  };
+}

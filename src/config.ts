@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { dialectSetting } from './agent/dialect.ts';
+
+/** What people need to know of a setting beside its name. */
+interface Note {
+  what: string;
+  /** Where to get it. */
+  where?: string;
+  secret?: true;
+}
+
+const notes = new Map<string, Note>();
+
+function setting<Schema extends z.ZodType>(name: string, schema: Schema, note: Note): Schema {
+  notes.set(name, note);
+  return schema;
+}
+
+const count = z.coerce.number().int().nonnegative();
+
+const settingsSchema = z.object({
+  SLACK_BOT_TOKEN: setting('SLACK_BOT_TOKEN', z.string().startsWith('xoxb-'), {
+    what: 'Bot token of the workspace, begins with xoxb-',
+    where: 'api.slack.com/apps, your app, "OAuth & Permissions", after "Install to Workspace"',
+    secret: true,
+  }),
+  SLACK_APP_TOKEN: setting('SLACK_APP_TOKEN', z.string().startsWith('xapp-').optional(), {
+    what: 'App-level token with connections:write, begins with xapp-; set: events come by Socket Mode',
+    where: 'api.slack.com/apps, your app, "Basic Information", "App-Level Tokens"',
+    secret: true,
+  }),
+  SLACK_SIGNING_SECRET: setting('SLACK_SIGNING_SECRET', z.string().min(1).optional(), {
+    what: 'Signing secret; needed where events come by HTTP (SLACK_APP_TOKEN not set)',
+    where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
+    secret: true,
+  }),
+  SLACK_API_URL: setting('SLACK_API_URL', z.url().default('https://slack.com/api/'), {
+    what: "Address of Slack's Web API; another one only for trying and testing",
+  }),
+  SLACK_DISTRIBUTED: setting('SLACK_DISTRIBUTED', z.stringbool().default(false), {
+    what: 'Whether the app is distributed outside the Marketplace: Slack then lets it read back one page of 15 messages a minute',
+  }),
+  AGENT_BASE_URL: setting('AGENT_BASE_URL', z.url(), {
+    what: 'Base address of the Agent Task Service, with its version (…/v1)',
+    where: 'the account page of the service, or your contact there',
+  }),
+  AGENT_API_KEY: setting('AGENT_API_KEY', z.string().min(1), {
+    what: 'API key of the Agent Task Service',
+    where: 'the account page of the service, or your contact there',
+    secret: true,
+  }),
+  AGENT_DIALECT: setting('AGENT_DIALECT', dialectSetting, {
+    what: 'What the service document leaves open, as a JSON object; the table of assumptions lists the names',
+  }),
+  AGENT_SKILL: setting('AGENT_SKILL', z.string().min(1).optional(), {
+    what: 'Skill (id or name) that every message runs; none when not set',
+  }),
+  AGENT_READS_PER_SECOND: setting('AGENT_READS_PER_SECOND', z.coerce.number().positive().default(20), {
+    what: 'Most reads a second under one service key, shared by all live replies',
+  }),
+  DATABASE_URL: setting('DATABASE_URL', z.string().min(1).optional(), {
+    what: 'PostgreSQL, like postgres://user:password@host/name; not set: an embedded PostgreSQL under DATA_FOLDER',
+    secret: true,
+  }),
+  DATA_FOLDER: setting('DATA_FOLDER', z.string().min(1).default('./data'), {
+    what: 'Folder of the embedded PostgreSQL',
+  }),
+  PORT: setting('PORT', count.max(65_535).default(3000), {
+    what: 'Port for events by HTTP and for /healthz; 0 takes a free one',
+  }),
+  HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on' }),
+  LOG_LEVEL: setting(
+    'LOG_LEVEL',
+    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    { what: 'How much is logged: fatal, error, warn, info, debug, trace or silent' },
+  ),
+  SLACK_EDITS_PER_MINUTE: setting('SLACK_EDITS_PER_MINUTE', z.coerce.number().positive().default(50), {
+    what: "Slack's limit of chat.update a minute and workspace",
+  }),
+  TRANSCRIPT_MESSAGES: setting('TRANSCRIPT_MESSAGES', count.default(20), {
+    what: 'Newest messages of a human thread that go before a question asked in its middle',
+  }),
+  TRANSCRIPT_CHARACTERS: setting('TRANSCRIPT_CHARACTERS', count.default(20_000), {
+    what: 'Most characters of that transcript',
+  }),
+  FILE_LIMIT_MIB: setting('FILE_LIMIT_MIB', z.coerce.number().positive().default(2_048), {
+    what: 'Largest file that is passed on, in MiB',
+  }),
+  BACKGROUND_WAIT_SECONDS: setting('BACKGROUND_WAIT_SECONDS', count.default(60), {
+    what: 'How long a finished reply waits for a task that still works in the background',
+  }),
+  SILENCE_SECONDS: setting('SILENCE_SECONDS', z.coerce.number().positive().default(120), {
+    what: 'After how long without new content the thread says that the agent is silent',
+  }),
+  DRAIN_SECONDS: setting('DRAIN_SECONDS', count.default(8), {
+    what: 'How long turns may take to hand over when the process is asked to stop',
+  }),
+});
+
+/** All settings of the app, checked. */
+export type Config = z.output<typeof settingsSchema>;
+
+/** The environment does not make a configuration; `message` names each setting and how to mend it. */
+export class ConfigError extends Error {
+  readonly code = 'bad_settings';
+
+  constructor(problems: readonly string[]) {
+    super(`The settings are not complete:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+/** Reads the settings from an environment; empty values count as not set. Throws ConfigError. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = settingsSchema.safeParse(set);
+  if (!parsed.success) {
+    throw new ConfigError(
+      parsed.error.issues.map((issue) => problem(String(issue.path[0]), set, issue.message)),
+    );
+  }
+  const config = parsed.data;
+  if (config.SLACK_APP_TOKEN === undefined && config.SLACK_SIGNING_SECRET === undefined) {
+    throw new ConfigError([
+      `${problem('SLACK_APP_TOKEN', set, '')} Or, for events by HTTP:`,
+      problem('SLACK_SIGNING_SECRET', set, ''),
+    ]);
+  }
+  return config;
+}
+
+function problem(name: string, set: Record<string, string | undefined>, message: string): string {
+  const note = notes.get(name);
+  const where = note?.where === undefined ? '' : ` Get it at: ${note.where}.`;
+  const state = set[name] === undefined ? 'is missing' : `is not usable (${message})`;
+  return `${name} ${state}. ${note?.what ?? ''}.${where}`;
+}
+
+/** One row for each setting: the README's table and --help are made of these. */
+export function settingRows(): { name: string; fallback: string; what: string; secret: boolean }[] {
+  return Object.entries(settingsSchema.shape).map(([name, schema]) => {
+    const empty = schema.safeParse(undefined);
+    const optional = empty.success;
+    const value = empty.success && empty.data !== undefined ? shown(empty.data) : '';
+    const note = notes.get(name);
+    return {
+      name,
+      fallback: optional ? value : 'required',
+      what: note?.what ?? '',
+      secret: note?.secret === true,
+    };
+  });
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

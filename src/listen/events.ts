@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import type { Arrival, PersonMessage } from '../relay/arrivals.ts';
+
+const ts = z.string().regex(/^\d{1,10}\.\d{6}$/);
+
+const messageShape = z.looseObject({
+  ts,
+  thread_ts: ts.optional(),
+  user: z.string().optional(),
+  bot_id: z.string().nullish(),
+  app_id: z.string().nullish(),
+  text: z.string().default(''),
+  blocks: z.array(z.unknown()).optional(),
+  files: z.array(z.unknown()).optional(),
+  subtype: z.string().optional(),
+  edited: z.looseObject({ ts }).optional(),
+  channel: z.string().optional(),
+  channel_type: z.string().optional(),
+});
+type SlackMessage = z.output<typeof messageShape>;
+
+const innerEvent = z.discriminatedUnion('type', [
+  messageShape.extend({ type: z.literal('app_mention'), channel: z.string() }),
+  messageShape.extend({
+    type: z.literal('message'),
+    channel: z.string(),
+    ts: ts.optional(),
+    message: messageShape.optional(),
+    previous_message: messageShape.optional(),
+    deleted_ts: ts.optional(),
+  }),
+]);
+
+const envelopeShape = z.looseObject({
+  type: z.literal('event_callback'),
+  team_id: z.string().optional(),
+  context_team_id: z.string().nullish(),
+  event_id: z.string().optional(),
+  authorizations: z
+    .array(z.looseObject({ team_id: z.string().nullish(), user_id: z.string().optional() }))
+    .optional(),
+  event: z.looseObject({ type: z.string() }),
+});
+
+/** What the envelope says of an event, before anything is looked at in the store. */
+export interface Envelope {
+  /** The installation that the event is for: never the event's own team (Slack Connect). */
+  workspace: string;
+  eventType: string;
+  event: Record<string, unknown>;
+}
+
+/** Reads an event's envelope; undefined for anything that is not an event of the Events API. */
+export function readEnvelope(body: unknown): Envelope | undefined {
+  const envelope = envelopeShape.safeParse(body);
+  if (!envelope.success) return undefined;
+  const { authorizations, context_team_id, team_id, event } = envelope.data;
+  const workspace = authorizations?.[0]?.team_id ?? context_team_id ?? team_id;
+  return workspace === undefined ? undefined : { workspace, eventType: event.type, event };
+}
+
+/** Subtypes of messages that people write. */
+const written = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
+
+/** What an event means to us; `bot` is our own user there, whose events start nothing. */
+export function readArrival(envelope: Envelope, bot: { userId: string; botId: string }): Arrival {
+  const parsed = innerEvent.safeParse(envelope.event);
+  if (!parsed.success) {
+    const known = envelope.eventType === 'message' || envelope.eventType === 'app_mention';
+    return { kind: 'silence', why: known ? 'malformed event' : `event ${envelope.eventType} is not for us` };
+  }
+  const event = parsed.data;
+  const at = { workspace: envelope.workspace, channel: event.channel, channelKind: kindOf(event) };
+  if (event.type === 'message' && event.subtype === 'message_changed') {
+    return readChange(at, bot, event.message, event.previous_message);
+  }
+  if (event.type === 'message' && event.subtype === 'message_deleted') {
+    const before = event.previous_message;
+    if (event.deleted_ts === undefined) return { kind: 'silence', why: 'malformed event' };
+    if (before !== undefined && fromBot(before, bot)) {
+      return { kind: 'silence', why: 'a deleted message of a bot' };
+    }
+    return {
+      kind: 'deletion',
+      workspace: at.workspace,
+      channel: at.channel,
+      ts: event.deleted_ts,
+      root: before?.thread_ts ?? event.deleted_ts,
+      person: before?.user,
+    };
+  }
+  if (event.ts === undefined) return { kind: 'silence', why: 'malformed event' };
+  return readMessage(at, bot, { ...event, ts: event.ts });
+}
+
+type Place = Pick<PersonMessage, 'workspace' | 'channel' | 'channelKind'>;
+
+function kindOf(event: { channel: string; channel_type?: string | undefined }): PersonMessage['channelKind'] {
+  const kind = event.channel_type;
+  if (kind === 'channel' || kind === 'group' || kind === 'im' || kind === 'mpim') return kind;
+  return event.channel.startsWith('D') ? 'im' : 'unknown';
+}
+
+function fromBot(message: SlackMessage, bot: { userId: string; botId: string }): boolean {
+  return message.user === bot.userId || (message.bot_id ?? message.app_id ?? null) !== null;
+}
+
+function readMessage(at: Place, bot: { userId: string; botId: string }, message: SlackMessage): Arrival {
+  if (fromBot(message, bot)) return { kind: 'silence', why: 'written by a bot' };
+  if (!written.has(message.subtype)) return { kind: 'silence', why: `subtype ${message.subtype}` };
+  if (message.user === undefined) return { kind: 'silence', why: 'nobody wrote it' };
+  return {
+    kind: 'message',
+    message: {
+      ...at,
+      ts: message.ts,
+      root: message.thread_ts ?? message.ts,
+      person: message.user,
+      words: {
+        text: message.text,
+        ...(message.blocks === undefined ? {} : { blocks: message.blocks }),
+        ...(message.files === undefined ? {} : { files: message.files }),
+      },
+    },
+  };
+}
+
+/** Unfurls and our own edits come as `message_changed` too: only new words with a new `edited` are a person's edit. */
+function readChange(
+  at: Place,
+  bot: { userId: string; botId: string },
+  now: SlackMessage | undefined,
+  before: SlackMessage | undefined,
+): Arrival {
+  if (now === undefined) return { kind: 'silence', why: 'malformed event' };
+  if (fromBot(now, bot)) return { kind: 'silence', why: 'an edit of a bot' };
+  if (now.subtype === 'tombstone') {
+    const { workspace, channel } = at;
+    return { kind: 'deletion', workspace, channel, ts: now.ts, root: now.ts, person: before?.user };
+  }
+  const unchanged = before !== undefined && before.text === now.text;
+  if (now.edited === undefined || now.edited.ts === before?.edited?.ts || unchanged) {
+    return { kind: 'silence', why: 'a change that nobody wrote' };
+  }
+  const arrival = readMessage(at, bot, now);
+  if (arrival.kind !== 'message') return arrival;
+  return { kind: 'edit', message: arrival.message, editedTs: now.edited.ts };
+}

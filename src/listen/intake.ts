@@ -1,0 +1,62 @@
+import type { Logger } from 'pino';
+import type { Admission, Inbox } from '../relay/inbox.ts';
+import { readArrival, readEnvelope } from './events.ts';
+
+/** Our own user in a workspace. */
+export interface Bot {
+  readonly userId: string;
+  readonly botId: string;
+}
+
+/** What the intake needs. */
+export interface IntakeParts {
+  inbox: Inbox;
+  /** Undefined where the bot is not installed. */
+  bot(workspace: string): Bot | undefined;
+  /** Hears what became of each event that was written down. */
+  onAdmission(
+    admission: Admission,
+    event: { workspace: string; channel: string; ts: string; person: string },
+  ): void;
+  log: Logger;
+}
+
+/** Takes events from Slack in. Returns when an event may be acknowledged; throws when Slack shall send it again. */
+export class Intake {
+  readonly #parts: IntakeParts;
+  readonly #strangers = new Set<string>();
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes one body of the Events API in; anything else is left to Bolt's listeners. */
+  async accept(body: unknown): Promise<void> {
+    const envelope = readEnvelope(body);
+    if (envelope === undefined) return;
+    const bot = this.#parts.bot(envelope.workspace);
+    if (bot === undefined) {
+      this.#logOnce(envelope.workspace);
+      return;
+    }
+    const arrival = readArrival(envelope, bot);
+    if (arrival.kind === 'silence') {
+      this.#parts.log.debug({ workspace: envelope.workspace, why: arrival.why }, 'event passed over');
+      return;
+    }
+    const admission = await this.#parts.inbox.accept(arrival, bot);
+    const event = arrival.kind === 'deletion' ? arrival : arrival.message;
+    const { workspace, channel, ts } = event;
+    this.#parts.log.debug({ workspace, channel, ts, outcome: admission.kind }, 'event taken in');
+    this.#parts.onAdmission(admission, { workspace, channel, ts, person: event.person ?? '' });
+  }
+
+  #logOnce(workspace: string): void {
+    if (this.#strangers.has(workspace) || this.#strangers.size > 1_000) return;
+    this.#strangers.add(workspace);
+    this.#parts.log.warn(
+      { workspace },
+      'events of a workspace in which the bot is not installed are passed over',
+    );
+  }
+}

@@ -1,0 +1,39 @@
+import { startApp } from './app.ts';
+import { ConfigError, readConfig, settingRows } from './config.ts';
+import { createLog } from './operate/log.ts';
+
+if (process.argv.includes('--help')) {
+  console.log('Taskthread: a hosted AI agent in Slack. Settings are environment variables:\n');
+  for (const { name, fallback, what } of settingRows()) {
+    console.log(`  ${name}${fallback === '' ? '' : ` (${fallback})`}\n      ${what}`);
+  }
+} else {
+  await run();
+}
+
+async function run(): Promise<void> {
+  const log = createLog({ level: process.env.LOG_LEVEL ?? 'info' });
+  try {
+    const app = await startApp(readConfig(process.env), log);
+    const stop = (reason: string, code: number) => {
+      log.info({ reason }, 'stopping');
+      app.stop().then(
+        () => process.exit(code),
+        (error: unknown) => {
+          log.error({ err: error }, 'stopping failed');
+          process.exit(1);
+        },
+      );
+    };
+    process.once('SIGTERM', () => stop('SIGTERM', 0));
+    process.once('SIGINT', () => stop('SIGINT', 0));
+    void app.lost.then((error) => stop(error.message, 1));
+  } catch (error) {
+    console.error(error instanceof ConfigError ? error.message : sentenceOf(error));
+    process.exit(1);
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? `Taskthread cannot start: ${error.message}` : String(error);
+}

@@ -1,0 +1,30 @@
+import type { SlackTs, Words } from '../store/tables.ts';
+
+/** A message that a person wrote in Slack, as far as it may concern us. */
+export interface PersonMessage {
+  workspace: string;
+  channel: string;
+  /** im: a direct message; mpim: a group's; unknown where Slack did not say. */
+  channelKind: 'channel' | 'group' | 'im' | 'mpim' | 'unknown';
+  ts: SlackTs;
+  /** The thread's root; the message itself where it stands at the top. */
+  root: SlackTs;
+  person: string;
+  words: Words;
+}
+
+/** What a Slack event means to us. */
+export type Arrival =
+  | { kind: 'message'; message: PersonMessage }
+  /** A person changed the words of a message. */
+  | { kind: 'edit'; message: PersonMessage; editedTs: SlackTs }
+  | {
+      kind: 'deletion';
+      workspace: string;
+      channel: string;
+      ts: SlackTs;
+      root: SlackTs;
+      person: string | undefined;
+    }
+  /** Nothing that concerns us; `why` is for the log. */
+  | { kind: 'silence'; why: string };

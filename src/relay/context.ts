@@ -1,0 +1,49 @@
+import type { Transaction } from 'kysely';
+import type { Logger } from 'pino';
+import type { AgentClient } from '../agent/client.ts';
+import type { Downloads } from '../slack/downloads.ts';
+import type { People } from '../slack/people.ts';
+import type { Posting } from '../slack/posting.ts';
+import type { ReadBack } from '../slack/read-back.ts';
+import type { Store } from '../store/store.ts';
+import type { Tables } from '../store/tables.ts';
+import type { ThreadKey } from '../store/threads.ts';
+
+/** What the relay may do in one Slack workspace. */
+export interface Workspace {
+  readonly id: string;
+  readonly bot: { readonly userId: string; readonly botId: string };
+  readonly posting: Posting;
+  readonly downloads: Downloads;
+  readonly people: People;
+  readonly readBack: ReadBack;
+}
+
+/** The relay's settings; times in ms. */
+export interface RelaySettings {
+  /** Skill that every message runs. */
+  skill: string | undefined;
+  transcriptMessages: number;
+  transcriptCharacters: number;
+  /** Largest file that is passed on. */
+  fileLimitBytes: number;
+  /** How long a finished reply waits for a task that still works in the background. */
+  backgroundWaitMs: number;
+  /** After how long without new content the thread says that the agent is silent. */
+  silenceMs: number;
+  /** Most reads a second under one service key. */
+  readsPerSecond: number;
+}
+
+/** Both services and the store, as the relay's steps share them. */
+export interface RelayParts {
+  readonly store: Store;
+  readonly log: Logger;
+  readonly settings: RelaySettings;
+  /** Undefined where the bot is not installed any more. */
+  workspace(id: string): Workspace | undefined;
+  /** Puts a job for the thread into the queue, inside the transaction. */
+  enqueue: (trx: Transaction<Tables>, thread: ThreadKey) => Promise<void>;
+  /** The client of a service account. */
+  agent(account: string): AgentClient;
+}

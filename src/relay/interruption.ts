@@ -1,0 +1,22 @@
+import type { TurnOutcome } from '../store/tables.ts';
+
+/** The process is about to stop: the turn goes on elsewhere from its last recorded step. */
+export class HandOver extends Error {
+  constructor() {
+    super('The process is stopping; the turn goes on from its last recorded step.');
+    this.name = 'HandOver';
+  }
+}
+
+/** A step found that the turn ends here. The thread shows `sentence`, or nothing where it is null. */
+export class TurnEnds extends Error {
+  readonly outcome: TurnOutcome;
+  readonly sentence: string | null;
+
+  constructor(outcome: TurnOutcome, sentence: string | null, cause?: unknown) {
+    super(sentence ?? outcome, { cause });
+    this.name = 'TurnEnds';
+    this.outcome = outcome;
+    this.sentence = sentence;
+  }
+}

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AgentError } from '../agent/errors.ts';
+import { SlackError, Throttled, Unauthorized } from '../slack/errors.ts';
+import { StoreError } from '../store/errors.ts';
+import type { Lease } from './dispatcher.ts';
+import { HandOver } from './interruption.ts';
+
+/** Who is to blame for a wait, so that the thread can say it. */
+export type Trouble = 'service_unreachable' | 'service_busy' | 'service_key' | 'slack' | 'store';
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 30_000;
+const mendPauseMs = 30_000;
+
+/** What an error that passes by itself is about; undefined for one that does not pass. */
+export function passing(error: unknown): { trouble: Trouble; waitMs?: number } | undefined {
+  if (error instanceof AgentError) {
+    const waitMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0;
+    switch (error.code) {
+      case 'unavailable':
+        return { trouble: 'service_unreachable', waitMs };
+      case 'rate_limited':
+      case 'busy':
+        return { trouble: 'service_busy', waitMs };
+      case 'bad_key':
+        return { trouble: 'service_key', waitMs: mendPauseMs };
+      default:
+        return undefined;
+    }
+  }
+  if (error instanceof Throttled) return { trouble: 'slack', waitMs: error.retryAfterMs };
+  if (error instanceof Unauthorized && error.dead) return { trouble: 'slack', waitMs: mendPauseMs };
+  if (error instanceof SlackError && error.code === 'unavailable') return { trouble: 'slack' };
+  if (error instanceof StoreError) return { trouble: 'store' };
+  return undefined;
+}
+
+/** The pause before try number `attempt` (from 1): doubling up to half a minute, with jitter. In ms. */
+export function pauseMs(attempt: number, random: () => number = Math.random): number {
+  const most = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(attempt - 1, 10));
+  return most / 2 + (most / 2) * random();
+}
+
+/** Throws where the turn must not go on here: HandOver while draining, the lease's reason once it is lost. */
+export function checkpoint(lease: Lease): void {
+  lease.signal.throwIfAborted();
+  if (lease.draining.aborted) throw new HandOver();
+}
+
+/** Sleeps, but not past the end of the lease or the beginning of a drain; then it throws like `checkpoint`. */
+export async function pause(ms: number, lease: Lease): Promise<void> {
+  try {
+    await sleep(ms, undefined, { signal: AbortSignal.any([lease.signal, lease.draining]) });
+  } catch {
+    checkpoint(lease);
+  }
+}
+
+/** Runs a step until it succeeds or fails for good; `onTrouble` hears of each wait, and undefined at its end. */
+export async function patiently<T>(
+  lease: Lease,
+  step: () => Promise<T>,
+  onTrouble: (trouble: Trouble | undefined, error?: unknown) => void,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    checkpoint(lease);
+    try {
+      const value = await step();
+      if (attempt > 1) onTrouble(undefined);
+      return value;
+    } catch (error) {
+      if (lease.signal.aborted) throw error;
+      const wait = passing(error);
+      if (wait === undefined) throw error;
+      onTrouble(wait.trouble, error);
+      await pause(Math.max(wait.waitMs ?? 0, pauseMs(attempt)), lease);
+    }
+  }
+}

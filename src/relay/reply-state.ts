@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import type { Message as AgentMessage, ContentBlock } from '../agent/schema.ts';
+import type { ReplyBlock } from '../reply/answer.ts';
+import { Draft } from '../reply/draft.ts';
+import { type ReplyPhase, renderReply } from '../reply/reply-message.ts';
+import type { RenderedMessage } from '../reply/slack-blocks.ts';
+import * as words from '../reply/words.ts';
+import type { FileNote, Turn, TurnOutcome } from '../store/tables.ts';
+import { fingerprint } from './follow.ts';
+import type { Trouble } from './patience.ts';
+
+/** A sign of life while nothing changes: the reply's clock is shown anew this often (ms). */
+const clockEveryMs = 30_000;
+
+const troubleWords: Record<Trouble, string> = {
+  service_unreachable: words.offline,
+  service_busy: words.busy,
+  service_key: words.badServiceKey,
+  slack: words.slackTrouble,
+  store: words.busy,
+};
+
+const endPhase: Partial<Record<TurnOutcome, ReplyPhase>> = { helped: 'done', cancelled: 'cancelled' };
+
+/** How far the upload of a file is, in bytes. */
+export interface Uploading {
+  name: string;
+  sentBytes: number;
+  sizeBytes: number;
+}
+
+/** What a turn's reply shows, gathered from the turn's steps; `onChange` hears when there is something new. */
+export class ReplyState {
+  readonly #turnId: string;
+  readonly #startedAt: number;
+  readonly #fileLimitBytes: number;
+  readonly #onChange: () => void;
+  readonly #draft = new Draft();
+  #phase: ReplyPhase = 'starting';
+  #sentence: string | undefined;
+  #trouble: Trouble | undefined;
+  #files: readonly FileNote[] = [];
+  #system: readonly string[] = [];
+  #blocks: readonly ReplyBlock[] = [];
+  #seen = '';
+  #grewAt = performance.now();
+  #silent = false;
+  #percent = -1;
+  #elapsedMs = 0;
+
+  constructor(turn: Turn, fileLimitBytes: number, onChange: () => void) {
+    this.#turnId = turn.id;
+    this.#startedAt = turn.started_at.getTime();
+    this.#fileLimitBytes = fileLimitBytes;
+    this.#onChange = onChange;
+  }
+
+  /** Whether nothing of the answer is there yet. */
+  get blank(): boolean {
+    return this.#blocks.length === 0;
+  }
+
+  /** The turn's next step. */
+  step(phase: ReplyPhase, sentence?: string): void {
+    if (this.#phase === phase && this.#sentence === sentence) return;
+    this.#phase = phase;
+    this.#sentence = sentence;
+    this.#touch();
+  }
+
+  /** What became of the message's files. */
+  files(notes: readonly FileNote[]): void {
+    if (notes === this.#files) return;
+    this.#files = notes;
+    if (notes.some((note) => note.reason !== null)) this.#touch();
+  }
+
+  uploading({ name, sentBytes, sizeBytes }: Uploading): void {
+    const percent = Math.floor((sentBytes / Math.max(1, sizeBytes)) * 20);
+    if (percent === this.#percent) return;
+    this.#percent = percent;
+    this.step('uploading', words.uploadingFile(name, sentBytes, sizeBytes));
+  }
+
+  /** A step waits for something that passes by itself; undefined when it goes on. */
+  trouble(trouble: Trouble | undefined): void {
+    if (this.#trouble === trouble) return;
+    this.#trouble = trouble;
+    this.#touch();
+  }
+
+  /** The agent's reply as it is now. After `silenceMs` without anything new the thread says so, once. */
+  read(message: AgentMessage, silenceMs: number): void {
+    const now = fingerprint(message);
+    if (now !== this.#seen) {
+      this.#seen = now;
+      this.#grewAt = performance.now();
+      this.#silent = false;
+      this.#blocks = message.content.map(replyBlock);
+      this.#phase = phaseOf(message);
+      this.#sentence = undefined;
+      this.#touch();
+      return;
+    }
+    const quietMs = performance.now() - this.#grewAt;
+    if (!this.#silent && quietMs > silenceMs && this.#phase === 'working') {
+      this.#silent = true;
+      this.#sentence = words.silent(silenceMs);
+      this.#touch();
+    } else if (Date.now() - this.#startedAt - this.#elapsedMs > clockEveryMs) {
+      this.#touch();
+    }
+  }
+
+  /** The reply has settled. */
+  settle(
+    message: AgentMessage,
+    end: { system: readonly string[]; stoppedBy: string | undefined; phase: ReplyPhase },
+  ): void {
+    this.#blocks = message.content.map(replyBlock);
+    this.#system = end.system;
+    this.#phase = end.phase;
+    this.#trouble = undefined;
+    this.#sentence = undefined;
+    if (end.phase === 'cancelled') this.#sentence = words.cancelled(end.stoppedBy ?? '');
+    if (end.phase === 'failed') this.#sentence = words.failed(message.error ?? '');
+    this.#touch();
+  }
+
+  /** The turn ends before its reply has settled. */
+  end(outcome: TurnOutcome, sentence: string): void {
+    this.#phase = endPhase[outcome] ?? 'failed';
+    this.#trouble = undefined;
+    this.#sentence = sentence;
+    this.#touch();
+  }
+
+  render(): RenderedMessage[] {
+    const waits = this.#trouble !== undefined;
+    const sentence = this.#trouble === undefined ? this.#sentence : troubleWords[this.#trouble];
+    const state = {
+      turnId: this.#turnId,
+      phase: waits ? ('offline' as const) : this.#phase,
+      blocks: this.#blocks,
+      elapsedMs: this.#elapsedMs,
+      notes: [...this.#fileLines(), ...this.#system],
+      ...(sentence === undefined ? {} : { sentence }),
+    };
+    return renderReply(state, this.#draft);
+  }
+
+  #fileLines(): string[] {
+    return this.#files.flatMap(({ name, reason, detail, sizeBytes }) =>
+      reason === null
+        ? []
+        : [words.fileMissing({ name, reason, detail, sizeBytes, limitBytes: this.#fileLimitBytes })],
+    );
+  }
+
+  #touch(): void {
+    this.#elapsedMs = Date.now() - this.#startedAt;
+    this.#onChange();
+  }
+}
+
+/** The phase of a reply that is being written. */
+function phaseOf(message: AgentMessage): ReplyPhase {
+  if (message.status === 'pending') return 'waiting';
+  return message.status === 'cancelling' ? 'stopping' : 'working';
+}
+
+function replyBlock(block: ContentBlock): ReplyBlock {
+  switch (block.type) {
+    case 'text':
+      return { kind: 'text', text: block.text };
+    case 'tool_use':
+      return { kind: 'tool_use', id: block.id, name: block.name, input: block.input };
+    case 'tool_result':
+      return { kind: 'tool_result', toolUseId: block.toolUseId, content: block.content };
+    case 'other':
+      return { kind: 'other', type: block.kind, raw: block.raw };
+  }
+}
+
+/** What a message shows, for comparing. */
+export function digestOf(message: RenderedMessage): string {
+  return createHash('sha256').update(JSON.stringify(message)).digest('base64url');
+}

@@ -1,0 +1,53 @@
+import { jobIds } from '../store/job-id.ts';
+import type { Turn } from '../store/tables.ts';
+import type { ThreadKey } from '../store/threads.ts';
+import type { RelayParts, Workspace } from './context.ts';
+import type { Lease } from './dispatcher.ts';
+import { HandOver } from './interruption.ts';
+import type { ReadRate } from './read-rate.ts';
+import { admitStrays } from './stray-replies.ts';
+import { TurnRun } from './turn.ts';
+
+/** A turn that was taken up so often without a step forward is ended with a sentence. */
+const mostAttempts = 5;
+
+/** Does a thread's work: one turn for each job. */
+export class TurnRunner {
+  readonly #parts: RelayParts;
+  readonly #rateOf: (account: string) => ReadRate;
+  readonly #nextId = jobIds();
+
+  constructor(parts: RelayParts, rateOf: (account: string) => ReadRate) {
+    this.#parts = parts;
+    this.#rateOf = rateOf;
+  }
+
+  /** Goes on with the thread's open turn, or begins one for the waiting message with the lowest ts. */
+  async run(thread: ThreadKey, lease: Lease): Promise<void> {
+    const workspace = this.#parts.workspace(thread.workspace);
+    if (workspace === undefined) {
+      this.#parts.log.warn({ ...thread }, 'the bot is not installed in this workspace; the turn waits');
+      return;
+    }
+    try {
+      const turn = await this.#take(workspace, thread, lease);
+      if (turn === undefined) return;
+      const poisoned = turn.attempts > mostAttempts;
+      const { account } = await this.#parts.store.threads.expect(thread);
+      const run = new TurnRun(this.#parts, workspace, turn, lease, this.#rateOf(account));
+      await (poisoned ? run.abandon() : run.go());
+    } catch (error) {
+      if (error instanceof HandOver || lease.signal.aborted) return;
+      throw error;
+    }
+  }
+
+  async #take(workspace: Workspace, thread: ThreadKey, lease: Lease): Promise<Turn | undefined> {
+    const { store } = this.#parts;
+    const open = await store.turns.open(thread);
+    if (open !== undefined) return { ...open, attempts: await store.turns.attempt(open) };
+    await admitStrays(this.#parts, workspace, thread, lease);
+    const next = await store.messages.nextWaiting(thread);
+    return next === undefined ? undefined : store.turns.begin(this.#nextId(), next);
+  }
+}

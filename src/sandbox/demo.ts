@@ -1,0 +1,107 @@
+import { createLog } from '../operate/log.ts';
+import { type Check, checkResults } from './demo-check.ts';
+import { ThreadPrinter } from './demo-printer.ts';
+import { sampleTable } from './sample-table.ts';
+import { type Stage, setStage } from './stage.ts';
+
+const mib = 1024 * 1024;
+const deadlineMs = 55_000;
+
+const began = performance.now();
+const log = createLog({ level: process.env.LOG_LEVEL ?? 'warn' });
+const stage = await setStage({ log, s3: true, agent: { dialect: { partSize: 5 * mib } } });
+let failed = false;
+try {
+  failed = !(await play(stage));
+} finally {
+  await stage.stop();
+}
+process.exit(failed ? 1 : 0);
+
+/** One conversation, as people would have it; the answer is whether everything was right. */
+async function play({ slack, agent, bot }: Stage): Promise<boolean> {
+  const ada = slack.createPerson({ name: 'ada', realName: 'Ada' });
+  const sequencing = slack.createChannel({ name: 'sequencing', purpose: 'Runs of the week' });
+  const reading = slack.createChannel({ name: 'reading-club' });
+  const table = sampleTable(18, 12 * mib);
+  const printer = new ThreadPrinter(slack, began);
+  console.log(
+    'Taskthread demo: a Slack workspace, an agent service, PostgreSQL and the bot on this machine.\n',
+  );
+
+  const mention = `<@${slack.bot.userId}>`;
+  const question = slack.say({
+    person: ada,
+    channel: sequencing,
+    text: `${mention} what is in this run? Please summarise the columns.`,
+    files: [{ name: 'run-18.csv', mime: 'text/csv', bytes: table.csv }],
+  });
+  const other = slack.say({
+    person: ada,
+    channel: reading,
+    text: `${mention} which 3 papers should we read next?`,
+  });
+  await finished(bot.store, sequencing.id, question.ts);
+  const followUp = slack.say({
+    person: ada,
+    channel: sequencing,
+    thread: question.ts,
+    text: 'And what is the mean of reads?',
+  });
+  await finished(bot.store, sequencing.id, followUp.ts);
+  await finished(bot.store, reading.id, other.ts);
+  printer.stop();
+  printer.printThread('#sequencing', sequencing.id, question.ts);
+  printer.printThread('#reading-club', reading.id, other.ts);
+
+  const checks: Check[] = await checkResults(slack, sequencing.id, question.ts, table);
+  const thread = slack.thread(sequencing.id, question.ts).map((message) => slack.shown(message));
+  const mean = table.columns.find(({ name }) => name === 'reads')?.mean ?? 0;
+  const said = thread.some((text) => text.includes(mean.toFixed(1)) || text.includes(mean.toFixed(0)));
+  checks.push({
+    what: `the follow-up was answered with the mean of reads (${mean.toFixed(2)})`,
+    right: said,
+  });
+  console.log('\nChecked against the table that was sent:');
+  for (const { what, right } of checks) console.log(`  ${right ? 'ok   ' : 'WRONG'} ${what}`);
+
+  const turn = await turnOf(bot.store, sequencing.id, question.ts);
+  const visibleMs = (turn?.first_visible_at?.getTime() ?? 0) - Number(question.ts) * 1_000;
+  const results = agent.tasks.reduce((sum, task) => sum + task.results.length, 0);
+  console.log('\nFigures:');
+  console.log(`  first visible reply after ${(visibleMs / 1_000).toFixed(2)} s`);
+  console.log(
+    `  edits                     ${slack.calls.filter(({ method }) => method === 'chat.update').length}`,
+  );
+  console.log(`  bytes up                  ${turn?.bytes_up ?? 0} in ${partsOf(turn?.bytes_up ?? 0)} parts`);
+  console.log(`  results                   ${results}`);
+  console.log(
+    `  refused by Slack          ${Object.values(slack.refused).reduce((sum, count) => sum + count, 0)}`,
+  );
+  console.log(`  seconds in all            ${((performance.now() - began) / 1_000).toFixed(1)}`);
+  return checks.every(({ right }) => right);
+}
+
+function partsOf(bytes: number): number {
+  return Math.ceil(bytes / (5 * mib));
+}
+
+type BotStore = Stage['bot']['store'];
+
+async function turnOf(store: BotStore, channel: string, ts: string) {
+  const { workspace } =
+    stage.bot.workspace.id === '' ? { workspace: '' } : { workspace: stage.bot.workspace.id };
+  return store.turns.ofMessage({ workspace, channel, ts });
+}
+
+/** Waits until the turn of a message is finished. */
+async function finished(store: BotStore, channel: string, ts: string): Promise<void> {
+  while (performance.now() - began < deadlineMs) {
+    const turn = await turnOf(store, channel, ts);
+    if (turn?.finished_at) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(
+    'The demo took too long: a turn did not finish. Run it again with LOG_LEVEL=info to see why.',
+  );
+}

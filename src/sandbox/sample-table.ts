@@ -1,0 +1,50 @@
+/** A column of the sample table as it was written: what an honest summary must say. */
+export interface SampleColumn {
+  name: string;
+  mean: number;
+}
+
+/** A made-up sequencing run. */
+export interface SampleTable {
+  csv: Buffer;
+  rows: number;
+  columns: SampleColumn[];
+}
+
+const genes = ['BRCA1', 'TP53', 'EGFR', 'MYC', 'KRAS', 'PTEN', 'CDK2', 'GAPDH', 'ACTB', 'IL6'];
+
+/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** A CSV of at least `bytes`, the same for the same seed. */
+export function sampleTable(seed: number, bytes: number): SampleTable {
+  const random = seeded(seed);
+  const header = 'sample,gene,reads,quality,length\n';
+  const lines = [header];
+  const sums = { reads: 0, quality: 0, length: 0 };
+  let size = header.length;
+  let rows = 0;
+  while (size < bytes) {
+    const gene = genes[Math.floor(random() * genes.length)] ?? 'GAPDH';
+    const reads = Math.floor(random() * 5_000);
+    const quality = Math.round(random() * 4_000) / 100;
+    const length = 75 + Math.floor(random() * 76);
+    rows += 1;
+    sums.reads += reads;
+    sums.quality += quality;
+    sums.length += length;
+    const line = `S${String(rows).padStart(7, '0')},${gene},${reads},${quality},${length}\n`;
+    lines.push(line);
+    size += line.length;
+  }
+  const columns = Object.entries(sums).map(([name, sum]) => ({ name, mean: sum / rows }));
+  return { csv: Buffer.from(lines.join('')), rows, columns };
+}

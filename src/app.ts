@@ -15,8 +15,8 @@ import { Upkeep } from './relay/upkeep.ts';
 import { Budget } from './slack/budget.ts';
 import { type Installation, SlackClient } from './slack/client.ts';
 import { Downloads } from './slack/downloads.ts';
-import { identify } from './slack/installation.ts';
-import { laneTable } from './slack/limits.ts';
+import { type Identity, identify } from './slack/identity.ts';
+import { editLane, laneTable } from './slack/limits.ts';
 import { PacedClient } from './slack/paced-client.ts';
 import { People } from './slack/people.ts';
 import { Posting } from './slack/posting.ts';
@@ -44,14 +44,14 @@ export interface TaskthreadApp {
 
 /** Puts the parts together and starts them. Throws a StoreError or a SlackError that says what to mend. */
 export async function startApp(config: Config, log: Logger): Promise<TaskthreadApp> {
-  const installation = await identify({
+  const identity = await identify({
     token: config.SLACK_BOT_TOKEN,
     slackApiUrl: config.SLACK_API_URL,
     log,
   });
   const undo: (() => Promise<unknown>)[] = [];
   try {
-    return await start(config, log, installation, undo);
+    return await start(config, log, identity, undo);
   } catch (error) {
     for (const step of undo.reverse()) await step();
     throw error;
@@ -61,14 +61,14 @@ export async function startApp(config: Config, log: Logger): Promise<TaskthreadA
 async function start(
   config: Config,
   log: Logger,
-  installation: Installation & { name: string },
+  { installation, name }: Identity,
   undo: (() => Promise<unknown>)[],
 ): Promise<TaskthreadApp> {
   const { database, embedded } = await openStore(config, log, undo);
   const store = new Store(database.kysely);
   await store.workspaces.put({
     workspace: installation.workspace,
-    name: installation.name,
+    name,
     bot_user: installation.botUser,
     bot_id: installation.botId,
   });
@@ -95,10 +95,10 @@ async function start(
     enqueue: (trx, thread) => queue.send(trx, thread),
     agent: () => agent,
   };
-  const runner = new TurnRunner(parts, () => rate);
+  const marks = new Marks(parts);
+  const runner = new TurnRunner(parts, marks, () => rate);
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   const upkeep = new Upkeep({ store, queue, log });
-  const marks = new Marks(parts);
   const intake = new Intake({
     inbox: new Inbox({ store, enqueue: parts.enqueue, accountOf: () => settingsAccount }),
     bot: (id) => parts.workspace(id)?.bot,
@@ -144,7 +144,7 @@ async function start(
   );
   return {
     port,
-    workspace: { id: installation.workspace, name: installation.name },
+    workspace: { id: installation.workspace, name },
     store,
     lost: embedded?.lost ?? new Promise(() => undefined),
     stop: async () => {
@@ -193,7 +193,10 @@ function workspaceParts(config: Config, log: Logger, installation: Installation,
   const client = new SlackClient({ installation, slackApiUrl, log });
   const budget = new Budget({
     store: lanes,
-    lanes: laneTable({ distributed: config.SLACK_DISTRIBUTED }),
+    lanes: laneTable({
+      distributed: config.SLACK_DISTRIBUTED,
+      overrides: { 'chat.update': editLane(config.SLACK_EDITS_PER_MINUTE) },
+    }),
     log,
   });
   const api = new PacedClient(client, budget);

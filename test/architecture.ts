@@ -26,8 +26,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   slack: { uses: [] },
   agent: { uses: [] },
   store: { uses: [] },
-  config: { uses: [] },
-  sandbox: { uses: ['config', 'app'], knows: sandboxKnows },
+  config: { uses: ['agent'] },
+  sandbox: { uses: ['config', 'app', 'operate'], knows: sandboxKnows },
 };
 
 /** Packages that only some rooms may import. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Arrival, PersonMessage } from '../relay/arrivals.ts';
+import { type Arrival, isDirect, type PersonMessage } from '../relay/arrivals.ts';
 
 const ts = z.string().regex(/^\d{1,10}\.\d{6}$/);
 
@@ -98,7 +98,7 @@ type Place = Pick<PersonMessage, 'workspace' | 'channel' | 'channelKind'>;
 function kindOf(event: { channel: string; channel_type?: string | undefined }): PersonMessage['channelKind'] {
   const kind = event.channel_type;
   if (kind === 'channel' || kind === 'group' || kind === 'im' || kind === 'mpim') return kind;
-  return event.channel.startsWith('D') ? 'im' : 'unknown';
+  return isDirect(event.channel) ? 'im' : 'unknown';
 }
 
 function fromBot(message: SlackMessage, bot: { userId: string; botId: string }): boolean {

@@ -28,3 +28,8 @@ export type Arrival =
     }
   /** Nothing that concerns us; `why` is for the log. */
   | { kind: 'silence'; why: string };
+
+/** Whether a channel is a direct one, between the bot and one person: Slack gives those ids that begin with D. */
+export function isDirect(channel: string): boolean {
+  return channel.startsWith('D');
+}

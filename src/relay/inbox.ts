@@ -91,7 +91,7 @@ export class Inbox {
       );
       if (!added) return { kind: 'known' };
       if (early?.deleted === true) return { kind: 'withdrawn' };
-      const waits = (await store.turns.open(thread)) !== undefined;
+      const waits = await store.messages.hasBefore(thread, ts);
       await this.#parts.enqueue(trx, thread);
       return { kind: 'admitted', thread, waits };
     });

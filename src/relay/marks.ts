@@ -1,6 +1,9 @@
+import type { ThreadKey } from '../store/threads.ts';
 import type { RelayParts } from './context.ts';
 import type { Admission } from './inbox.ts';
-import { waitingMark } from './turn.ts';
+
+/** The mark of a message that waits its turn. */
+export const waitingMark = 'hourglass_flowing_sand';
 
 /** The small signs that answer people at once; none of them holds an acknowledgement up. */
 export class Marks {
@@ -16,6 +19,14 @@ export class Marks {
     this.#mark(message).catch((error: unknown) =>
       this.#parts.log.debug({ err: error }, 'a mark was left out'),
     );
+  }
+
+  /** Marks what waits in a thread behind the turn that begins, and has no mark yet. */
+  waiting(thread: ThreadKey): void {
+    this.#parts.store.messages
+      .unmarked(thread)
+      .then((messages) => Promise.all(messages.map((message) => this.#mark(message))))
+      .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'marks were left out'));
   }
 
   /** Tells one person something that only they need to know. */

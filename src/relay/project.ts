@@ -1,5 +1,6 @@
 import { AgentError } from '../agent/errors.ts';
 import type { Thread } from '../store/tables.ts';
+import { isDirect } from './arrivals.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import type { Lease } from './dispatcher.ts';
 import { checkpoint, pause } from './patience.ts';
@@ -55,10 +56,10 @@ async function projectOf(
   workspace: Workspace,
   thread: Thread,
 ): Promise<{ title: string; description: string }> {
-  const channel = await workspace.people.channel(thread.channel);
-  if (channel.kind === 'dm') {
+  if (isDirect(thread.channel)) {
     const name = await workspace.people.personName(thread.starter);
     return { title: `Direct messages with ${name}`, description: '' };
   }
+  const channel = await workspace.people.channel(thread.channel);
   return { title: channel.name ?? thread.channel, description: channel.purpose };
 }

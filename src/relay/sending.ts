@@ -43,6 +43,7 @@ export async function deliver(
     send_intended_at: new Date(),
   });
   const abort = new AbortController();
+  const watch = new AbortController();
   const signal = AbortSignal.any([abort.signal, lease.signal]);
   const sending = agent.sendMessage(
     taskId,
@@ -56,7 +57,7 @@ export async function deliver(
   try {
     const first = await Promise.race([
       sending,
-      seen(parts, agent, taskId, intended, signal, () => abort.abort()),
+      seen(parts, agent, taskId, intended, AbortSignal.any([signal, watch.signal]), () => abort.abort()),
     ]);
     const { id, reply } = told(first);
     if (id !== undefined) return { turn: await bind(parts, intended, id), reply };
@@ -70,6 +71,7 @@ export async function deliver(
     }
     throw error;
   } finally {
+    watch.abort();
     // What the held send still answers is read from the messages; its end is of no interest.
     sending.catch(() => undefined);
   }

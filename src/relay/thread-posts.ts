@@ -58,17 +58,19 @@ export class ThreadPosts {
   ): Promise<void> {
     if (this.has(part)) return;
     if (await this.#settle(part)) return;
-    const again = this.#posts.get(part)?.state === 'gone';
-    const intended = await this.#parts.store.posts.intend(this.#turn, part);
-    this.#posts.set(part, intended);
     const { channel, root } = this.#turn;
+    const key = this.#nextKey(part);
     try {
       const { ts } = await this.#workspace.posting.post({
         channel,
         threadTs: root,
         message,
-        key: again ? `${this.#key(part)}/${intended.intended_at.getTime()}` : this.#key(part),
+        key,
         kind,
+        // Not earlier: from this moment the outcome is unknown until Slack has answered.
+        beforeSend: async () => {
+          this.#posts.set(part, await this.#parts.store.posts.intend(this.#turn, part, key));
+        },
         guard: this.#lease,
         signal: this.#lease.signal,
       });
@@ -114,7 +116,7 @@ export class ThreadPosts {
     const found = await this.#workspace.readBack.find({
       channel: post.channel,
       threadTs: post.root,
-      key: this.#key(part),
+      key: post.key,
       intendedAt: post.intended_at,
       guard: this.#lease,
       signal: this.#lease.signal,
@@ -131,7 +133,11 @@ export class ThreadPosts {
     if (post !== undefined) this.#posts.set(part, { ...post, ...placed });
   }
 
-  #key(part: string): string {
-    return `${this.#turn.id}/${part}`;
+  /** A part that Slack lost is another post: its key must not find the old one. */
+  #nextKey(part: string): string {
+    const before = this.#posts.get(part);
+    const first = `${this.#turn.id}/${part}`;
+    if (before === undefined) return first;
+    return before.state === 'gone' ? `${before.key}+` : before.key;
   }
 }

@@ -4,6 +4,7 @@ import type { ThreadKey } from '../store/threads.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import type { Lease } from './dispatcher.ts';
 import { HandOver } from './interruption.ts';
+import type { Marks } from './marks.ts';
 import type { ReadRate } from './read-rate.ts';
 import { admitStrays } from './stray-replies.ts';
 import { TurnRun } from './turn.ts';
@@ -14,11 +15,13 @@ const mostAttempts = 5;
 /** Does a thread's work: one turn for each job. */
 export class TurnRunner {
   readonly #parts: RelayParts;
+  readonly #marks: Marks;
   readonly #rateOf: (account: string) => ReadRate;
   readonly #nextId = jobIds();
 
-  constructor(parts: RelayParts, rateOf: (account: string) => ReadRate) {
+  constructor(parts: RelayParts, marks: Marks, rateOf: (account: string) => ReadRate) {
     this.#parts = parts;
+    this.#marks = marks;
     this.#rateOf = rateOf;
   }
 
@@ -32,6 +35,8 @@ export class TurnRunner {
     try {
       const turn = await this.#take(workspace, thread, lease);
       if (turn === undefined) return;
+      this.#parts.log.info({ turn: turn.id, ...thread, attempts: turn.attempts }, 'turn taken up');
+      this.#marks.waiting(thread);
       const poisoned = turn.attempts > mostAttempts;
       const { account } = await this.#parts.store.threads.expect(thread);
       const run = new TurnRun(this.#parts, workspace, turn, lease, this.#rateOf(account));

@@ -4,12 +4,14 @@ import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Thread, Turn, TurnOutcome } from '../store/tables.ts';
+import { isDirect } from './arrivals.ts';
 import { skippedNotes, uploadAttachments } from './attachments.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import type { Lease } from './dispatcher.ts';
 import { Follow, isSettledTask } from './follow.ts';
 import { HandOver, TurnEnds } from './interruption.ts';
 import { LiveReply } from './live-reply.ts';
+import { waitingMark } from './marks.ts';
 import { patiently, pause } from './patience.ts';
 import { channelProject } from './project.ts';
 import { asksNothing, freezeQuestion, readQuestion } from './question.ts';
@@ -20,8 +22,6 @@ import { deliver } from './sending.ts';
 import { threadTask } from './task.ts';
 import { ThreadPosts } from './thread-posts.ts';
 
-/** The mark of a message that waits its turn. */
-export const waitingMark = 'hourglass_flowing_sand';
 /** How often a task that still works in the background is asked (ms). */
 const backgroundEveryMs = 2_000;
 /** A turn that took longer (ms) ends with a post that mentions the asker: edits notify nobody. */
@@ -89,7 +89,7 @@ export class TurnRun {
     const message = await this.#message();
     if (this.#turn.content === null && message.words !== null) {
       if (asksNothing(message.words, this.#workspace.bot.userId))
-        throw new TurnEnds('helped', this.#turn.channel.startsWith('D') ? words.helpInDm : words.help);
+        throw new TurnEnds('helped', isDirect(this.#turn.channel) ? words.helpInDm : words.help);
     }
     await this.#patiently(() => this.#reply.open());
     if (this.#turn.first_visible_at === null) await this.#record({ first_visible_at: new Date() });
@@ -216,7 +216,7 @@ export class TurnRun {
       const tookMs = Date.now() - this.#turn.started_at.getTime();
       if (count === 0 && tookMs > longTurnMs) {
         await posts.load();
-        const asker = this.#turn.channel.startsWith('D') ? undefined : this.#turn.asker;
+        const asker = isDirect(this.#turn.channel) ? undefined : this.#turn.asker;
         const text = words.askerLine(asker, lineOutcome(this.#turn.outcome), tookMs);
         await this.#patiently(() => posts.post('end', { text }, '', 'notice'));
       }

@@ -9,7 +9,7 @@ const deadlineMs = 55_000;
 
 const began = performance.now();
 const log = createLog({ level: process.env.LOG_LEVEL ?? 'warn' });
-const stage = await setStage({ log, s3: true, agent: { dialect: { partSize: 5 * mib } } });
+const stage = await setStage({ log, s3: true, agent: { dialect: { partSize: 5 * mib }, pace: 3 } });
 let failed = false;
 try {
   failed = !(await play(stage));

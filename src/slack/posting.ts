@@ -18,6 +18,8 @@ export interface PostRequest {
   /** Opaque and unique for this post: makes its `client_msg_id` and its metadata. */
   key: string;
   kind: PostKind;
+  /** Awaited when the budget allows the post, just before it is sent: the place to record the intent. */
+  beforeSend?: (() => Promise<void>) | undefined;
   guard?: Guard | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -84,9 +86,10 @@ export class Posting {
       unfurl_media: false,
     };
     const wish = { guard, signal, channel, rank: () => ({ order: POST_ORDER[request.kind], since }) };
-    const { ts } = await this.#must('chat.postMessage', wish, () =>
-      this.#api.client.call('chat.postMessage', args, { schema: posted, guard }),
-    );
+    const { ts } = await this.#must('chat.postMessage', wish, async () => {
+      await request.beforeSend?.();
+      return await this.#api.client.call('chat.postMessage', args, { schema: posted, guard });
+    });
     this.#spacing.touched(channel, ts);
     return { ts };
   }

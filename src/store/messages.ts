@@ -63,6 +63,51 @@ export class Messages {
       .executeTakeFirst();
   }
 
+  /** The thread's waiting messages that carry no mark, but for the one whose turn has begun. */
+  async unmarked(thread: ThreadKey): Promise<MessageKey[]> {
+    return this.#db
+      .selectFrom('messages as message')
+      .select(['message.workspace', 'message.channel', 'message.ts'])
+      .where('message.workspace', '=', thread.workspace)
+      .where('message.channel', '=', thread.channel)
+      .where('message.root', '=', thread.root)
+      .where('message.state', '=', 'waiting')
+      .where('message.marked', '=', false)
+      .where((where) =>
+        where.not(
+          where.exists(
+            where
+              .selectFrom('turns')
+              .select('turns.id')
+              .whereRef('turns.workspace', '=', 'message.workspace')
+              .whereRef('turns.channel', '=', 'message.channel')
+              .whereRef('turns.message_ts', '=', 'message.ts'),
+          ),
+        ),
+      )
+      .execute();
+  }
+
+  /** Whether the thread has something to do before a message of this ts: an earlier one, or an open turn. */
+  async hasBefore(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
+    const earlier = this.#db
+      .selectFrom('messages')
+      .select('ts')
+      .where('workspace', '=', thread.workspace)
+      .where('channel', '=', thread.channel)
+      .where('root', '=', thread.root)
+      .where('state', 'in', ['waiting', 'sending'])
+      .where('ts', '<', ts);
+    const open = this.#db
+      .selectFrom('turns')
+      .select('message_ts as ts')
+      .where('workspace', '=', thread.workspace)
+      .where('channel', '=', thread.channel)
+      .where('root', '=', thread.root)
+      .where('finished_at', 'is', null);
+    return (await earlier.unionAll(open).limit(1).executeTakeFirst()) !== undefined;
+  }
+
   /** Freezes a waiting message; undefined where it was withdrawn or frozen already. */
   async freeze(key: MessageKey): Promise<Message | undefined> {
     return this.#db

@@ -21,13 +21,14 @@ export class Posts {
   }
 
   /** Records that a part is about to be posted, or posted again. */
-  async intend(turn: Turn, part: string): Promise<Post> {
+  async intend(turn: Turn, part: string, key: string): Promise<Post> {
     return this.#db
       .insertInto('posts')
       .values({
         workspace: turn.workspace,
         turn: turn.id,
         part,
+        key,
         channel: turn.channel,
         root: turn.root,
         state: 'intended',
@@ -36,6 +37,7 @@ export class Posts {
       .onConflict((conflict) =>
         conflict.columns(['workspace', 'turn', 'part']).doUpdateSet({
           state: 'intended',
+          key,
           ts: null,
           digest: null,
           intended_at: sql<Date>`clock_timestamp()`,

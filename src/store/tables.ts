@@ -170,6 +170,8 @@ export interface PostTable {
   turn: string;
   /** `reply:0`, `reply:1`, …, `results:0`, …, `end`, `notice:<what>`. */
   part: string;
+  /** By which it is found in Slack: of this part, and of no earlier one that Slack lost. */
+  key: string;
   channel: string;
   root: SlackTs;
   state: PostState;

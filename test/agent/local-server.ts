@@ -1,22 +1,26 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { AgentClient } from '../../src/agent/client.ts';
 import type { AgentClientOptions } from '../../src/agent/options.ts';
 
-export const apiKey = 'sk-very-secret-key';
+export const apiKey = 'a-very-secret-key';
 
 /** A server that answers as a test says, for faults that no service shows on request. */
 export interface LocalServer extends AsyncDisposable {
   readonly origin: string;
-  /** `METHOD path` of each request so far. */
+  /** Each request so far. */
   readonly requests: readonly IncomingMessage[];
 }
 
-export async function localServer(listener: RequestListener): Promise<LocalServer> {
+/** An error of the listener cuts the connection. */
+type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+export async function localServer(listener: Listener): Promise<LocalServer> {
   const requests: IncomingMessage[] = [];
   const server: Server = createServer((request, response) => {
     requests.push(request);
-    listener(request, response);
+    const answered = async () => await listener(request, response);
+    answered().catch(() => request.socket.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

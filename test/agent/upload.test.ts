@@ -216,7 +216,7 @@ describe('an upload in parts', () => {
     for (const source of [again, once()]) {
       await using stored = await storage({ partBytes: 30 });
       await uploadFile(stored.client, { ...source, resume: last });
-      expect([...stored.parts.keys()].toSorted()).toEqual([3, 4]);
+      expect(new Set(stored.parts.keys())).toEqual(new Set([3, 4]));
       expect(whole(stored).equals(bytes.subarray(60))).toBe(true);
       expect(stored.finalized).toMatchObject([
         { parts: [1, 2, 3, 4].map((part_number) => ({ part_number })) },
@@ -230,7 +230,7 @@ describe('an upload in parts', () => {
     const parts = [{ number: 2, etag: 'kept' }];
     const resume = { fileId: 'f', uploadId: 'u', partBytes: 30, parts };
     await uploadFile(stored.client, { ...again, resume });
-    expect([...stored.parts.keys()].toSorted()).toEqual([1, 3, 4]);
+    expect(new Set(stored.parts.keys())).toEqual(new Set([1, 3, 4]));
     expect(stored.finalized[0]).toMatchObject({ parts: [{}, { part_number: 2, etag: 'kept' }, {}, {}] });
   });
 });

@@ -25,6 +25,7 @@ export interface RecordedCall {
 /** The Web API's door: tokens, scopes, rate limits, then the method. */
 export class Api {
   readonly calls: RecordedCall[] = [];
+  readonly #open = new WeakMap<Response, RecordedCall>();
   readonly #listeners = new Set<(call: RecordedCall) => void>();
   readonly #world: World;
   readonly #limits: RateLimits;
@@ -65,15 +66,10 @@ export class Api {
         ms: 0,
       };
       this.calls.push(call);
-      response.locals.call = call;
+      this.#open.set(response, call);
       response.on('close', () => {
         call.ms = performance.now() - started;
-        if (response.writableFinished) call.status = response.statusCode;
-        const said: unknown = response.locals.answer;
-        if (isFields(said)) {
-          call.ok = said.ok === true;
-          if (typeof said.error === 'string') call.error = said.error;
-        }
+        call.status = response.writableFinished ? response.statusCode : 0;
         for (const listener of this.#listeners) listener(call);
       });
       next();
@@ -91,13 +87,25 @@ export class Api {
     const name = methodName(request);
     try {
       const answer = await this.#run(name, request);
-      reply(response, 200, { ok: true, ...answer });
+      this.#reply(response, 200, { ok: true, ...answer });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { retryAfter, ...extra } = error.extra;
       if (typeof retryAfter === 'number') response.set('retry-after', String(retryAfter));
-      reply(response, typeof retryAfter === 'number' ? 429 : 200, { ok: false, error: error.code, ...extra });
+      const status = typeof retryAfter === 'number' ? 429 : 200;
+      this.#reply(response, status, { ok: false, error: error.code, ...extra });
     }
+  }
+
+  /** Answers, and records the outcome before the app can see it. */
+  #reply(response: Response, status: number, answer: Fields): void {
+    const call = this.#open.get(response);
+    if (call !== undefined) {
+      call.ok = answer.ok === true;
+      call.status = status;
+      if (typeof answer.error === 'string') call.error = answer.error;
+    }
+    response.status(status).json(answer);
   }
 
   async #run(name: string, request: Request): Promise<Fields> {
@@ -106,7 +114,8 @@ export class Api {
     const token = tokenOf(request);
     const team = method.token === 'bot' ? this.#installation(token) : this.#anyTeam(method, token);
     const args = argsOf(request);
-    const channel = typeof args.channel === 'string' ? args.channel : String(args.channel_id ?? '');
+    const place = args.channel ?? args.channel_id;
+    const channel = typeof place === 'string' ? place : '';
     const seconds = this.#limits.take(name, method.tier, team.id, channel);
     if (seconds > 0) throw new Refusal('ratelimited', { retryAfter: seconds });
     const missing = method.scopes.filter((scope) => !this.#scopes.has(scope));
@@ -173,11 +182,6 @@ function summary(args: Fields): Fields {
   );
 }
 
-function reply(response: Response, status: number, answer: Fields): void {
-  response.locals.answer = answer;
-  response.status(status).json(answer);
-}
-
 /** The last handler: a body that cannot be read, or a bug of the sandbox. */
 export function lastResort(error: unknown, _request: Request, response: Response, next: NextFunction): void {
   if (response.headersSent) {
@@ -185,8 +189,8 @@ export function lastResort(error: unknown, _request: Request, response: Response
     return;
   }
   const tooLarge = isFields(error) && error.type === 'entity.too.large';
-  if (tooLarge) reply(response, 413, { ok: false, error: 'request_too_large' });
+  if (tooLarge) response.status(413).json({ ok: false, error: 'request_too_large' });
   else if (isFields(error) && typeof error.status === 'number')
-    reply(response, 200, { ok: false, error: 'invalid_form_data' });
+    response.json({ ok: false, error: 'invalid_form_data' });
   else next(error);
 }

@@ -109,11 +109,14 @@ function validator(definition: string): ValidateFunction {
   return made;
 }
 
-/** The errors that lie deepest: the others only say that no branch of a union fitted. */
+/** The errors that lie deepest, without those of the branches of a union that are for another type. */
 function explain(errors: ErrorObject[], pointer: string): string[] {
+  const meant = errors.filter((error) => error.keyword !== 'anyOf' && !isForOtherType(error));
+  if (meant.length === 0)
+    return [`unsupported type [json-pointer:${pointer}${errors[0]?.instancePath ?? ''}]`];
   const depth = (error: ErrorObject) => error.instancePath.split('/').length;
-  const deepest = Math.max(...errors.map(depth));
-  const messages = errors
+  const deepest = Math.max(...meant.map(depth));
+  const messages = meant
     .filter((error) => depth(error) === deepest)
     .map((error) => {
       const field = error.params.additionalProperty;
@@ -121,6 +124,13 @@ function explain(errors: ErrorObject[], pointer: string): string[] {
       return `${error.message ?? error.keyword}${detail} [json-pointer:${pointer}${error.instancePath}]`;
     });
   return [...new Set(messages)].slice(0, 5);
+}
+
+function isForOtherType({ keyword, instancePath, parentSchema, data }: ErrorObject): boolean {
+  if (keyword === 'const' && instancePath.endsWith('/type')) return true;
+  const properties: unknown = parentSchema?.properties;
+  const wanted = isFields(properties) && isFields(properties.type) ? properties.type.const : undefined;
+  return wanted !== undefined && isFields(data) && data.type !== wanted;
 }
 
 /** Rules between fields, which a schema made from types does not know. */

@@ -120,7 +120,8 @@ function sharesJson(world: World, file: SlackFile): Fields {
   };
   const ids: Record<'channels' | 'groups' | 'ims', string[]> = { channels: [], groups: [], ims: [] };
   for (const share of file.shares) {
-    const channel = world.anyChannel(share.channel);
+    const channel = world.team(file.teamId).channels.get(share.channel);
+    if (channel === undefined) continue;
     const side = channel.kind === 'channel' ? shares.public : shares.private;
     const entry = { ts: share.ts, ...(share.threadTs === undefined ? {} : { thread_ts: share.threadTs }) };
     side[share.channel] = [...(side[share.channel] ?? []), entry];

@@ -42,7 +42,7 @@ function inlineText(element: unknown): string {
     case 'emoji':
       return `:${String(element.name)}:`;
     default:
-      return String(element.fallback ?? element.value ?? '');
+      return typeof element.fallback === 'string' ? element.fallback : '';
   }
 }
 

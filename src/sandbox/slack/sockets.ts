@@ -113,7 +113,8 @@ export class Sockets implements Transport {
   async stop(): Promise<void> {
     clearInterval(this.#pings);
     for (const timer of this.#timers) clearTimeout(timer);
-    for (const { settle } of this.#waiting.values()) settle({ acked: false, reason: 'connection_failed' });
+    for (const waiting of this.#waiting.values())
+      waiting.settle({ acked: false, reason: 'connection_failed' });
     const gone = [...this.#sockets].map(
       (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
     );
@@ -152,7 +153,7 @@ export class Sockets implements Transport {
   #heard(data: RawData): void {
     let said: unknown;
     try {
-      said = JSON.parse(String(data));
+      said = JSON.parse(textOf(data));
     } catch {
       return;
     }
@@ -171,4 +172,9 @@ function envelope(delivery: Delivery, envelopeId: string): Record<string, unknow
     payload: delivery.payload,
     ...(delivery.kind === 'events_api' ? retry : {}),
   };
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString();
+  return Buffer.isBuffer(data) ? data.toString() : Buffer.from(data).toString();
 }

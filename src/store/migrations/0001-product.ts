@@ -119,6 +119,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       workspace text not null,
       turn uuid not null,
       part text not null,
+      key text not null,
       channel text not null,
       root numeric(16,6) not null,
       state text not null,

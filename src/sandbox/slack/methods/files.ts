@@ -99,7 +99,8 @@ function share(
 ): void {
   parts.deliveries.hold(async () => {
     await parts.deliveries.wait(parts.settings.shareDelayMs);
-    const channel = parts.world.anyChannel(channelId);
+    const channel = team.channels.get(channelId);
+    if (channel === undefined) return;
     const fileIds = files.map((file) => file.id);
     parts.messages.post(channel, { user: team.bot.userId, subtype: 'file_share', fileIds, ...said });
   });

@@ -1,6 +1,7 @@
+import { filledIn, pressed } from '../elements.ts';
 import type { InteractionResult, ResponseTarget } from '../interactions.ts';
 import { messageJson } from '../json.ts';
-import { type Block, type Channel, type Fields, isFields, type Person, type Team } from '../model.ts';
+import { type Channel, type Fields, isFields, type Person, type Team } from '../model.ts';
 import { type View, viewJson } from '../views.ts';
 import type { ChannelRef, PersonRef } from './admins.ts';
 import { Speakers } from './speakers.ts';
@@ -64,13 +65,8 @@ export class Clickers extends Speakers {
   }): Promise<InteractionResult> {
     const channel = this.channel(said.channel);
     const team = this.parts.world.team(channel.teamId);
-    return this.parts.interactions.command(
-      team,
-      this.person(said.person),
-      channel,
-      said.command,
-      said.text ?? '',
-    );
+    const text = this.escaped(team, said.text ?? '');
+    return this.parts.interactions.command(team, this.person(said.person), channel, said.command, text);
   }
 
   /** Uses a shortcut: a global one, or one of a message when a channel and a ts are given. */
@@ -172,6 +168,16 @@ export class Clickers extends Speakers {
     });
   }
 
+  /** Names in a command's text as Slack sends them with `should_escape`. */
+  private escaped(team: Team, text: string): string {
+    const person = (name: string) => [...team.people.values()].find((one) => one.name === name);
+    const channel = (name: string) => [...team.channels.values()].find((one) => one.name === name);
+    return text.replaceAll(/([@#])([\w.-]*\w)/g, (typed, mark: string, name: string) => {
+      const id = mark === '@' ? person(name)?.id : channel(name)?.id;
+      return id === undefined ? typed : `<${mark}${id}|${name}>`;
+    });
+  }
+
   private topmost(personRef: PersonRef): { person: Person; team: Team; view: View } {
     const person = this.person(personRef);
     const view = this.modal(person);
@@ -197,87 +203,4 @@ export class Clickers extends Speakers {
 
 function channelRef(channel: Channel): Fields {
   return { id: channel.id, name: channel.kind === 'im' ? 'directmessage' : channel.name };
-}
-
-/** Every element with an action_id, with its block's id. */
-function elements(blockId: unknown, value: unknown): { blockId: unknown; element: Fields }[] {
-  if (Array.isArray(value)) return value.flatMap((one) => elements(blockId, one));
-  if (!isFields(value)) return [];
-  const inside = Object.values(value).flatMap((one) => elements(blockId, one));
-  return typeof value.action_id === 'string' ? [{ blockId, element: value }, ...inside] : inside;
-}
-
-function pressed(blocks: Block[], click: Click, actionTs: string): Fields {
-  const found = blocks
-    .flatMap((block) => elements(block.block_id, block))
-    .filter(({ element }) => element.action_id === click.actionId);
-  const exact = found.find(
-    ({ element }) => click.value === undefined || choices(element).some((one) => one.value === click.value),
-  );
-  if (exact === undefined)
-    throw new Error(`Nothing to press: no ${click.actionId}${click.value ? ` = ${click.value}` : ''}.`);
-  const { element, blockId } = exact;
-  const common = { type: element.type, action_id: element.action_id, block_id: blockId, action_ts: actionTs };
-  const option = choices(element).find((one) => one.value === click.value) ?? element;
-  switch (element.type) {
-    case 'button':
-      return { ...common, text: element.text, ...present({ value: element.value, style: element.style }) };
-    case 'icon_button':
-    case 'feedback_buttons':
-      return { ...common, ...present({ value: option.value, text: option.text }) };
-    case 'checkboxes':
-      return { ...common, selected_options: [option] };
-    case 'users_select':
-      return { ...common, selected_user: click.value };
-    case 'channels_select':
-      return { ...common, selected_channel: click.value };
-    case 'conversations_select':
-      return { ...common, selected_conversation: click.value };
-    default:
-      return { ...common, selected_option: option };
-  }
-}
-
-/** What can be chosen in an element: itself, its options, or its two feedback buttons. */
-function choices(element: Fields): Fields[] {
-  const lists = [element.options, [element.positive_button, element.negative_button]];
-  const options = lists.flatMap((list) => (Array.isArray(list) ? list.filter(isFields) : []));
-  const takesAny = ['users_select', 'channels_select', 'conversations_select'].includes(String(element.type));
-  return options.length > 0 || takesAny ? options : [element];
-}
-
-function present(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-function filledIn(blocks: Block[], values: Record<string, string | string[]>): View['values'] {
-  const filled: View['values'] = {};
-  for (const block of blocks) {
-    if (block.type !== 'input' || !isFields(block.element)) continue;
-    const { element } = block;
-    const actionId = String(element.action_id);
-    filled[String(block.block_id)] = { [actionId]: inputValue(element, values[actionId]) };
-  }
-  return filled;
-}
-
-function inputValue(element: Fields, given: string | string[] | undefined): Fields {
-  const type = String(element.type);
-  const option = (value: string) => choices(element).find((one) => one.value === value) ?? { value };
-  if (type.startsWith('multi_') || type === 'checkboxes') {
-    const all = given === undefined ? [] : [given].flat();
-    return { type, selected_options: all.map(option) };
-  }
-  const value = Array.isArray(given) ? given[0] : given;
-  if (/^(static|external)_select$|^radio_buttons$/.test(type)) {
-    return { type, selected_option: value === undefined ? null : option(value) };
-  }
-  const field: Record<string, string> = {
-    users_select: 'selected_user',
-    channels_select: 'selected_channel',
-    conversations_select: 'selected_conversation',
-    datepicker: 'selected_date',
-    timepicker: 'selected_time',
-  };
-  return { type, [field[type] ?? 'value']: value ?? element.initial_value ?? null };
 }

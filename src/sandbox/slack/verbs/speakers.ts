@@ -1,7 +1,7 @@
-import { shownText } from '../shown.ts';
 import { type ContentSource, wholeContent } from '../content.ts';
 import type { Block, Channel, Ephemeral, Fields, Message, SlackFile, Team } from '../model.ts';
 import { compose } from '../rich-text.ts';
+import { shownText } from '../shown.ts';
 import type { NewFile } from '../world.ts';
 import { Admins, type ChannelRef, type PersonRef } from './admins.ts';
 

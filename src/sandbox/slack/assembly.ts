@@ -1,0 +1,41 @@
+import { Deliveries } from './deliveries.ts';
+import { Events } from './events.ts';
+import { FileRoom } from './file-room.ts';
+import { Interactions } from './interactions.ts';
+import { SLACK_LIMITS } from './limits.ts';
+import { Messages } from './messages.ts';
+import type { Parts, Settings } from './method.ts';
+import type { SlackWorkspaceOptions } from './options.ts';
+import { Sockets } from './sockets.ts';
+import { Views } from './views.ts';
+import type { World } from './world.ts';
+
+/** Puts the parts of a workspace together. */
+export function assemble(
+  world: World,
+  settings: Settings,
+  options: SlackWorkspaceOptions,
+  ackTimeoutMs: number,
+  appId: string,
+): Parts {
+  const { ids, clock, random } = world;
+  const sockets = new Sockets({ ids, random, ackTimeoutMs, appId });
+  const deliveries = new Deliveries(sockets, options.retryScale ?? 1);
+  const { limits = {} } = options;
+  const events = new Events({
+    deliveries,
+    ids,
+    clock,
+    random,
+    habits: { order: 'random', gapMs: 0, duplicateChance: 0, ...options.delivery },
+    scopes: settings.scopes,
+    subscribed: options.events,
+    eventsPerHour:
+      limits === 'off' ? Number.POSITIVE_INFINITY : (limits.eventsPerHour ?? SLACK_LIMITS.eventsPerHour),
+  });
+  const messages = new Messages(world, events);
+  const interactions = new Interactions({ world, messages, deliveries, triggerMs: settings.triggerMs });
+  const files = new FileRoom(world, () => settings.scopes.has('files:read'));
+  const views = new Views(world);
+  return { world, events, deliveries, messages, files, views, interactions, sockets, settings };
+}

@@ -1,0 +1,122 @@
+import { pino } from 'pino';
+import { afterAll } from 'vitest';
+import { textOf } from '../../src/sandbox/agent/records.ts';
+import type { Channel, Message, Person, SlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
+import { type Stage, type StageOptions, setStage } from '../../src/sandbox/stage.ts';
+import { copyOfTemplate, testServer } from '../store/postgres.ts';
+
+const patienceMs = 20_000;
+const lookEveryMs = 25;
+
+type Saying = Parameters<SlackWorkspace['say']>[0];
+
+/** A stage with people on it, and short words for what tests do there. */
+export class Scene {
+  readonly stage: Stage;
+  readonly ada: Person;
+  readonly grace: Person;
+  #channels = 0;
+
+  constructor(stage: Stage) {
+    this.stage = stage;
+    this.ada = stage.slack.createPerson({ name: 'ada', realName: 'Ada' });
+    this.grace = stage.slack.createPerson({ name: 'grace', realName: 'Grace' });
+  }
+
+  get slack() {
+    return this.stage.slack;
+  }
+
+  get agent() {
+    return this.stage.agent;
+  }
+
+  /** The bot's mention, as it is typed. */
+  get mention(): string {
+    return `<@${this.slack.bot.userId}>`;
+  }
+
+  /** A new channel with the bot and everybody in it. */
+  channel(name?: string): Channel {
+    this.#channels += 1;
+    return this.slack.createChannel({
+      name: name ?? `lab-${this.#channels}`,
+      purpose: 'Where things are tried',
+    });
+  }
+
+  /** Ada mentions the bot. */
+  ask(channel: Channel, text: string, more: Partial<Saying> = {}): Message {
+    return this.slack.say({ person: this.ada, channel, text: `${this.mention} ${text}`, ...more });
+  }
+
+  /** Ada, or somebody else, says something in a thread. */
+  reply(channel: Channel, root: Message, text: string, more: Partial<Saying> = {}): Message {
+    return this.slack.say({ person: this.ada, channel, thread: root.ts, text, ...more });
+  }
+
+  /** The bot's messages in a thread. */
+  replies(channel: Channel, root: Message): Message[] {
+    const thread = this.slack.thread(channel.id, root.threadTs ?? root.ts);
+    return thread.filter(({ user }) => user === this.slack.bot.userId);
+  }
+
+  /** What the bot shows in a thread, all of it. */
+  shown(channel: Channel, root: Message): string {
+    return this.replies(channel, root)
+      .map((message) => this.slack.shown(message))
+      .join('\n\n');
+  }
+
+  /** What the service holds of people's messages in the thread's task, oldest first. */
+  told(title: string): { texts: string[]; fileIds: string[][] } {
+    const task = this.agent.tasks.find((one) => one.title.startsWith(title));
+    const messages = task?.messages ?? [];
+    const texts = messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
+    const fileIds = messages.flatMap(({ input }) => (input === null ? [] : [input.fileIds]));
+    return { texts, fileIds };
+  }
+
+  /** Waits until the turn of this message is finished. */
+  async finished(channel: Channel, message: Message): Promise<void> {
+    await this.until(`the turn of "${message.text}" finishes`, async () => {
+      const key = { workspace: this.slack.team.id, channel: channel.id, ts: message.ts };
+      const turn = await this.stage.bot.store.turns.ofMessage(key);
+      return turn?.finished_at != null;
+    });
+  }
+
+  /** Waits until something is so; fails with `what` when it does not become so. */
+  async until<T>(
+    what: string,
+    look: () => T | undefined | false | Promise<T | undefined | false>,
+  ): Promise<T> {
+    const deadline = performance.now() + patienceMs;
+    while (performance.now() < deadline) {
+      const seen = await look();
+      if (seen !== undefined && seen !== false) return seen;
+      await pause(lookEveryMs);
+    }
+    throw new Error(`This did not happen: ${what}`);
+  }
+}
+
+/** Gives things the time to happen that must not happen. */
+export async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** A bot between a Slack workspace and an agent service, on a database of its own, gone with the test file. */
+export async function openScene(options: Omit<StageOptions, 'log'> = {}): Promise<Scene> {
+  const { host, port, user, database } = await copyOfTemplate(await testServer());
+  const stage = await setStage({
+    log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
+    databaseUrl: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
+    ...options,
+    agent: { pace: 0.02, ...options.agent },
+    slack: { limits: 'off', ...options.slack },
+    settings: { SLACK_EDITS_PER_MINUTE: '3000', ...options.settings },
+  });
+  afterAll(() => stage.stop());
+  return new Scene(stage);
+}

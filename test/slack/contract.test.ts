@@ -1,0 +1,266 @@
+import { pino } from 'pino';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  type SlackWorkspace,
+  type SlackWorkspaceOptions,
+  startSlackWorkspace,
+} from '../../src/sandbox/slack/workspace.ts';
+import { Budget } from '../../src/slack/budget.ts';
+import { SlackClient } from '../../src/slack/client.ts';
+import { Downloads } from '../../src/slack/downloads.ts';
+import { FileRefused } from '../../src/slack/errors.ts';
+import { slackFile } from '../../src/slack/files.ts';
+import { identify } from '../../src/slack/identity.ts';
+import { laneTable } from '../../src/slack/limits.ts';
+import { PacedClient } from '../../src/slack/paced-client.ts';
+import { People } from '../../src/slack/people.ts';
+import { Posting, type PostRequest } from '../../src/slack/posting.ts';
+import { ReadBack } from '../../src/slack/read-back.ts';
+import { Uploads } from '../../src/slack/uploads.ts';
+import { GcraLanes } from './gcra-lanes.ts';
+
+const log = pino({ level: 'silent' });
+
+let slack: SlackWorkspace;
+afterEach(() => slack.stop());
+
+/** A workspace with a channel, a person and a root message, and all that we call it with. */
+async function start(options: SlackWorkspaceOptions = {}) {
+  slack = await startSlackWorkspace(options);
+  const slackApiUrl = slack.apiUrl;
+  const { installation } = await identify({ token: slack.botToken, log, slackApiUrl });
+  const client = new SlackClient({ installation, log, slackApiUrl, timeoutMs: 1_000 });
+  const budget = new Budget({ store: new GcraLanes(), lanes: laneTable(), log });
+  const api = new PacedClient(client, budget);
+  const person = slack.createPerson({ name: 'ada' });
+  const channel = slack.createChannel({ name: 'lab', topic: 'Genes' });
+  const root = slack.say({ person, channel, text: 'Hello' });
+  const request: PostRequest = {
+    channel: channel.id,
+    threadTs: root.ts,
+    message: { text: 'Working', blocks: [{ type: 'markdown', text: '**Working**' }] },
+    key: 'turn-1/0',
+    kind: 'first',
+  };
+  return {
+    api,
+    budget,
+    person,
+    channel,
+    root,
+    request,
+    posting: new Posting({ api, log }),
+    readBack: new ReadBack({ api }),
+    people: new People({ api, log }),
+    downloads: new Downloads({ api, mostBytes: 10_000_000, slackApiUrl, idleMs: 1_000 }),
+    uploads: new Uploads({ api, slackApiUrl }),
+  };
+}
+
+describe('messages', () => {
+  test('are posted, edited, marked, found and deleted', async () => {
+    const { posting, readBack, request, channel, root } = await start();
+    const intendedAt = new Date();
+    const { ts } = await posting.post(request);
+    const state = () => ({ final: true, blank: false, unseenSince: 0 });
+    const where = { channel: channel.id, ts };
+    expect(await posting.edit({ ...where, state, render: () => ({ text: 'Done' }) })).toBe('edited');
+    expect(slack.message(channel, ts)).toMatchObject({ text: 'Done', threadTs: root.ts });
+    expect(slack.message(channel, ts).metadata).toMatchObject({ event_payload: { key: 'turn-1/0' } });
+    const mark = { channel: channel.id, ts: root.ts, name: 'eyes' };
+    expect(await posting.react(mark)).toBe(true);
+    expect(await posting.react(mark)).toBe(true);
+    expect(await posting.unreact(mark)).toBe(true);
+    expect(await posting.unreact(mark)).toBe(true);
+    expect(await posting.permalink(where)).toContain(channel.id);
+    const sought = { channel: channel.id, threadTs: root.ts, intendedAt };
+    expect(await readBack.find({ ...sought, key: 'turn-1/0' })).toEqual({ ts });
+    expect(await readBack.find({ ...sought, key: 'turn-1/1' })).toBeUndefined();
+    await posting.remove(where);
+    await posting.remove(where);
+    expect(await readBack.find({ ...sought, key: 'turn-1/0' })).toBeUndefined();
+  });
+
+  test('reach one person alone, in the channel or directly', async () => {
+    const { posting, person, channel, request } = await start();
+    await posting.ephemeral({ channel: channel.id, user: person.id, message: { text: 'psst' } });
+    expect(slack.ephemerals(person, channel)).toHaveLength(1);
+    const dm = await posting.openDm(person.id);
+    const { ts } = await posting.post({ ...request, channel: dm, threadTs: undefined });
+    expect(slack.message(dm, ts).text).toBe('Working');
+  });
+
+  test('whose answer is lost are found again', async () => {
+    const { posting, readBack, request, channel, root } = await start();
+    const intendedAt = new Date();
+    slack.faults.add({ call: 'chat.postMessage', fault: { kind: 'lost' }, times: 1 });
+    await expect(posting.post(request)).rejects.toMatchObject({ code: 'unavailable', outcome: 'unknown' });
+    const found = await readBack.find({
+      channel: channel.id,
+      threadTs: root.ts,
+      key: request.key,
+      intendedAt,
+    });
+    expect(found).toBeDefined();
+    expect(
+      slack.thread(channel, root.ts).filter((message) => message.user === slack.bot.userId),
+    ).toHaveLength(1);
+  });
+
+  test('that Slack is too slow to answer end with an unknown outcome', async () => {
+    const { posting, request } = await start();
+    slack.faults.add({ call: 'chat.postMessage', fault: { kind: 'latency', ms: 1_500 }, times: 1 });
+    await expect(posting.post(request)).rejects.toMatchObject({ slackCode: 'timed_out', outcome: 'unknown' });
+  });
+});
+
+describe('errors', () => {
+  test('tell what is gone, too long, or forbidden', async () => {
+    const { posting, request, channel } = await start({ scopes: ['chat:write'] });
+    const blocks = [{ type: 'markdown' as const, text: 'x'.repeat(12_001) }];
+    await expect(posting.post({ ...request, message: { text: 'x', blocks } })).rejects.toMatchObject({
+      code: 'payload_refused',
+    });
+    await expect(posting.post({ ...request, channel: 'C0NOWHERE' })).rejects.toMatchObject({
+      code: 'channel_gone',
+    });
+    const edit = {
+      channel: channel.id,
+      ts: '1.000000',
+      state: () => ({ final: true, blank: false, unseenSince: 0 }),
+    };
+    await expect(posting.edit({ ...edit, render: () => ({ text: 'x' }) })).rejects.toMatchObject({
+      code: 'message_gone',
+    });
+    await expect(posting.openDm('U1')).rejects.toMatchObject({ code: 'unauthorized', dead: false });
+    slack.archive(channel);
+    await expect(posting.post({ ...request, key: 'turn-1/1' })).rejects.toMatchObject({
+      slackCode: 'is_archived',
+    });
+    slack.revokeToken();
+    await expect(posting.post({ ...request, key: 'turn-1/2' })).rejects.toMatchObject({
+      code: 'unauthorized',
+      dead: true,
+    });
+  });
+
+  test('429 and ok:false ratelimited are waited out', async () => {
+    const { posting, request } = await start();
+    const body = { ok: false, error: 'ratelimited' };
+    const headers = { 'retry-after': '1' };
+    slack.faults.add({
+      call: 'chat.postMessage',
+      fault: { kind: 'status', status: 429, headers, body },
+      times: 1,
+    });
+    slack.faults.add({
+      call: 'chat.postMessage',
+      fault: { kind: 'status', status: 200, headers, body },
+      times: 1,
+    });
+    const began = performance.now();
+    await posting.post(request);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(1_990);
+  });
+});
+
+test('posts to one channel at the lanes’ pace are never refused', async () => {
+  const { posting, request } = await start();
+  await Promise.all([0, 1, 2].map((part) => posting.post({ ...request, key: `turn-2/${part}` })));
+  expect(Object.values(slack.refused).reduce((sum, count) => sum + count, 0)).toBe(0);
+});
+
+describe('files', () => {
+  const bytes = Buffer.from('gene,fold\n'.repeat(5_000));
+
+  /** Shares a file and gives its object as an event carries it. */
+  async function share(
+    scene: Awaited<ReturnType<typeof start>>,
+    kind:
+      | 'hosted'
+      | 'snippet'
+      | 'no_scope'
+      | 'redirect'
+      | 'lying_length'
+      | 'lying_size'
+      | 'external'
+      | 'connect_stub',
+  ) {
+    const { person, channel } = scene;
+    const said = slack.say({
+      person,
+      channel,
+      text: 'a file',
+      files: [{ name: 'a.csv', mime: 'text/csv', kind, bytes }],
+    });
+    const [id = ''] = said.fileIds;
+    if (kind === 'connect_stub')
+      return slackFile.parse({ id, mode: 'file_access', file_access: 'check_file_info' });
+    return await scene.downloads.info(id);
+  }
+
+  async function read(
+    scene: Awaited<ReturnType<typeof start>>,
+    file: Awaited<ReturnType<typeof share>>,
+    offset = 0,
+  ) {
+    const open = await scene.downloads.open(file, { offset });
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of open.stream) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+
+  test.each(['hosted', 'snippet', 'connect_stub'] as const)('%s: whole, and from an offset', async (kind) => {
+    const scene = await start();
+    const file = await share(scene, kind);
+    expect(await read(scene, file)).toEqual(bytes);
+    expect(await read(scene, file, 30_001)).toEqual(bytes.subarray(30_001));
+  });
+
+  test.each([
+    ['no_scope', 'missing_scope'],
+    ['redirect', 'missing_scope'],
+    ['lying_length', 'changed'],
+    ['lying_size', 'changed'],
+    ['external', 'external'],
+  ] as const)('%s is refused as %s', async (kind, reason) => {
+    const scene = await start();
+    const error = await read(scene, await share(scene, kind)).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(FileRefused);
+    expect(error).toMatchObject({ reason });
+  });
+
+  test('of ours are uploaded into a thread, and files.info tells so', async () => {
+    const { uploads, channel, root } = await start();
+    const ids: string[] = [];
+    const { fileId } = await uploads.upload({
+      channel: channel.id,
+      threadTs: root.ts,
+      name: 'chart.csv',
+      sizeBytes: bytes.length,
+      bytes: (async function* () {
+        yield bytes.subarray(0, 20_000);
+        yield bytes.subarray(20_000);
+      })(),
+      onId: async (id) => {
+        ids.push(id);
+      },
+    });
+    expect(ids).toEqual([fileId]);
+    await expect.poll(() => uploads.shared(fileId, channel.id)).toBe(true);
+    expect(await slack.fileBytes(fileId)).toEqual(bytes);
+  });
+});
+
+test('people and channels are who they are', async () => {
+  const { people, person, channel } = await start();
+  const guest = slack.createPerson({ name: 'gus', kind: 'guest' });
+  const stranger = slack.createPerson({ name: 'sam', kind: 'stranger' });
+  const bot = slack.createPerson({ name: 'bob', kind: 'bot' });
+  expect(await people.person(person.id)).toEqual({ id: person.id, name: 'ada', kind: 'member' });
+  expect((await people.person(guest.id)).kind).toBe('guest');
+  expect((await people.person(stranger.id)).kind).toBe('stranger');
+  expect((await people.person(bot.id)).kind).toBe('bot');
+  expect((await people.person('U0NOBODY')).kind).toBe('unknown');
+  expect(await people.channel(channel.id)).toMatchObject({ name: 'lab', topic: 'Genes', kind: 'public' });
+});

@@ -153,5 +153,6 @@ export function settingRows(): { name: string; fallback: string; what: string; s
 }
 
 function shown(value: unknown): string {
+  if (typeof value === 'object') return '{}';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -25,6 +25,10 @@ async function run(): Promise<void> {
         },
       );
     };
+    process.once('unhandledRejection', (error) => {
+      log.fatal({ err: error }, 'something failed that nobody waited for');
+      stop('an unhandled failure', 1);
+    });
     process.once('SIGTERM', () => stop('SIGTERM', 0));
     process.once('SIGINT', () => stop('SIGINT', 0));
     void app.lost.then((error) => stop(error.message, 1));

@@ -1,5 +1,5 @@
 import type { AgentClient } from '../agent/client.ts';
-import { AgentError, AgentNotFoundError, AgentRejectedError } from '../agent/errors.ts';
+import { AgentBusyError, AgentError, AgentNotFoundError, AgentRejectedError } from '../agent/errors.ts';
 import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
 import { StoreError } from '../store/errors.ts';
@@ -18,7 +18,7 @@ import { asksNothing, freezeQuestion, readQuestion } from './question.ts';
 import type { ReadRate } from './read-rate.ts';
 import { ReplyState } from './reply-state.ts';
 import { postResults } from './results.ts';
-import { deliver } from './sending.ts';
+import { type Delivered, deliver } from './sending.ts';
 import { threadTask } from './task.ts';
 import { ThreadPosts } from './thread-posts.ts';
 
@@ -98,7 +98,6 @@ export class TurnRun {
 
   /** Brings the question to the service: project, task, files, message. */
   async #ask(): Promise<void> {
-    const { store } = this.#parts;
     const projectId = await this.#patiently(async () =>
       channelProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
     );
@@ -122,12 +121,33 @@ export class TurnRun {
     }
     this.#state.step('working');
     const agent = await this.#agent();
-    const delivered = await this.#patiently(async () => {
-      const current = await store.turns.get(this.#turn.workspace, this.#turn.id);
-      return deliver(this.#parts, agent, taskId, current ?? this.#turn, this.#lease);
-    });
+    const delivered = await this.#patiently(() => this.#deliver(agent, taskId));
     this.#turn = delivered.turn;
     this.#known = delivered.reply;
+    // A stop that was asked for while the message was on its way found nothing to cancel yet.
+    if (delivered.turn.stop_asked_at !== null) await this.#patiently(() => agent.cancelTask(taskId));
+  }
+
+  async #deliver(agent: AgentClient, taskId: string): Promise<Delivered> {
+    const turn = await this.#parts.store.turns.get(this.#turn.workspace, this.#turn.id);
+    if (turn === undefined) throw new TurnEnds('withdrawn', null);
+    if (turn.stop_asked_at !== null && turn.send_intended_at === null) throw new TurnEnds('cancelled', null);
+    try {
+      return await deliver(this.#parts, agent, taskId, turn, this.#lease);
+    } catch (error) {
+      if (error instanceof AgentBusyError) {
+        const { status } = await agent.getTask(taskId);
+        // Busy passes by itself, but a task that has ended may take no more at all.
+        if (status === 'failed' || status === 'cancelled') {
+          throw new TurnEnds('refused', words.taskTakesNoMore, error);
+        }
+      }
+      const { skill } = this.#parts.settings;
+      if (error instanceof AgentNotFoundError && skill !== undefined && (await exists(agent, taskId))) {
+        throw new TurnEnds('refused', words.unknownSkill(skill), error);
+      }
+      throw error;
+    }
   }
 
   async #attach(projectId: string): Promise<string[]> {
@@ -294,6 +314,16 @@ export class TurnRun {
       refresh: async () => this.#follow?.freshen(),
       blank: () => this.#state.blank,
     };
+  }
+}
+
+async function exists(agent: AgentClient, taskId: string): Promise<boolean> {
+  try {
+    await agent.getTask(taskId);
+    return true;
+  } catch (error) {
+    if (error instanceof AgentNotFoundError) return false;
+    throw error;
   }
 }
 

@@ -31,6 +31,8 @@ export const badServiceKey =
 export const slackTrouble = 'Slack holds back messages right now. This goes on by itself in a moment.';
 export const taskGone =
   'The agent no longer knows this conversation; it was probably deleted there. Mention me in a new thread to begin again.';
+export const taskTakesNoMore =
+  'The agent takes no more messages in this conversation, because it was stopped or failed. Your message was not sent: mention me in a new thread to go on.';
 export const abandoned =
   'This did not work out after several tries, so I stopped trying. Your message may or may not have reached the agent; please send it again.';
 export const notAllowed =
@@ -65,6 +67,11 @@ export const continueMessage = 'Continue.';
 /** The service said no to the message, with its own words where it gave any. */
 export function rejected(said: string): string {
   return `The agent service did not take this message${withWords(said)} It was not sent; change it and send it again.`;
+}
+
+/** The service knows no skill of this name. */
+export function unknownSkill(name: string): string {
+  return `The agent has no skill called “${shorten(name, 100)}”. Your message was not sent; somebody who looks after the app has to change the skill.`;
 }
 
 /** The agent's reply ended with the service's error. */

@@ -1,15 +1,17 @@
+import { z } from 'zod';
 import { createLog } from '../operate/log.ts';
 import { type Check, checkResults } from './demo-check.ts';
-import { ThreadPrinter } from './demo-printer.ts';
 import { sampleTable } from './sample-table.ts';
 import { type Stage, setStage } from './stage.ts';
+import { ThreadPrinter } from './thread-printer.ts';
 
 const mib = 1024 * 1024;
 const deadlineMs = 55_000;
+const finalizeBody = z.looseObject({ parts: z.array(z.unknown()) });
 
 const began = performance.now();
 const log = createLog({ level: process.env.LOG_LEVEL ?? 'warn' });
-const stage = await setStage({ log, s3: true, agent: { dialect: { partSize: 5 * mib }, pace: 3 } });
+const stage = await setStage({ log, s3: true, agent: { dialect: { partSize: 5 * mib }, pace: 8 } });
 let failed = false;
 try {
   failed = !(await play(stage));
@@ -73,7 +75,7 @@ async function play({ slack, agent, bot }: Stage): Promise<boolean> {
   console.log(
     `  edits                     ${slack.calls.filter(({ method }) => method === 'chat.update').length}`,
   );
-  console.log(`  bytes up                  ${turn?.bytes_up ?? 0} in ${partsOf(turn?.bytes_up ?? 0)} parts`);
+  console.log(`  bytes up                  ${turn?.bytes_up ?? 0} in ${partsOf(agent)} parts`);
   console.log(`  results                   ${results}`);
   console.log(
     `  refused by Slack          ${Object.values(slack.refused).reduce((sum, count) => sum + count, 0)}`,
@@ -82,16 +84,19 @@ async function play({ slack, agent, bot }: Stage): Promise<boolean> {
   return checks.every(({ right }) => right);
 }
 
-function partsOf(bytes: number): number {
-  return Math.ceil(bytes / (5 * mib));
+/** Parts that the uploads were finalized with. */
+function partsOf(agent: Stage['agent']): number {
+  const finalized = agent.calls.filter(({ name }) => name.endsWith('/finalize'));
+  return finalized.reduce((sum, { body }) => {
+    const parsed = finalizeBody.safeParse(body);
+    return sum + (parsed.success ? parsed.data.parts.length : 0);
+  }, 0);
 }
 
 type BotStore = Stage['bot']['store'];
 
 async function turnOf(store: BotStore, channel: string, ts: string) {
-  const { workspace } =
-    stage.bot.workspace.id === '' ? { workspace: '' } : { workspace: stage.bot.workspace.id };
-  return store.turns.ofMessage({ workspace, channel, ts });
+  return store.turns.ofMessage({ workspace: stage.bot.workspace.id, channel, ts });
 }
 
 /** Waits until the turn of a message is finished. */

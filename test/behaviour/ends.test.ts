@@ -42,7 +42,7 @@ describe.concurrent('how a turn ends', () => {
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by grace.');
     const again = slack.click({ person: scene.ada.id, channel: channel.id, ts: reply.ts, actionId: 'stop' });
-    await expect(again).rejects.toThrow();
+    await expect(again).rejects.toThrow('stop');
   });
 
   test('a task that works on in the background is waited for, and its files are posted', async () => {
@@ -77,6 +77,8 @@ describe.concurrent('how a turn ends', () => {
     );
     await slack.click({ person: scene.ada.id, channel: channel.id, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+    expect(scene.shown(channel, root)).not.toContain('Nothing new');
   });
 
   test('what the agent writes never pings anybody', async () => {

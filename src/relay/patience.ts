@@ -10,7 +10,8 @@ export type Trouble = 'service_unreachable' | 'service_busy' | 'service_key' | '
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
-const mendPauseMs = 30_000;
+/** A key or token that is not accepted is tried again so often (ms): somebody must mend it first. */
+const mendPauseMs = 10_000;
 
 /** What an error that passes by itself is about; undefined for one that does not pass. */
 export function passing(error: unknown): { trouble: Trouble; waitMs?: number } | undefined {

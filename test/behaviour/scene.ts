@@ -106,9 +106,23 @@ export async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** A bot between a Slack workspace and an agent service, on a database of its own, gone with the test file. */
-export async function openScene(options: Omit<StageOptions, 'log'> = {}): Promise<Scene> {
-  const { host, port, user, database } = await copyOfTemplate(await testServer());
+let server: ReturnType<typeof testServer> | undefined;
+
+/** The test file's database server; to be called in `beforeAll` where scenes are opened inside of tests. */
+export function openServer(): ReturnType<typeof testServer> {
+  server ??= testServer();
+  return server;
+}
+
+/**
+ * A bot between a Slack workspace and an agent service, on a database of its own, gone with the test file; with
+ * `onTestFinished` for a scene of one test.
+ */
+export async function openScene(
+  options: Omit<StageOptions, 'log'> = {},
+  whenDone: (close: () => Promise<void>) => void = afterAll,
+): Promise<Scene> {
+  const { host, port, user, database } = await copyOfTemplate(await openServer());
   const stage = await setStage({
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
     databaseUrl: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
@@ -117,6 +131,6 @@ export async function openScene(options: Omit<StageOptions, 'log'> = {}): Promis
     slack: { limits: 'off', ...options.slack },
     settings: { SLACK_EDITS_PER_MINUTE: '3000', ...options.settings },
   });
-  afterAll(() => stage.stop());
+  whenDone(() => stage.stop());
   return new Scene(stage);
 }

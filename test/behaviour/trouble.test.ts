@@ -1,9 +1,13 @@
-import { describe, expect, test } from 'vitest';
-import { openScene } from './scene.ts';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openScene, openServer } from './scene.ts';
+
+beforeAll(async () => {
+  await openServer();
+});
 
 describe('trouble', () => {
   test('the service away at the mention: the thread says so, and the turn goes on when it is back', async () => {
-    const scene = await openScene();
+    const scene = await openScene({}, onTestFinished);
     const channel = scene.channel();
     const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
     const root = scene.ask(channel, 'are you there?');
@@ -18,7 +22,7 @@ describe('trouble', () => {
   });
 
   test('a dead service key is said once, and the turn goes on when it is mended', async () => {
-    const scene = await openScene({ agent: { pace: 0.02 } });
+    const scene = await openScene({}, onTestFinished);
     const channel = scene.channel();
     const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
     const root = scene.ask(channel, 'does the key fit?');
@@ -26,11 +30,13 @@ describe('trouble', () => {
       scene.shown(channel, root).includes('does not accept the key'),
     );
     mend();
+    await scene.finished(channel, root);
+    expect(scene.told('does the key fit?').texts).toEqual(['does the key fit?']);
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
   test('lost answers of creations and sends lead to no second project in use, task or message', async () => {
-    const scene = await openScene();
+    const scene = await openScene({}, onTestFinished);
     const channel = scene.channel('lossy');
     for (const call of ['POST /experimental/tasks', 'POST /experimental/tasks/{task_id}/messages']) {
       scene.agent.faults.add({ call, fault: { kind: 'lost' }, times: 1 });
@@ -43,7 +49,7 @@ describe('trouble', () => {
   });
 
   test('a lost answer to a post leads to no second reply', async () => {
-    const scene = await openScene();
+    const scene = await openScene({}, onTestFinished);
     const channel = scene.channel();
     scene.slack.faults.add({ call: 'chat.postMessage', fault: { kind: 'lost' }, times: 1 });
     const root = scene.ask(channel, 'posted once?');
@@ -52,7 +58,7 @@ describe('trouble', () => {
   });
 
   test('replies that came before their thread became ours are read back and wait like any other', async () => {
-    const scene = await openScene();
+    const scene = await openScene({}, onTestFinished);
     const channel = scene.channel();
     const root = scene.slack.say({ person: scene.ada, channel, text: 'forgot to mention the bot' });
     const reply = scene.reply(channel, root, 'and one more thing', { person: scene.grace });

@@ -1,20 +1,21 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { ControlRequest, Controls } from '../relay/controls.ts';
+import type { Controls, Press } from '../relay/controls.ts';
 import * as words from '../reply/words.ts';
 
-/** A press on one of our buttons. */
-export interface Press extends ControlRequest {
+/** A press, and where it was made. */
+export interface PlacedPress extends Press {
   channel: string;
   /** The thread that the message stands in. */
   threadTs: string | undefined;
-  /** When the button was pressed, as Slack's action_ts. */
-  ts: string;
 }
 
 /** Who carries the controls out. */
-export type ControlListeners = Pick<Controls, 'stop' | 'continue'>;
+export type ControlListeners = Pick<Controls, 'stop' | 'continue' | 'retry' | 'freshLinks'>;
+
+/** Our buttons, by their action id. */
+const buttons = { stop: 'stop', continue: 'continue', retry: 'retry', fresh_links: 'freshLinks' } as const;
 
 const pressShape = z.looseObject({
   team: z.looseObject({ id: z.string() }).nullish(),
@@ -30,27 +31,29 @@ const pressShape = z.looseObject({
 export function listenToControls(
   app: App,
   listeners: ControlListeners,
-  tell: (press: Press, sentence: string) => Promise<void>,
+  tell: (press: PlacedPress, sentence: string) => Promise<void>,
   log: Logger,
 ): void {
-  for (const control of ['stop', 'continue'] as const) {
-    app.action(control, async ({ ack, body }) => {
-      const press = readPress(body);
-      if (press === undefined) {
-        log.warn({ control }, 'a press that cannot be read is passed over');
-        await ack();
-        return;
-      }
-      const outcome = await listeners[control]({ ...press, text: words.continueMessage });
+  app.action(/.*/, async ({ ack, body, action }) => {
+    const id = 'action_id' in action ? action.action_id : '';
+    const press = readPress(body);
+    // Links are followed by Slack itself, and an older version may have shown other buttons.
+    if (!isButton(id) || press === undefined) {
+      log.debug({ action: id }, 'a press that is not for us is passed over');
       await ack();
-      if (outcome !== 'done') await tell(press, words.controlOver[outcome]);
-    });
-  }
-  // Links are followed by Slack itself; the press is only told to us.
-  app.action('open_result', async ({ ack }) => ack());
+      return;
+    }
+    const outcome = await listeners[buttons[id]](press);
+    await ack();
+    if (outcome !== 'done') await tell(press, words.controlOver[outcome]);
+  });
 }
 
-function readPress(body: unknown): Press | undefined {
+function isButton(id: string): id is keyof typeof buttons {
+  return Object.hasOwn(buttons, id);
+}
+
+function readPress(body: unknown): PlacedPress | undefined {
   const parsed = pressShape.safeParse(body);
   if (!parsed.success) return undefined;
   const { team, user, channel, container, actions } = parsed.data;

@@ -9,7 +9,7 @@ import {
 } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { boltLogger } from './bolt-logger.ts';
-import { type ControlListeners, listenToControls, type Press } from './controls.ts';
+import { type ControlListeners, listenToControls, type PlacedPress } from './controls.ts';
 import type { Intake } from './intake.ts';
 
 /** How events come: by Socket Mode, or by signed HTTP requests. */
@@ -21,7 +21,7 @@ export interface SlackAppParts {
   intake: Intake;
   controls: ControlListeners;
   /** Tells a person something that only they need to know. */
-  tell: (press: Press, sentence: string) => Promise<void>;
+  tell: (press: PlacedPress, sentence: string) => Promise<void>;
   authorize: Authorize<boolean>;
   slackApiUrl: string;
   log: Logger;

@@ -1,6 +1,10 @@
-import type { Message, Turn } from '../store/tables.ts';
+import { resultMessages } from '../reply/results.ts';
+import * as words from '../reply/words.ts';
+import type { Store } from '../store/store.ts';
+import type { Turn, Words } from '../store/tables.ts';
 import type { RelayParts } from './context.ts';
 import { isGone } from './follow.ts';
+import { shownResult } from './results.ts';
 
 /** What became of a control. */
 export type ControlOutcome = 'done' | 'over' | 'unknown';
@@ -10,6 +14,12 @@ export interface ControlRequest {
   workspace: string;
   turnId: string;
   person: string;
+}
+
+/** A press on a button below a message of ours. */
+export interface Press extends ControlRequest {
+  /** When the button was pressed, as Slack's action_ts: the ts of the message that the press stands for. */
+  ts: string;
 }
 
 /**
@@ -24,11 +34,11 @@ export class Controls {
   }
 
   /** Stops a turn gracefully: one that is not sent yet never is, one that is over is left alone. */
-  async stop({ workspace, turnId, person }: ControlRequest): Promise<ControlOutcome> {
+  async stop(request: ControlRequest): Promise<ControlOutcome> {
+    const { workspace, turnId, person } = request;
     const { store, log } = this.#parts;
     const turn = await store.turns.askStop(workspace, turnId, person);
-    if (turn === undefined)
-      return (await store.turns.get(workspace, turnId)) === undefined ? 'unknown' : 'over';
+    if (turn === undefined) return this.#missing(store, request);
     log.info({ turn: turn.id, person }, 'stop asked for');
     const thread = await store.threads.expect(turn);
     if (thread.task_id === null || turn.user_message_id === null) return 'done';
@@ -43,18 +53,56 @@ export class Controls {
   }
 
   /** Asks the agent to go on where an answer was cut off at the length limit; once for each turn. */
-  async continue(request: ControlRequest & { ts: string; text: string }): Promise<ControlOutcome> {
-    const { workspace, turnId, person, ts, text } = request;
+  async continue(press: Press): Promise<ControlOutcome> {
+    return this.#followUp(press, async () => ({ text: words.continueMessage }));
+  }
+
+  /** Sends a failed turn's message again, with the same files; once for each turn. */
+  async retry(press: Press): Promise<ControlOutcome> {
+    return this.#followUp(press, async (turn, store) => {
+      const { workspace, channel, message_ts: ts } = turn;
+      return (await store.messages.get({ workspace, channel, ts }))?.words ?? undefined;
+    });
+  }
+
+  /** Shows the presser new links to the results of a turn; only the presser sees them. */
+  async freshLinks({ workspace, turnId, person }: Press): Promise<ControlOutcome> {
+    const { store } = this.#parts;
+    const turn = await store.turns.get(workspace, turnId);
+    const posting = this.#parts.workspace(workspace)?.posting;
+    if (turn === undefined || posting === undefined) return 'unknown';
+    const thread = await store.threads.expect(turn);
+    if (thread.task_id === null) return 'unknown';
+    const claimed = await store.results.of(turn);
+    const all = await this.#parts.agent(thread.account).allResults(thread.task_id);
+    const results = all.filter(({ id }) => claimed.get(id) === turn.id).map(shownResult);
+    if (results.length === 0) return 'unknown';
+    for (const message of resultMessages(results)) {
+      await posting.ephemeral({ channel: turn.channel, user: person, threadTs: turn.root, message });
+    }
+    return 'done';
+  }
+
+  /** A message that a button writes: it waits in the thread like any other. */
+  async #followUp(
+    press: Press,
+    wordsOf: (turn: Turn, store: Store) => Promise<Words | undefined>,
+  ): Promise<ControlOutcome> {
+    const { workspace, turnId, person, ts } = press;
     return this.#parts.store.transaction(async (store, trx) => {
-      const turn: Turn | undefined = await store.turns.claimContinue(workspace, turnId);
-      if (turn === undefined)
-        return (await store.turns.get(workspace, turnId)) === undefined ? 'unknown' : 'over';
+      const turn = await store.turns.claimFollowUp(workspace, turnId);
+      if (turn === undefined) return this.#missing(store, press);
+      const said = await wordsOf(turn, store);
+      if (said === undefined) return 'unknown';
       const { channel, root } = turn;
-      const state: Message['state'] = 'waiting';
-      const message = { root, person, state, words: { text }, editedTs: null };
+      const message = { root, person, state: 'waiting', words: said, editedTs: null } as const;
       await store.messages.add({ workspace, channel, ts }, message);
       await this.#parts.enqueue(trx, { workspace, channel, root });
       return 'done';
     });
+  }
+
+  async #missing(store: Store, { workspace, turnId }: ControlRequest): Promise<ControlOutcome> {
+    return (await store.turns.get(workspace, turnId)) === undefined ? 'unknown' : 'over';
   }
 }

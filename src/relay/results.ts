@@ -1,5 +1,6 @@
 import type { AgentClient } from '../agent/client.ts';
-import { resultMessages } from '../reply/results.ts';
+import type { ResultFile } from '../agent/schema.ts';
+import { type Result, resultMessages } from '../reply/results.ts';
 import type { Turn } from '../store/tables.ts';
 import type { RelayParts } from './context.ts';
 import type { Lease } from './dispatcher.ts';
@@ -28,18 +29,15 @@ export async function postResults(
   const ours = await parts.store.results.of(turn);
   const mine = all.filter((result) => ours.get(result.id) === turn.id);
   if (mine.length === 0) return 0;
-  const messages = resultMessages(
-    mine.map(({ name, sizeBytes, mimeType, downloadUrl }) => ({
-      name,
-      sizeBytes,
-      mimeType,
-      url: downloadUrl,
-    })),
-    { turnId: turn.id },
-  );
+  const messages = resultMessages(mine.map(shownResult), { turnId: turn.id });
   await posts.load();
   for (const [index, message] of messages.entries()) {
     await posts.post(`results:${index}`, message, digestOf(message), 'result');
   }
   return mine.length;
+}
+
+/** A result as the thread shows it. */
+export function shownResult({ name, sizeBytes, mimeType, downloadUrl }: ResultFile): Result {
+  return { name, sizeBytes, mimeType, url: downloadUrl };
 }

@@ -1,5 +1,5 @@
 import type { AgentClient } from '../agent/client.ts';
-import { AgentBusyError, AgentError, AgentNotFoundError, AgentRejectedError } from '../agent/errors.ts';
+import { AgentBusyError, AgentNotFoundError } from '../agent/errors.ts';
 import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
 import { StoreError } from '../store/errors.ts';
@@ -21,6 +21,7 @@ import { postResults } from './results.ts';
 import { type Delivered, deliver } from './sending.ts';
 import { threadTask } from './task.ts';
 import { ThreadPosts } from './thread-posts.ts';
+import { ending, lineOutcome, outcomeOf, systemLines } from './turn-end.ts';
 
 /** How often a task that still works in the background is asked (ms). */
 const backgroundEveryMs = 2_000;
@@ -110,13 +111,15 @@ export class TurnRun {
     });
     if (this.#turn.content === null) {
       const attached = await this.#attach((await this.#thread()).project_id ?? projectId);
-      this.#turn = await freezeQuestion(
-        this.#parts,
-        this.#workspace,
-        await this.#thread(),
-        this.#turn,
-        { attached },
-        this.#lease,
+      this.#turn = await this.#patiently(async () =>
+        freezeQuestion(
+          this.#parts,
+          this.#workspace,
+          await this.#thread(),
+          this.#turn,
+          { attached },
+          this.#lease,
+        ),
       );
     }
     this.#state.step('working');
@@ -325,37 +328,4 @@ async function exists(agent: AgentClient, taskId: string): Promise<boolean> {
     if (error instanceof AgentNotFoundError) return false;
     throw error;
   }
-}
-
-/** What an error that does not pass by itself means for its turn. */
-function ending(error: unknown): { outcome: TurnOutcome; sentence: string | null } {
-  if (error instanceof TurnEnds) return { outcome: error.outcome, sentence: error.sentence };
-  if (error instanceof AgentNotFoundError) return { outcome: 'refused', sentence: words.taskGone };
-  if (error instanceof AgentRejectedError)
-    return { outcome: 'refused', sentence: words.rejected(error.words) };
-  if (error instanceof AgentError) return { outcome: 'refused', sentence: words.failed(error.sentence) };
-  return { outcome: 'abandoned', sentence: words.abandoned };
-}
-
-function lineOutcome(outcome: TurnOutcome | null): 'done' | 'failed' | 'length' {
-  return outcome === 'length' ? 'length' : outcome === 'failed' ? 'failed' : 'done';
-}
-
-function outcomeOf(message: AgentMessage): 'completed' | 'cancelled' | 'failed' | 'length' {
-  if (message.status === 'cancelled' || message.stopReason === 'cancelled') return 'cancelled';
-  if (message.status === 'failed' || message.stopReason === 'error' || message.error !== null)
-    return 'failed';
-  return message.stopReason === 'length' ? 'length' : 'completed';
-}
-
-/** What the service said in the task beside the reply, since the message that the reply answers. */
-async function systemLines(agent: AgentClient, taskId: string, reply: AgentMessage): Promise<string[]> {
-  const lines: string[] = [];
-  const from = reply.input?.userMessageId ?? null;
-  if (from === null) return lines;
-  for await (const message of agent.messagesAfter(taskId, from)) {
-    if (message.role !== 'system') continue;
-    lines.push(message.content.map((block) => (block.type === 'text' ? block.text : '')).join(''));
-  }
-  return lines.filter((line) => line !== '');
 }

@@ -55,7 +55,6 @@ const STOPPABLE: ReadonlySet<ReplyPhase> = new Set([
   'waiting',
   'working',
   'offline',
-  'background',
 ]);
 
 const USUAL_WORDS: Record<ReplyPhase, string> = {

@@ -30,8 +30,11 @@ const BLOCKS_MOST = 50;
 const TEXT_MOST = 9_500;
 const NAME_MOST = 300;
 
-/** The messages that list a turn's results: all of them, with links and a button for fresh ones (`fresh_links`). */
-export function resultMessages(results: readonly Result[], options: { turnId: string }): RenderedMessage[] {
+/** The messages that list a turn's results: all of them, with links, and a button for fresh ones (`fresh_links`) where a turn is named. */
+export function resultMessages(
+  results: readonly Result[],
+  options: { turnId?: string } = {},
+): RenderedMessage[] {
   const pages = paged(results.map((result) => ({ result, blocks: resultBlocks(result) })));
   let from = 1;
   return pages.map((page, index) => {
@@ -42,7 +45,7 @@ export function resultMessages(results: readonly Result[], options: { turnId: st
       { type: 'section', text: plainText(heading) },
       ...page.flatMap((entry) => entry.blocks),
     ];
-    if (index === pages.length - 1) {
+    if (index === pages.length - 1 && options.turnId !== undefined) {
       const text = plainText(words.buttons.freshLinks);
       blocks.push(contextLine(words.freshLinksHint), {
         type: 'actions',

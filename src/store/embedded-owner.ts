@@ -40,6 +40,28 @@ export async function hasOwner(socketFolder: string): Promise<boolean | undefine
   }
 }
 
+/**
+ * Takes the lock of a server that is to be stopped, so that an owner who is only slow to come finds it taken: 'ours',
+ * 'owned' by somebody else, or undefined when the server does not answer. The lock goes with the server.
+ */
+export async function seize(socketFolder: string): Promise<'ours' | 'owned' | undefined> {
+  if (socketFolder === '') return undefined;
+  const connection = client(socketFolder);
+  connection.on('error', () => undefined);
+  try {
+    await connection.connect();
+    const { rows } = await connection.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+      ownerLock,
+    ]);
+    if (rows[0]?.taken === true) return 'ours';
+    await connection.end();
+    return 'owned';
+  } catch {
+    await connection.end().catch(() => undefined);
+    return undefined;
+  }
+}
+
 /** Holds the owner's lock; takes it again when the server restarts itself after a crash of one of its processes. */
 export class Ownership {
   /** Settles when the lock is lost for good. */

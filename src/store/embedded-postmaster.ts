@@ -2,7 +2,7 @@ import { readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { hasOwner } from './embedded-owner.ts';
+import { hasOwner, seize } from './embedded-owner.ts';
 import { codeOf, StoreError } from './errors.ts';
 
 /** What a running server says of itself in its `postmaster.pid`. */
@@ -14,6 +14,8 @@ interface Postmaster {
 
 /** How long a server without an owner may be one whose owner is just starting. */
 const graceMs = 3_000;
+/** After how long (ms) a server that takes no connections is stopped all the same. */
+const mutedMs = 20_000;
 const stopMs = 60_000;
 
 /**
@@ -39,11 +41,15 @@ export async function clearLeftover(data: string, log: Logger): Promise<void> {
     const waitedMs = performance.now() - started;
     if (!signalled && (await hasOwner(found.socketFolder)) === true) throw alreadyRunning(data);
     if (!signalled && waitedMs > graceMs) {
-      log.warn({ pid: found.pid }, 'the database server has lost its owner; it is stopped');
-      signal(found.pid, data);
-      signalled = true;
+      const seized = await seize(found.socketFolder);
+      if (seized === 'owned') throw alreadyRunning(data);
+      if (seized === 'ours' || waitedMs > mutedMs) {
+        log.warn({ pid: found.pid }, 'the database server has lost its owner; it is stopped');
+        signal(found.pid, data);
+        signalled = true;
+      }
     }
-    if (waitedMs > graceMs + stopMs) {
+    if (waitedMs > mutedMs + stopMs) {
       throw new StoreError(
         'server_failed',
         `The database server (process ${found.pid}) that a dead owner left does not stop; stop it with "kill -QUIT ${found.pid}" and start again.`,

@@ -148,8 +148,8 @@ export interface TurnTable {
   stop_asked_at: MaybeTime;
   settled_at: MaybeTime;
   outcome: TurnOutcome | null;
-  /** Set when a person asked to go on after the length limit. */
-  continued_at: MaybeTime;
+  /** Set when a person pressed Continue or Try again. */
+  followed_at: MaybeTime;
   /** Set when the results have been posted (or there are none). */
   results_at: MaybeTime;
   finished_at: MaybeTime;

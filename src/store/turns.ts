@@ -142,14 +142,14 @@ export class Turns {
       .executeTakeFirst();
   }
 
-  /** Claims the one continuation of a turn; undefined where it was claimed before. */
-  async claimContinue(workspace: string, id: string): Promise<Turn | undefined> {
+  /** Claims the one follow-up that a button of a turn makes; undefined where it was claimed before. */
+  async claimFollowUp(workspace: string, id: string): Promise<Turn | undefined> {
     return this.#db
       .updateTable('turns')
-      .set({ continued_at: sql<Date>`now()` })
+      .set({ followed_at: sql<Date>`now()` })
       .where('workspace', '=', workspace)
       .where('id', '=', id)
-      .where('continued_at', 'is', null)
+      .where('followed_at', 'is', null)
       .returningAll()
       .executeTakeFirst();
   }

@@ -13,6 +13,42 @@ describe.concurrent('how a turn ends', () => {
     expect(scene.shown(channel, root)).not.toContain('Stop\n');
   });
 
+  test('Try again sends a failed message again, with its files, and only once', async () => {
+    const channel = scene.channel();
+    const files = [{ name: 'again.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const root = scene.ask(channel, '/fail and try me again', { files });
+    await scene.finished(channel, root);
+    const [reply] = scene.replies(channel, root);
+    const press = { person: scene.grace.id, channel: channel.id, ts: reply?.ts ?? '', actionId: 'retry' };
+    await slack.click(press);
+    await slack.click(press);
+    const told = await scene.until('the message is sent again', () => {
+      const now = scene.told('/fail and try me again');
+      return now.fileIds.length === 2 && now;
+    });
+    expect(told.texts).toEqual(['/fail and try me again', 'grace: /fail and try me again']);
+    expect(told.fileIds[1]).toEqual(told.fileIds[0]);
+    expect(JSON.stringify(slack.ephemerals(scene.grace, channel))).toContain('over already');
+  });
+
+  test('fresh links to the results are shown to who asks for them', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/files 2');
+    await scene.finished(channel, root);
+    const posted = scene.replies(channel, root).at(-1);
+    await slack.click({
+      person: scene.grace.id,
+      channel: channel.id,
+      ts: posted?.ts ?? '',
+      actionId: 'fresh_links',
+    });
+    const shown = await scene.until('the links are there', () => slack.ephemerals(scene.grace, channel)[0]);
+    const urls = [...JSON.stringify(shown.blocks).matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');
+    expect(urls).toHaveLength(2);
+    for (const url of urls) expect((await fetch(url)).status).toBe(200);
+    expect(slack.ephemerals(scene.ada, channel)).toHaveLength(0);
+  });
+
   test('an answer that was cut off at the length limit has a Continue button, which works once', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/lengthcut');

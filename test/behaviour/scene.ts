@@ -108,7 +108,7 @@ export async function pause(ms: number): Promise<void> {
 
 let server: ReturnType<typeof testServer> | undefined;
 
-/** The test file's database server; to be called in `beforeAll` where scenes are opened inside of tests. */
+/** The test file's database server; to be opened at the top of a file whose scenes are opened inside of tests. */
 export function openServer(): ReturnType<typeof testServer> {
   server ??= testServer();
   return server;

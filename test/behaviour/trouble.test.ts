@@ -1,9 +1,7 @@
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openScene, openServer } from './scene.ts';
 
-beforeAll(async () => {
-  await openServer();
-});
+await openServer();
 
 describe('trouble', () => {
   test('the service away at the mention: the thread says so, and the turn goes on when it is back', async () => {

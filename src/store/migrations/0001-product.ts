@@ -100,7 +100,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       stop_asked_at timestamptz,
       settled_at timestamptz,
       outcome text,
-      continued_at timestamptz,
+      followed_at timestamptz,
       results_at timestamptz,
       finished_at timestamptz,
       attempts integer not null default 0,

@@ -1,0 +1,45 @@
+import type { AgentClient } from '../agent/client.ts';
+import { AgentError, AgentNotFoundError, AgentRejectedError } from '../agent/errors.ts';
+import type { Message as AgentMessage } from '../agent/schema.ts';
+import * as words from '../reply/words.ts';
+import type { TurnOutcome } from '../store/tables.ts';
+import { TurnEnds } from './interruption.ts';
+
+/** What an error that does not pass by itself means for its turn. */
+export function ending(error: unknown): { outcome: TurnOutcome; sentence: string | null } {
+  if (error instanceof TurnEnds) return { outcome: error.outcome, sentence: error.sentence };
+  if (error instanceof AgentNotFoundError) return { outcome: 'refused', sentence: words.taskGone };
+  if (error instanceof AgentRejectedError)
+    return { outcome: 'refused', sentence: words.rejected(error.words) };
+  if (error instanceof AgentError) return { outcome: 'refused', sentence: words.failed(error.sentence) };
+  return { outcome: 'abandoned', sentence: words.abandoned };
+}
+
+/** What the line at the end of a long turn says of it. */
+export function lineOutcome(outcome: TurnOutcome | null): 'done' | 'failed' | 'length' {
+  return outcome === 'length' ? 'length' : outcome === 'failed' ? 'failed' : 'done';
+}
+
+/** What came of a settled reply. */
+export function outcomeOf(message: AgentMessage): 'completed' | 'cancelled' | 'failed' | 'length' {
+  if (message.status === 'cancelled' || message.stopReason === 'cancelled') return 'cancelled';
+  if (message.status === 'failed' || message.stopReason === 'error' || message.error !== null)
+    return 'failed';
+  return message.stopReason === 'length' ? 'length' : 'completed';
+}
+
+/** What the service said in the task beside the reply, since the message that the reply answers. */
+export async function systemLines(
+  agent: AgentClient,
+  taskId: string,
+  reply: AgentMessage,
+): Promise<string[]> {
+  const lines: string[] = [];
+  const from = reply.input?.userMessageId ?? null;
+  if (from === null) return lines;
+  for await (const message of agent.messagesAfter(taskId, from)) {
+    if (message.role !== 'system') continue;
+    lines.push(message.content.map((block) => (block.type === 'text' ? block.text : '')).join(''));
+  }
+  return lines.filter((line) => line !== '');
+}

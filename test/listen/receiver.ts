@@ -1,0 +1,111 @@
+import { createHmac } from 'node:crypto';
+import { afterAll } from 'vitest';
+import { Intake } from '../../src/listen/intake.ts';
+import { SlackApp } from '../../src/listen/slack-app.ts';
+import { HealthServer } from '../../src/operate/health.ts';
+import type { ControlOutcome, ControlRequest } from '../../src/relay/controls.ts';
+import { type Admission, Inbox } from '../../src/relay/inbox.ts';
+import { ThreadQueue } from '../../src/store/queue.ts';
+import { Store } from '../../src/store/store.ts';
+import { freshDatabase, silent } from '../store/postgres.ts';
+
+const signingSecret = 'a-signing-secret';
+
+/** What came through the receiver. */
+export interface Receiver {
+  store: Store;
+  admissions: Admission[];
+  controls: (ControlRequest & { control: string })[];
+  /** Sends a body as Slack does; `at` is the request's time in seconds. */
+  send(
+    body: string,
+    options?: {
+      form?: boolean;
+      secret?: string;
+      at?: number;
+      path?: string;
+      headers?: Record<string, string>;
+    },
+  ): Promise<Response>;
+  /** Makes the next `times` writes fail. */
+  breakStore(times: number): void;
+}
+
+/** The real HTTP receiver with the real inbox on a database of its own; Slack itself is not called. */
+export async function openReceiver(
+  bots: Record<string, { userId: string; botId: string }>,
+): Promise<Receiver> {
+  const database = await freshDatabase();
+  const store = new Store(database.kysely);
+  const queue = new ThreadQueue({ database, log: silent });
+  await queue.start();
+  afterAll(() => queue.stop());
+  const admissions: Admission[] = [];
+  const controls: Receiver['controls'] = [];
+  let broken = 0;
+  const inbox = new Inbox({
+    store,
+    enqueue: async (trx, thread) => {
+      broken -= 1;
+      if (broken >= 0) throw new Error('the disk is full');
+      await queue.send(trx, thread);
+    },
+    accountOf: () => 'settings',
+  });
+  const heard =
+    (control: string) =>
+    async (request: ControlRequest): Promise<ControlOutcome> => {
+      controls.push({ ...request, control });
+      return 'done';
+    };
+  const slackApp = new SlackApp({
+    transport: { kind: 'http', signingSecret },
+    intake: new Intake({
+      inbox,
+      bot: (workspace) => bots[workspace],
+      onAdmission: (admission) => admissions.push(admission),
+      log: silent,
+    }),
+    controls: {
+      stop: heard('stop'),
+      continue: heard('continue'),
+      retry: heard('retry'),
+      freshLinks: heard('fresh links'),
+    },
+    tell: async () => undefined,
+    authorize: async () => ({ botToken: 'xoxb-nobody', botUserId: 'U0', botId: 'B0' }),
+    slackApiUrl: 'http://127.0.0.1:9/',
+    log: silent,
+  });
+  const server = new HealthServer({
+    database: async () => true,
+    draining: () => false,
+    report: () => ({}),
+    fallback: slackApp.requestListener,
+  });
+  const port = await server.start(0, '127.0.0.1');
+  afterAll(() => server.stop());
+  return {
+    store,
+    admissions,
+    controls,
+    breakStore: (times) => {
+      broken = times;
+    },
+    send: (body, options = {}) => {
+      const at = String(options.at ?? Math.floor(Date.now() / 1_000));
+      const signed = createHmac('sha256', options.secret ?? signingSecret).update(`v0:${at}:${body}`);
+      const type = options.form === true ? 'application/x-www-form-urlencoded' : 'application/json';
+      return fetch(`http://127.0.0.1:${port}${options.path ?? '/slack/events'}`, {
+        method: 'POST',
+        body,
+        headers: {
+          'content-type': type,
+          'x-slack-request-timestamp': at,
+          'x-slack-signature': `v0=${signed.digest('hex')}`,
+          ...options.headers,
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startAgentService } from '../src/sandbox/agent/service.ts';
+import { startSlackWorkspace } from '../src/sandbox/slack/workspace.ts';
+
+const slack = await startSlackWorkspace({ limits: 'off' });
+const agent = await startAgentService({ pace: 0.02 });
+const folder = await mkdtemp(join(tmpdir(), 'taskthread-main-'));
+await chmod(folder, 0o711);
+const children: ChildProcess[] = [];
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await slack.stop();
+  await agent.stop();
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+});
+
+const settings = {
+  SLACK_BOT_TOKEN: slack.botToken,
+  SLACK_APP_TOKEN: slack.appToken,
+  SLACK_API_URL: slack.apiUrl,
+  AGENT_BASE_URL: agent.url,
+  AGENT_API_KEY: agent.apiKey,
+  DATA_FOLDER: join(folder, 'data'),
+  PORT: '0',
+  HOST: '127.0.0.1',
+};
+
+/** The program as `npm start` runs it. */
+function start(environment: Record<string, string>, args: string[] = []) {
+  const child = spawn(process.execPath, ['src/main.ts', ...args], {
+    env: { PATH: process.env.PATH ?? '', ...environment },
+  });
+  children.push(child);
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const says = async (words: string): Promise<void> => {
+    while (!said.includes(words)) {
+      if (child.exitCode !== null) throw new Error(`It ended without saying "${words}": ${said}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  return { child, ended, says, said: () => said };
+}
+
+describe('the program', () => {
+  test('without settings says which are missing, and exits with 1', async () => {
+    const program = start({});
+    expect(await program.ended).toBe(1);
+    expect(program.said()).toContain('SLACK_BOT_TOKEN is missing');
+    expect(program.said()).not.toContain('    at ');
+  });
+
+  test('--help names every setting', async () => {
+    const program = start({}, ['--help']);
+    expect(await program.ended).toBe(0);
+    expect(program.said()).toContain('AGENT_API_KEY (required)');
+    expect(program.said()).toContain('DRAIN_SECONDS (8)');
+  });
+
+  test('a token that Slack does not take is said, and exits with 1', async () => {
+    const program = start({ ...settings, SLACK_BOT_TOKEN: 'xoxb-not-a-token' });
+    expect(await program.ended).toBe(1);
+    expect(program.said()).toContain('invalid_auth');
+    expect(program.said()).not.toContain('xoxb-not-a-token');
+  });
+
+  test('a second one on the same folder is refused with a sentence, and the first ends in order', async () => {
+    const first = start(settings);
+    await first.says('taskthread is running');
+    const second = start(settings);
+    expect(await second.ended).toBe(1);
+    expect(second.said()).toContain('Taskthread is already running');
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+  });
+});

@@ -1,3 +1,5 @@
+import { seededRandom } from './slack/ids.ts';
+
 /** A column of the sample table as it was written: what an honest summary must say. */
 export interface SampleColumn {
   name: string;
@@ -13,20 +15,9 @@ export interface SampleTable {
 
 const genes = ['BRCA1', 'TP53', 'EGFR', 'MYC', 'KRAS', 'PTEN', 'CDK2', 'GAPDH', 'ACTB', 'IL6'];
 
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** A CSV of at least `bytes`, the same for the same seed. */
 export function sampleTable(seed: number, bytes: number): SampleTable {
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   const header = 'sample,gene,reads,quality,length\n';
   const lines = [header];
   const sums = { reads: 0, quality: 0, length: 0 };

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const runningWords = '"taskthread is running"';
+const readyMs = 60_000;
+const stopMs = 15_000;
+
+/** One life of the bot, as an operator starts it. */
+export class BotProcess {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  readonly #log: WriteStream;
+  readonly #ready = Promise.withResolvers<boolean>();
+
+  /** `settings` are its whole environment but for what a process needs; its log lines are added to `logFile`. */
+  constructor(settings: Readonly<Record<string, string>>, logFile: string) {
+    const { PATH, HOME, TMPDIR } = process.env;
+    const env = { PATH, HOME, TMPDIR, LOG_LEVEL: 'info', ...settings };
+    this.#child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#ended = once(this.#child, 'exit');
+    this.#log = createWriteStream(logFile, { flags: 'a' });
+    this.#log.write(`--- process ${this.#child.pid} started\n`);
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      if (stream === null) continue;
+      createInterface({ input: stream }).on('line', (line) => {
+        this.#log.write(`${line}\n`);
+        if (line.includes(runningWords)) this.#ready.resolve(true);
+      });
+    }
+    void this.#ended.then(() => this.#ready.resolve(false));
+  }
+
+  get alive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Resolves when it takes events; false where it ended before. Throws where it does neither in a minute. */
+  async ready(): Promise<boolean> {
+    const late = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => late.reject(new Error('The bot did not start within a minute.')), readyMs);
+    try {
+      return await Promise.race([this.#ready.promise, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  freeze(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#child.kill('SIGCONT');
+  }
+
+  /** kill -9; resolves when it is gone. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#ended;
+    this.#log.end('--- killed\n');
+  }
+
+  /** Asks it to go, and kills it where it does not; the answer is whether it went by itself. */
+  async stop(): Promise<boolean> {
+    this.thaw();
+    this.#child.kill('SIGTERM');
+    let inTime = true;
+    const timer = setTimeout(() => {
+      inTime = false;
+      this.#child.kill('SIGKILL');
+    }, stopMs);
+    await this.#ended;
+    clearTimeout(timer);
+    this.#log.end('--- stopped\n');
+    return inTime;
+  }
+}

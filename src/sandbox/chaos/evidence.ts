@@ -1,0 +1,93 @@
+import type { AgentService } from '../agent/service.ts';
+import type { Message, SlackWorkspace } from '../slack/workspace.ts';
+import type { FileMark, Findings, HeldTask, SaidMessage, ShownPost, ShownThread } from './comparison.ts';
+import type { TurnRow } from './ledger.ts';
+
+/** The mark on a message that waits. */
+const waitingMark = 'hourglass_flowing_sand';
+/** Words of a turn that is not over. */
+const unsettledWords =
+  /getting started|Passing (your files|“)|The agent is working|waits until the agent|Stopping…|cannot be reached|a lot to do|does not accept the key|holds back messages/;
+
+/** What the tasks hold; `names` are the people who sign their words in threads of several. */
+export async function heldTasks(agent: AgentService, names: readonly string[]): Promise<HeldTask[]> {
+  const marks = new Map<string, FileMark>();
+  for (const file of agent.files) {
+    if (file.ready && file.purpose === 'input') marks.set(file.id, `${file.name} ${await file.sha256()}`);
+  }
+  const signature = new RegExp(`^(${names.join('|')}): `);
+  return agent.tasks.flatMap(({ id, project, messages, results }) => {
+    const replies = messages.filter(({ role }) => role === 'assistant');
+    const held = messages
+      .filter(({ role }) => role === 'user')
+      .map((message) => {
+        const { fileIds = [] } =
+          replies.find(({ input }) => input?.userMessageId === message.id)?.input ?? {};
+        return {
+          text: textOf(message.content).replace(signature, ''),
+          files: fileIds.map((file) => marks.get(file) ?? file),
+        };
+      });
+    if (held.length === 0) return [];
+    const texts = replies.map(({ content }) => textOf(content));
+    return [
+      {
+        id,
+        project: project.id,
+        messages: held,
+        replies: texts,
+        results: results.map(({ file }) => file.name),
+      },
+    ];
+  });
+}
+
+/** What the threads show in which people said something. */
+export function shownThreads(slack: SlackWorkspace, said: readonly SaidMessage[]): ShownThread[] {
+  return [...new Set(said.map(({ thread }) => thread))].map((thread) => {
+    const [channel = '', root = ''] = thread.split('/');
+    const messages = slack.thread(channel, root);
+    return {
+      thread,
+      posts: messages
+        .filter(({ user }) => user === slack.bot.userId)
+        .map((message) => shownPost(slack, message)),
+      marks: messages.filter(({ reactions }) => (reactions.get(waitingMark) ?? []).length > 0).length,
+    };
+  });
+}
+
+function shownPost(slack: SlackWorkspace, message: Message): ShownPost {
+  const blocks = message.blocks ?? [];
+  const answers = blocks.filter(({ type }) => type === 'markdown');
+  const others = blocks.filter(({ type }) => type !== 'markdown');
+  const aside = message.blocks === undefined ? message.text : slack.shown({ text: '', blocks: others });
+  const payload = message.metadata?.event_payload;
+  const key = typeof payload === 'object' && payload !== null && 'key' in payload ? payload.key : undefined;
+  return {
+    answer: answers.length === 0 ? '' : slack.shown({ text: '', blocks: answers }),
+    aside,
+    key: typeof key === 'string' ? key : undefined,
+    unsettled: JSON.stringify(others).includes('"action_id":"stop"') || unsettledWords.test(aside),
+  };
+}
+
+/** By thread, the ts of its messages in the order in which the service got them. */
+export function sendOrder(agent: AgentService, turns: readonly TurnRow[]): Findings['sent'] {
+  const position = new Map(
+    agent.tasks.flatMap(({ messages }) => messages.map(({ id }, index) => [id, index] as const)),
+  );
+  const at = ({ userMessageId }: TurnRow) => position.get(userMessageId ?? '') ?? -1;
+  const order = new Map<string, string[]>();
+  for (const turn of turns.filter((one) => at(one) >= 0).toSorted((a, b) => at(a) - at(b))) {
+    const thread = `${turn.channel}/${turn.root}`;
+    order.set(thread, [...(order.get(thread) ?? []), turn.ts]);
+  }
+  return order;
+}
+
+function textOf(content: readonly { type: string; text?: unknown }[]): string {
+  return content
+    .flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []))
+    .join('');
+}

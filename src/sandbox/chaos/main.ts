@@ -1,0 +1,29 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { damageKinds } from './comparison.ts';
+import { ChaosOptionsError, readOptions } from './options.ts';
+import { isWhole, reportLine } from './report.ts';
+import { runChaos } from './run.ts';
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const options = readOptions(args);
+    const logs = options.logs ?? (await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-')));
+    const { damage, figures } = await runChaos({ ...options, logs }, (line) =>
+      console.error(`chaos: ${line}`),
+    );
+    const whole = isWhole(damage);
+    for (const kind of damageKinds)
+      for (const sentence of damage[kind]) console.error(`${kind}: ${sentence}`);
+    if (!whole) console.error(`The bot's log lines are in ${logs}`);
+    else if (options.logs === undefined) await rm(logs, { recursive: true, force: true });
+    console.log(reportLine(damage, figures));
+    return whole ? 0 : 1;
+  } catch (error) {
+    console.error(error instanceof ChaosOptionsError ? error.message : error);
+    return error instanceof ChaosOptionsError ? 2 : 1;
+  }
+}

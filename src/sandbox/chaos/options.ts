@@ -1,0 +1,55 @@
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+
+/** What the command line asks for. */
+export interface ChaosOptions {
+  /** How often a process is killed. */
+  kills: number;
+  seed: number;
+  /** Processes that share the work. */
+  replicas: number;
+  /** Folder for the bot's log lines; a temporary one when left out, kept only where there was damage. */
+  logs: string | undefined;
+}
+
+const schema = z.object({
+  kills: z.coerce.number().int().min(1).max(1_000).default(20),
+  seed: z.coerce.number().int().nonnegative().default(1),
+  replicas: z.coerce.number().int().min(1).max(8).default(1),
+  logs: z.string().min(1).optional(),
+});
+
+/** The command line does not make options; `message` says which part and how to mend it. */
+export class ChaosOptionsError extends Error {
+  readonly code = 'bad_options';
+
+  constructor(problems: readonly string[]) {
+    super(
+      `Usage: npm run chaos -- --kills N --seed S [--replicas R] [--logs FOLDER]\n${problems.join('\n')}`,
+    );
+    this.name = 'ChaosOptionsError';
+  }
+}
+
+/** Reads the command line, without `node` and the file's name. Throws ChaosOptionsError. */
+export function readOptions(args: readonly string[]): ChaosOptions {
+  const parsed = schema.safeParse(valuesOf(args));
+  if (!parsed.success) {
+    throw new ChaosOptionsError(
+      parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`),
+    );
+  }
+  return { ...parsed.data, logs: parsed.data.logs };
+}
+
+function valuesOf(args: readonly string[]): unknown {
+  try {
+    const option = { type: 'string' } as const;
+    return parseArgs({
+      args: [...args],
+      options: { kills: option, seed: option, replicas: option, logs: option },
+    }).values;
+  } catch (cause) {
+    throw new ChaosOptionsError([cause instanceof Error ? cause.message : String(cause)]);
+  }
+}

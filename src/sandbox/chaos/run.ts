@@ -1,0 +1,207 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { startEmbedded } from '../../store/embedded.ts';
+import { type AgentService, startAgentService } from '../agent/service.ts';
+import { type SlackWorkspace, startSlackWorkspace } from '../slack/workspace.ts';
+import { chaosAgent } from './agent-script.ts';
+import { Assault } from './assault.ts';
+import { Bots } from './bots.ts';
+import { compare, type Damage } from './comparison.ts';
+import { Conversation } from './conversation.ts';
+import { heldTasks, sendOrder, shownThreads } from './evidence.ts';
+import { type Connection, embeddedConnection } from './ledger.ts';
+import type { ChaosOptions } from './options.ts';
+import { between, type Randoms, randomsOf } from './randoms.ts';
+import type { RunFigures } from './report.ts';
+import { agentWeather, Ears, HeardFaults, slackWeather } from './weather.ts';
+import { Witness } from './witness.ts';
+
+const messagesPerKill = 3;
+const settleMs = 90_000;
+/** Bytes: a larger file goes up in parts of half that. */
+const multipartThreshold = 1_024;
+
+/** What a run came to. */
+export interface RunOutcome {
+  damage: Damage;
+  figures: RunFigures;
+}
+
+/** One run from start to end; nothing of it is left. `tell` hears how far it is. */
+export async function runChaos(
+  options: ChaosOptions & { logs: string },
+  tell: (line: string) => void,
+): Promise<RunOutcome> {
+  const undo: (() => Promise<unknown>)[] = [];
+  try {
+    return await run(options, tell, undo);
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}
+
+async function run(
+  options: ChaosOptions & { logs: string },
+  tell: (line: string) => void,
+  undo: (() => Promise<unknown>)[],
+): Promise<RunOutcome> {
+  const began = performance.now();
+  const { kills, seed, replicas, logs } = options;
+  await mkdir(logs, { recursive: true });
+  const folder = await mkdtemp(join(tmpdir(), 'taskthread-chaos-'));
+  undo.push(() => rm(folder, { recursive: true, force: true }));
+  await chmod(folder, 0o711);
+  const random = randomsOf(seed);
+  const ears = new Ears();
+  const { slack, agent } = await startServices(random, ears, undo);
+  const shared = replicas > 1 ? await startDatabase(join(folder, 'shared'), undo) : undefined;
+  const dataFolder = join(folder, 'data');
+  const bots = new Bots({ settings: settingsOf(slack, agent, shared ?? { dataFolder }), logs });
+  undo.push(() => bots.stop());
+  const witness = new Witness(async () => shared ?? embeddedConnection(dataFolder));
+  undo.push(() => witness.stop());
+  await bots.start(replicas);
+  tell(`the bot runs after ${seconds(began)} s`);
+  await witness.start();
+
+  const settled = settledReplies(agent);
+  const conversation = new Conversation(slack, random.people);
+  const parts = {
+    bots,
+    ears,
+    random: random.kills,
+    ledger: () => witness.ledger,
+    repliesSettled: () => settled,
+  };
+  const assault = new Assault(parts, replicas);
+  while (assault.kills < kills) {
+    const talk = talkFor(conversation, random.people);
+    await assault.strike();
+    await talk;
+    if (assault.kills % 10 === 0) tell(`${assault.kills} kills after ${seconds(began)} s`);
+  }
+  slack.faults.clear();
+  agent.faults.clear();
+  const unfinished = await settle(slack, witness);
+  const turns = await witness.turns();
+  tell(`settled after ${seconds(began)} s`);
+
+  const tasks = await heldTasks(agent, conversation.names);
+  const damage = compare({
+    said: conversation.said,
+    tasks,
+    threads: shownThreads(slack, conversation.said),
+    waitedTogether: witness.waitedTogether,
+    sent: sendOrder(agent, turns),
+    unfinished,
+  });
+  await witness.stop();
+  const lateStops = await bots.stop();
+  const used = new Set(agent.tasks.map(({ project }) => project.id));
+  const figures = {
+    kills: assault.kills,
+    messages: conversation.said.length,
+    killsByStep: assault.killsByStep,
+    seconds: seconds(began),
+    seed,
+    replicas,
+    files: conversation.said.filter(({ files }) => files.length > 0).length,
+    freezes: assault.freezes,
+    undelivered: slack.deliveryStats.lost,
+    orphanedTasks: agent.tasks.length - tasks.length,
+    orphanedProjects: agent.projects.filter(({ id }) => !used.has(id)).length,
+    failedStarts: bots.failedStarts,
+    lateStops,
+  };
+  return { damage, figures };
+}
+
+async function startServices(random: Randoms, ears: Ears, undo: (() => Promise<unknown>)[]) {
+  const slack = await startSlackWorkspace({
+    random: random.slack,
+    retryScale: 1 / 60,
+    clientMsgIdDedupe: false,
+    delivery: { order: 'random', duplicateChance: 0.15 },
+    limits: { tier2: 60, tier3: 240, tier4: 300, methods: { 'chat.update': 400 } },
+    faults: new HeardFaults(random.slackWeather, (call) => ears.hear('slack', call)),
+  });
+  undo.push(() => slack.stop());
+  const agent = await startAgentService({
+    script: chaosAgent(),
+    dialect: { multipartThreshold, partSize: multipartThreshold / 2, minPartSize: 1 },
+    faults: new HeardFaults(random.agentWeather, (call) => ears.hear('agent', call)),
+  });
+  undo.push(() => agent.stop());
+  for (const rule of slackWeather) slack.faults.add(rule);
+  for (const rule of agentWeather) agent.faults.add(rule);
+  return { slack, agent };
+}
+
+async function startDatabase(folder: string, undo: (() => Promise<unknown>)[]): Promise<Connection> {
+  await mkdir(folder);
+  const server = await startEmbedded({ folder, log: pino({ level: 'silent' }) });
+  undo.push(() => server.stop());
+  return server.connection;
+}
+
+function settingsOf(
+  slack: SlackWorkspace,
+  agent: AgentService,
+  place: Connection | { dataFolder: string },
+): Record<string, string> {
+  return {
+    SLACK_BOT_TOKEN: slack.botToken,
+    SLACK_APP_TOKEN: slack.appToken,
+    SLACK_API_URL: slack.apiUrl,
+    SLACK_EDITS_PER_MINUTE: '400',
+    AGENT_BASE_URL: agent.url,
+    AGENT_API_KEY: agent.apiKey,
+    PORT: '0',
+    HOST: '127.0.0.1',
+    ...('dataFolder' in place ? { DATA_FOLDER: place.dataFolder } : { DATABASE_URL: addressOf(place) }),
+  };
+}
+
+function addressOf({ host, port, user, database }: Connection): string {
+  return `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+}
+
+/** The service's replies that are complete, kept up to date. */
+function settledReplies(agent: AgentService): ReadonlySet<string> {
+  const settled = new Set<string>();
+  agent.onStatus((change) => {
+    if (change.kind === 'message' && change.status === 'completed') settled.add(change.message.id);
+  });
+  return settled;
+}
+
+/** What people say for one kill. */
+async function talkFor(conversation: Conversation, random: () => number): Promise<void> {
+  for (let i = 0; i < messagesPerKill; i += 1) {
+    conversation.sayOne();
+    await sleep(between(random, 0, 250));
+  }
+}
+
+/** Waits until everything is done, or for as long as that may take; the answer is how much is not. */
+async function settle(slack: SlackWorkspace, witness: Witness): Promise<number> {
+  const deadline = performance.now() + settleMs;
+  await Promise.race([slack.settled(), sleep(settleMs, undefined, { ref: false })]);
+  for (;;) {
+    const unfinished = await witness.unfinished();
+    if (unfinished === 0) {
+      // What is left to do after the last turn: marks that are taken away, posts of an old lease.
+      await sleep(1_000);
+      return 0;
+    }
+    if (performance.now() > deadline) return unfinished;
+    await sleep(200);
+  }
+}
+
+function seconds(since: number): number {
+  return Math.round((performance.now() - since) / 100) / 10;
+}

@@ -1,0 +1,44 @@
+/** The steps of a turn at which a kill can hit, in their order. */
+export const turnSteps = [
+  'before first reply',
+  'project',
+  'task',
+  'uploading',
+  'freezing',
+  'frozen',
+  'sending',
+  'sent',
+  'following',
+  'settling',
+  'results',
+] as const;
+export type TurnStep = (typeof turnSteps)[number];
+
+/** An unfinished turn as its rows tell it. */
+export interface OpenTurn {
+  /** Whether the thread's first reply stands in Slack. */
+  replied: boolean;
+  hasProject: boolean;
+  hasTask: boolean;
+  hasFiles: boolean;
+  frozen: boolean;
+  intended: boolean;
+  userMessageId: string | null;
+  assistantMessageId: string | null;
+  settled: boolean;
+}
+
+/** At which step a turn is; `repliesSettled` are the service's replies that are complete. */
+export function stepOf(turn: OpenTurn, repliesSettled: ReadonlySet<string>): TurnStep {
+  if (turn.settled) return 'results';
+  if (turn.assistantMessageId !== null) {
+    return repliesSettled.has(turn.assistantMessageId) ? 'settling' : 'following';
+  }
+  if (turn.userMessageId !== null) return 'sent';
+  if (turn.intended) return 'sending';
+  if (turn.frozen) return 'frozen';
+  if (!turn.replied) return 'before first reply';
+  if (!turn.hasProject) return 'project';
+  if (!turn.hasTask) return 'task';
+  return turn.hasFiles ? 'uploading' : 'freezing';
+}

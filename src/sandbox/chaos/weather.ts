@@ -1,0 +1,67 @@
+import { type Fault, type FaultRule, Faults } from '../faults.ts';
+
+/** Where a call arrived. */
+export type Place = 'slack' | 'agent';
+
+/** Faults that also tell of every call as it arrives, before it is handled. */
+export class HeardFaults extends Faults {
+  readonly #onCall: (call: string) => void;
+
+  constructor(random: () => number, onCall: (call: string) => void) {
+    super(random);
+    this.#onCall = onCall;
+  }
+
+  override hit(call: string): Fault | undefined {
+    this.#onCall(call);
+    return super.hit(call);
+  }
+}
+
+const busy = { 'retry-after': '1' };
+
+/** Bad weather at Slack. The first rule that hits a call decides. */
+export const slackWeather: readonly FaultRule[] = [
+  { call: /^(chat|reactions|conversations|files)\./, fault: { kind: 'lost' }, chance: 0.03 },
+  { call: /./, fault: { kind: 'cut' }, chance: 0.02 },
+  { call: /./, fault: { kind: 'status', status: 503 }, chance: 0.02 },
+  {
+    call: /^(chat|reactions|conversations)\./,
+    fault: { kind: 'status', status: 429, headers: busy, body: { ok: false, error: 'ratelimited' } },
+    chance: 0.01,
+  },
+  { call: /./, fault: { kind: 'latency', ms: 250 }, chance: 0.08 },
+  { call: /./, fault: { kind: 'latency', ms: 40 }, chance: 0.3 },
+];
+
+/** Bad weather at the service. */
+export const agentWeather: readonly FaultRule[] = [
+  { call: /^(POST|PUT)/, fault: { kind: 'lost' }, chance: 0.05 },
+  { call: /./, fault: { kind: 'cut' }, chance: 0.02 },
+  { call: /./, fault: { kind: 'status', status: 503 }, chance: 0.02 },
+  { call: /./, fault: { kind: 'status', status: 500 }, chance: 0.01 },
+  { call: /^(GET|POST) /, fault: { kind: 'status', status: 429, headers: busy }, chance: 0.01 },
+  { call: /./, fault: { kind: 'latency', ms: 400 }, chance: 0.06 },
+  { call: /./, fault: { kind: 'latency', ms: 60 }, chance: 0.3 },
+];
+
+/** Tells whoever waits for a kind of call that one has just arrived. */
+export class Ears {
+  #waiting = new Set<{ place: Place; call: RegExp; heard: () => void }>();
+
+  /** To be called with every call, as it arrives. */
+  hear(place: Place, call: string): void {
+    for (const one of [...this.#waiting]) {
+      if (one.place !== place || !one.call.test(call)) continue;
+      this.#waiting.delete(one);
+      one.heard();
+    }
+  }
+
+  /** Calls `heard` in the very moment in which such a call arrives; the answer takes it back. */
+  next(place: Place, call: RegExp, heard: () => void): () => void {
+    const one = { place, call, heard };
+    this.#waiting.add(one);
+    return () => this.#waiting.delete(one);
+  }
+}

@@ -107,7 +107,8 @@ function belowAnswer(state: ReplyState, hasAnswer: boolean, hasRest: boolean): S
   const blocks: SlackBlock[] = [];
   const settled = SETTLED.has(state.phase);
   const said = shorten(sentenceOf(state), SENTENCE_MOST);
-  const notes = [...state.notes, ...(hasRest ? [settled ? words.restInFile : words.restComing] : [])];
+  const spoken = state.notes.filter((note) => /\S/.test(note));
+  const notes = [...spoken, ...(hasRest ? [settled ? words.restInFile : words.restComing] : [])];
   if (notes.length > 0) blocks.push(contextLine(fewNotes(notes)));
   if (settled) {
     const empty = state.phase === 'done' && !hasAnswer ? words.noAnswer : '';

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
-const runningWords = '"taskthread is running"';
+const running = z.looseObject({ msg: z.literal('taskthread is running'), port: z.number() });
 const readyMs = 60_000;
 const stopMs = 15_000;
 
@@ -15,6 +16,7 @@ export class BotProcess {
   readonly #ended: Promise<unknown>;
   readonly #log: WriteStream;
   readonly #ready = Promise.withResolvers<boolean>();
+  #port: number | undefined;
 
   /** `settings` are its whole environment but for what a process needs; its log lines are added to `logFile`. */
   constructor(settings: Readonly<Record<string, string>>, logFile: string) {
@@ -28,14 +30,20 @@ export class BotProcess {
       if (stream === null) continue;
       createInterface({ input: stream }).on('line', (line) => {
         this.#log.write(`${line}\n`);
-        if (line.includes(runningWords)) this.#ready.resolve(true);
+        this.#hear(line);
       });
     }
     void this.#ended.then(() => this.#ready.resolve(false));
   }
 
+  /** Whether the process lives, frozen or not. */
   get alive(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Where it serves, once it takes events and as long as it lives. */
+  get port(): number | undefined {
+    return this.alive ? this.#port : undefined;
   }
 
   /** Resolves when it takes events; false where it ended before. Throws where it does neither in a minute. */
@@ -77,5 +85,13 @@ export class BotProcess {
     clearTimeout(timer);
     this.#log.end('--- stopped\n');
     return inTime;
+  }
+
+  #hear(line: string): void {
+    if (!line.includes('taskthread is running')) return;
+    const read = running.safeParse(JSON.parse(line));
+    if (!read.success) return;
+    this.#port = read.data.port;
+    this.#ready.resolve(true);
   }
 }

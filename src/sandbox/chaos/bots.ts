@@ -9,6 +9,7 @@ export class Bots {
   readonly #settings: Readonly<Record<string, string>>;
   readonly #logs: string;
   readonly #bots: BotProcess[] = [];
+  #turn = 0;
 
   constructor(options: { settings: Readonly<Record<string, string>>; logs: string }) {
     this.#settings = options.settings;
@@ -30,6 +31,13 @@ export class Bots {
       await sleep(100);
     }
     throw new Error('The bot does not start; its log says why.');
+  }
+
+  /** The port of one that takes events, if there is one. */
+  port(): number | undefined {
+    const ports = this.#bots.flatMap((bot) => bot.port ?? []);
+    this.#turn += 1;
+    return ports[this.#turn % Math.max(1, ports.length)];
   }
 
   at(index: number): BotProcess {

@@ -25,6 +25,7 @@ const messageRows = z.array(
 );
 const turnRows = z.array(
   z.object({
+    id: z.string(),
     channel: z.string(),
     root: z.string(),
     ts: z.string(),
@@ -90,7 +91,7 @@ export class Ledger {
   async turns(): Promise<TurnRow[]> {
     return turnRows.parse(
       await this.#rows(
-        `select channel, root::text, message_ts::text as ts, user_message_id as "userMessageId",
+        `select id::text, channel, root::text, message_ts::text as ts, user_message_id as "userMessageId",
            finished_at is not null as finished, outcome from turns`,
       ),
     );

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { damageKinds } from './comparison.ts';
@@ -12,14 +12,17 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     const options = readOptions(args);
     const logs = options.logs ?? (await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-')));
-    const { damage, figures } = await runChaos({ ...options, logs }, (line) =>
+    const { findings, turns, damage, figures } = await runChaos({ ...options, logs }, (line) =>
       console.error(`chaos: ${line}`),
     );
     const whole = isWhole(damage);
     for (const kind of damageKinds)
       for (const sentence of damage[kind]) console.error(`${kind}: ${sentence}`);
-    if (!whole) console.error(`The bot's log lines are in ${logs}`);
-    else if (options.logs === undefined) await rm(logs, { recursive: true, force: true });
+    if (!whole) {
+      await writeFile(join(logs, 'findings.json'), JSON.stringify({ ...findings, turns }, undefined, 1));
+      console.error(`The bot's log lines and what was found are in ${logs}`);
+    }
+    if (whole && options.logs === undefined) await rm(logs, { recursive: true, force: true });
     console.log(reportLine(damage, figures));
     return whole ? 0 : 1;
   } catch (error) {

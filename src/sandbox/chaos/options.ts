@@ -8,6 +8,8 @@ export interface ChaosOptions {
   seed: number;
   /** Processes that share the work. */
   replicas: number;
+  /** How events come to the bot; by HTTP they meet a load balancer. */
+  transport: 'http' | 'socket';
   /** Folder for the bot's log lines; a temporary one when left out, kept only where there was damage. */
   logs: string | undefined;
 }
@@ -16,6 +18,7 @@ const schema = z.object({
   kills: z.coerce.number().int().min(1).max(1_000).default(20),
   seed: z.coerce.number().int().nonnegative().default(1),
   replicas: z.coerce.number().int().min(1).max(8).default(1),
+  transport: z.enum(['http', 'socket']).optional(),
   logs: z.string().min(1).optional(),
 });
 
@@ -25,7 +28,7 @@ export class ChaosOptionsError extends Error {
 
   constructor(problems: readonly string[]) {
     super(
-      `Usage: npm run chaos -- --kills N --seed S [--replicas R] [--logs FOLDER]\n${problems.join('\n')}`,
+      `Usage: npm run chaos -- --kills N --seed S [--replicas R] [--transport http|socket] [--logs FOLDER]\n${problems.join('\n')}`,
     );
     this.name = 'ChaosOptionsError';
   }
@@ -39,7 +42,8 @@ export function readOptions(args: readonly string[]): ChaosOptions {
       parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`),
     );
   }
-  return { ...parsed.data, logs: parsed.data.logs };
+  const { transport, logs, ...rest } = parsed.data;
+  return { ...rest, transport: transport ?? (rest.replicas > 1 ? 'socket' : 'http'), logs };
 }
 
 function valuesOf(args: readonly string[]): unknown {
@@ -47,7 +51,7 @@ function valuesOf(args: readonly string[]): unknown {
     const option = { type: 'string' } as const;
     return parseArgs({
       args: [...args],
-      options: { kills: option, seed: option, replicas: option, logs: option },
+      options: { kills: option, seed: option, replicas: option, transport: option, logs: option },
     }).values;
   } catch (cause) {
     throw new ChaosOptionsError([cause instanceof Error ? cause.message : String(cause)]);

@@ -9,10 +9,11 @@ import { type SlackWorkspace, startSlackWorkspace } from '../slack/workspace.ts'
 import { chaosAgent } from './agent-script.ts';
 import { Assault } from './assault.ts';
 import { Bots } from './bots.ts';
-import { compare, type Damage } from './comparison.ts';
+import { compare, type Damage, type Findings } from './comparison.ts';
 import { Conversation } from './conversation.ts';
 import { heldTasks, sendOrder, shownThreads } from './evidence.ts';
-import { type Connection, embeddedConnection } from './ledger.ts';
+import { startFront } from './front.ts';
+import { type Connection, embeddedConnection, type TurnRow } from './ledger.ts';
 import type { ChaosOptions } from './options.ts';
 import { between, type Randoms, randomsOf } from './randoms.ts';
 import type { RunFigures } from './report.ts';
@@ -26,6 +27,9 @@ const multipartThreshold = 1_024;
 
 /** What a run came to. */
 export interface RunOutcome {
+  findings: Findings;
+  /** The bot's own rows on its turns. */
+  turns: readonly TurnRow[];
   damage: Damage;
   figures: RunFigures;
 }
@@ -59,13 +63,21 @@ async function run(
   const { slack, agent } = await startServices(random, ears, undo);
   const shared = replicas > 1 ? await startDatabase(join(folder, 'shared'), undo) : undefined;
   const dataFolder = join(folder, 'data');
-  const bots = new Bots({ settings: settingsOf(slack, agent, shared ?? { dataFolder }), logs });
+  const bots = new Bots({
+    settings: settingsOf(slack, agent, options.transport, shared ?? { dataFolder }),
+    logs,
+  });
   undo.push(() => bots.stop());
   const witness = new Witness(async () => shared ?? embeddedConnection(dataFolder));
   undo.push(() => witness.stop());
   await bots.start(replicas);
   tell(`the bot runs after ${seconds(began)} s`);
   await witness.start();
+  if (options.transport === 'http') {
+    const front = await startFront(() => bots.port());
+    undo.push(() => front.stop());
+    await slack.useHttp({ eventsUrl: front.eventsUrl });
+  }
 
   const settled = settledReplies(agent);
   const conversation = new Conversation(slack, random.people);
@@ -90,14 +102,15 @@ async function run(
   tell(`settled after ${seconds(began)} s`);
 
   const tasks = await heldTasks(agent, conversation.names);
-  const damage = compare({
+  const findings = {
     said: conversation.said,
     tasks,
     threads: shownThreads(slack, conversation.said),
     waitedTogether: witness.waitedTogether,
     sent: sendOrder(agent, turns),
     unfinished,
-  });
+  };
+  const damage = compare(findings);
   await witness.stop();
   const lateStops = await bots.stop();
   const used = new Set(agent.tasks.map(({ project }) => project.id));
@@ -116,7 +129,7 @@ async function run(
     failedStarts: bots.failedStarts,
     lateStops,
   };
-  return { damage, figures };
+  return { findings, turns, damage, figures };
 }
 
 async function startServices(random: Randoms, ears: Ears, undo: (() => Promise<unknown>)[]) {
@@ -150,11 +163,14 @@ async function startDatabase(folder: string, undo: (() => Promise<unknown>)[]): 
 function settingsOf(
   slack: SlackWorkspace,
   agent: AgentService,
+  transport: ChaosOptions['transport'],
   place: Connection | { dataFolder: string },
 ): Record<string, string> {
   return {
     SLACK_BOT_TOKEN: slack.botToken,
-    SLACK_APP_TOKEN: slack.appToken,
+    ...(transport === 'socket'
+      ? { SLACK_APP_TOKEN: slack.appToken }
+      : { SLACK_SIGNING_SECRET: slack.signingSecret }),
     SLACK_API_URL: slack.apiUrl,
     SLACK_EDITS_PER_MINUTE: '400',
     AGENT_BASE_URL: agent.url,

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+
+/** Less than Slack's 3 s, so that it is us who give up. */
+const patienceMs = 2_800;
+const lookMs = 20;
+
+/** Where Slack's events arrive while the bot's processes come and go: a load balancer that waits for one that runs. */
+export interface Front {
+  readonly eventsUrl: string;
+  stop(): Promise<void>;
+}
+
+/** Starts it on 127.0.0.1; `portOf` tells the port of a process that runs, if there is one. */
+export async function startFront(portOf: () => number | undefined): Promise<Front> {
+  const server = createServer((request, response) => {
+    forward(request, response, portOf).catch(() => {
+      if (!response.headersSent) response.writeHead(503);
+      response.end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  return {
+    eventsUrl: `http://127.0.0.1:${port}/slack/events`,
+    stop: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  portOf: () => number | undefined,
+): Promise<void> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  const port = await soon(portOf);
+  const { url: path, method, headers } = request;
+  const onward = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false });
+  onward.end(Buffer.concat(chunks));
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    onward.once('response', resolve);
+    onward.once('error', reject);
+  });
+  response.writeHead(answer.statusCode ?? 502, answer.headers);
+  for await (const chunk of answer) response.write(chunk);
+  response.end();
+}
+
+async function soon(portOf: () => number | undefined): Promise<number> {
+  const deadline = performance.now() + patienceMs;
+  while (performance.now() < deadline) {
+    const port = portOf();
+    if (port !== undefined) return port;
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+  }
+  throw new Error('No process of the bot runs.');
+}

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ReplyBlock } from '../../src/reply/answer.ts';
+import { answerRest, type ReplyPhase, type ReplyState, renderReply } from '../../src/reply/reply-message.ts';
+import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
+import { markdownText } from './markdown-text.ts';
+
+const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
+const phases: ReplyPhase[] = [
+  'starting',
+  'uploading',
+  'waiting',
+  'working',
+  'stopping',
+  'done',
+  'cancelled',
+  'failed',
+  'length',
+  'background',
+  'offline',
+];
+
+function state(fields: Partial<ReplyState> = {}): ReplyState {
+  return { turnId, phase: 'working', blocks: [], elapsedMs: 65_000, notes: [], ...fields };
+}
+
+/** The action ids of a reply's buttons. */
+function buttons(reply: ReplyState): string[] {
+  return renderReply(reply).flatMap(({ blocks }) =>
+    blocks.flatMap((block) => (block.type === 'actions' ? block.elements.map((one) => one.action_id) : [])),
+  );
+}
+
+const tools: ReplyBlock[] = [
+  { kind: 'text', text: 'I will look.' },
+  { kind: 'tool_use', id: 't1', name: 'run_python', input: { code: 'print(1)' } },
+  { kind: 'tool_result', toolUseId: 't1', content: '1' },
+  { kind: 'tool_use', id: 't2', name: 'search', input: { query: 'BRCA1 expression' } },
+];
+
+describe('a reply', () => {
+  test.each(phases)('in the phase %s is what Slack takes, whatever the agent wrote', (phase) => {
+    fc.assert(
+      fc.property(
+        markdownText(),
+        fc.array(fc.string({ maxLength: 300 }), { maxLength: 5 }),
+        (text, notes) => {
+          for (const message of renderReply(state({ phase, blocks: [{ kind: 'text', text }], notes }))) {
+            expect(checkBlocks(message.blocks, 'message').length).toBeGreaterThan(0);
+            expect(Buffer.byteLength(message.text)).toBeLessThan(4_000);
+          }
+        },
+      ),
+      { numRuns: 15, endOnFailure: true },
+    );
+  });
+
+  test('can be stopped while it is written, and has no button but the one that helps at its end', () => {
+    expect(buttons(state({ phase: 'starting' }))).toEqual(['stop']);
+    expect(buttons(state({ phase: 'working', blocks: tools }))).toEqual(['stop']);
+    expect(buttons(state({ phase: 'offline' }))).toEqual(['stop']);
+    for (const phase of ['stopping', 'done', 'cancelled', 'background'] as const) {
+      expect(buttons(state({ phase }))).toEqual([]);
+    }
+    expect(buttons(state({ phase: 'length' }))).toEqual(['continue']);
+    expect(buttons(state({ phase: 'failed' }))).toEqual(['retry']);
+  });
+
+  test('says what the agent does now and how much is done, and at the end one line', () => {
+    const working = JSON.stringify(renderReply(state({ blocks: tools })));
+    expect(working).toContain('Search: BRCA1 expression · 1 min · 1 step done');
+    expect(JSON.stringify(renderReply(state({ phase: 'done', blocks: tools })))).toContain(
+      '2 steps in 1 min',
+    );
+  });
+
+  test.each([3_000, 4_000, 12_000, 40_000, 500_000])('of %i characters is shown whole', (length) => {
+    const line = 'Line of an answer, with a little **weight**.\n\n';
+    const text = line
+      .repeat(Math.ceil(length / line.length))
+      .slice(0, length)
+      .trimEnd();
+    const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }], mostMessages: 1_000 });
+    const messages = renderReply(reply);
+    expect(messages.length).toBeLessThanOrEqual(Math.ceil(length / 9_000) + 1);
+    const shown = messages.flatMap(({ blocks }) =>
+      blocks.map((block) => (block.type === 'markdown' ? block.text : '')),
+    );
+    expect(shown.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
+    for (const { blocks } of messages) expect(checkBlocks(blocks, 'message').length).toBeGreaterThan(0);
+  });
+
+  test('beyond its most messages leaves the rest for a file', () => {
+    const text = 'Another line of a long answer.\n\n'.repeat(2_000);
+    const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }], mostMessages: 3 });
+    expect(renderReply(reply).length).toBeLessThanOrEqual(4);
+    expect(text.endsWith(answerRest(reply) ?? '-')).toBe(true);
+    expect(JSON.stringify(renderReply(reply))).toContain('The rest of the answer is in the file below.');
+  });
+});

@@ -27,7 +27,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   agent: { uses: [] },
   store: { uses: [] },
   config: { uses: ['agent'] },
-  sandbox: { uses: ['config', 'app', 'operate'], knows: sandboxKnows },
+  sandbox: { uses: ['config', 'app', 'operate', 'store'], knows: sandboxKnows },
 };
 
 /** Packages that only some rooms may import. */

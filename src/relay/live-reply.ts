@@ -1,5 +1,5 @@
 import type { RenderedMessage } from '../reply/slack-blocks.ts';
-import { MessageGone, PayloadRefused } from '../slack/errors.ts';
+import { ChannelGone, MessageGone, PayloadRefused, type SlackError } from '../slack/errors.ts';
 import { plain } from '../slack/message.ts';
 import type { PostKind } from '../slack/posting.ts';
 import type { Turn } from '../store/tables.ts';
@@ -37,6 +37,8 @@ export class LiveReply {
   #running: Promise<void> | undefined;
   /** Edits that this process sent. */
   edits = 0;
+  /** Set when Slack has no place for the reply any more. */
+  lost: SlackError | undefined;
 
   constructor(parts: RelayParts, workspace: Workspace, turn: Turn, source: ReplySource, lease: Lease) {
     this.#parts = parts;
@@ -52,6 +54,7 @@ export class LiveReply {
     if (this.#running !== undefined) return;
     await this.#posts.load();
     if (!this.#posts.has(part(0))) await this.#post(0, 'first');
+    this.#lease.signal.addEventListener('abort', () => this.#wake?.(), { once: true });
     this.#running = this.#follow();
   }
 
@@ -94,7 +97,6 @@ export class LiveReply {
       if (this.#unseenSince === undefined) {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
-          this.#lease.signal.addEventListener('abort', () => resolve(), { once: true });
         });
         continue;
       }
@@ -102,6 +104,10 @@ export class LiveReply {
         await this.#show();
       } catch (error) {
         if (this.#stop.signal.aborted || this.#lease.signal.aborted) return;
+        if (hasNoPlace(error)) {
+          this.lost = error;
+          return;
+        }
         this.#parts.log.warn(
           { err: error, turn: this.#turn.id },
           'the live reply could not be shown; trying again',
@@ -173,7 +179,7 @@ export class LiveReply {
     try {
       await this.#workspace.posting.edit(request((message) => message));
     } catch (error) {
-      if (error instanceof MessageGone) {
+      if (error instanceof MessageGone && !hasNoPlace(error)) {
         await this.#posts.lost(part(index));
         return;
       }
@@ -189,6 +195,14 @@ export class LiveReply {
     await this.#posts.showing(part(index), digestOf(shown));
   }
 }
+
+/** Whether the channel is closed to us, or people deleted our reply or its thread: there is nothing to go on in. */
+export function hasNoPlace(error: unknown): error is SlackError {
+  if (error instanceof ChannelGone) return true;
+  return error instanceof MessageGone && deleted.has(error.slackCode);
+}
+
+const deleted = new Set(['message_not_found', 'thread_not_found', 'invalid_thread_ts']);
 
 function part(index: number): string {
   return `reply:${index}`;

@@ -2,6 +2,7 @@ import type { AgentClient } from '../agent/client.ts';
 import { AgentBusyError, AgentNotFoundError } from '../agent/errors.ts';
 import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
+import { LeaseEnded, SlackError } from '../slack/errors.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Thread, Turn, TurnOutcome } from '../store/tables.ts';
 import { isDirect } from './arrivals.ts';
@@ -10,8 +11,7 @@ import type { RelayParts, Workspace } from './context.ts';
 import type { Lease } from './dispatcher.ts';
 import { Follow, isSettledTask } from './follow.ts';
 import { HandOver, TurnEnds } from './interruption.ts';
-import { LiveReply } from './live-reply.ts';
-import { waitingMark } from './marks.ts';
+import { hasNoPlace, LiveReply } from './live-reply.ts';
 import { patiently, pause } from './patience.ts';
 import { channelProject } from './project.ts';
 import { asksNothing, freezeQuestion, readQuestion } from './question.ts';
@@ -60,7 +60,8 @@ export class TurnRun {
       await this.#steps();
     } catch (error) {
       if (error instanceof HandOver || error instanceof StoreError || this.#lease.signal.aborted) throw error;
-      await this.#endEarly(error);
+      if (hasNoPlace(error)) await this.#leave(error);
+      else await this.#endEarly(error);
     } finally {
       await this.#reply.close();
     }
@@ -94,7 +95,6 @@ export class TurnRun {
     }
     await this.#patiently(() => this.#reply.open());
     if (this.#turn.first_visible_at === null) await this.#record({ first_visible_at: new Date() });
-    if (message.marked) await this.#unmark();
   }
 
   /** Brings the question to the service: project, task, files, message. */
@@ -187,7 +187,10 @@ export class TurnRun {
       userMessageId: this.#turn.user_message_id,
       rate: this.#rate,
       lease: this.#lease,
-      onRead: (message) => this.#state.read(message, this.#parts.settings.silenceMs),
+      onRead: (message) => {
+        if (this.#reply.lost !== undefined) throw this.#reply.lost;
+        this.#state.read(message, this.#parts.settings.silenceMs);
+      },
     });
     this.#follow = follow;
     const reply = await this.#patiently(() => follow.find(this.#known));
@@ -272,6 +275,34 @@ export class TurnRun {
     await this.#close(end.outcome);
   }
 
+  /** Slack has no place for the reply any more: the run is stopped, and the asker told directly. */
+  async #leave(error: SlackError): Promise<void> {
+    this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the reply has no place in Slack any more');
+    const { task_id } = await this.#thread();
+    if (task_id !== null && this.#turn.user_message_id !== null && this.#turn.settled_at === null) {
+      const agent = await this.#agent();
+      await this.#patiently(() => agent.cancelTask(task_id)).catch((cause: unknown) => {
+        if (!(cause instanceof AgentNotFoundError)) throw cause;
+      });
+    }
+    await this.#tellAsker(words.replyLost(this.#turn.channel));
+    await this.#close('abandoned');
+  }
+
+  async #tellAsker(text: string): Promise<void> {
+    const { posting } = this.#workspace;
+    try {
+      await this.#patiently(async () => {
+        const channel = await posting.openDm(this.#turn.asker, this.#lease);
+        const key = `${this.#turn.id}/asker`;
+        await posting.post({ channel, message: { text }, key, kind: 'notice', guard: this.#lease });
+      });
+    } catch (error) {
+      if (!(error instanceof SlackError) || error instanceof LeaseEnded) throw error;
+      this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the asker could not be told');
+    }
+  }
+
   async #close(outcome: TurnOutcome): Promise<void> {
     await this.#reply.close();
     await this.#parts.store.turns.finish(this.#turn, outcome);
@@ -288,12 +319,6 @@ export class TurnRun {
 
   async #record(values: Parameters<RelayParts['store']['turns']['record']>[1]): Promise<void> {
     this.#turn = await this.#parts.store.turns.record(this.#turn, values);
-  }
-
-  async #unmark(): Promise<void> {
-    const { channel, message_ts: ts } = this.#turn;
-    await this.#workspace.posting.unreact({ channel, ts, name: waitingMark, guard: this.#lease });
-    await this.#parts.store.messages.setMarked({ workspace: this.#turn.workspace, channel, ts }, false);
   }
 
   async #thread(): Promise<Thread> {

@@ -74,6 +74,11 @@ export function unknownSkill(name: string): string {
   return `The agent has no skill called “${shorten(name, 100)}”. Your message was not sent; somebody who looks after the app has to change the skill.`;
 }
 
+/** To the asker directly, in mrkdwn, when the reply was deleted or the channel closed; `channel` is Slack's id. */
+export function replyLost(channel: string): string {
+  return `I could not go on in <#${channel}>: my reply was deleted there, or I cannot write there any more. So I stopped the agent. Mention me again where I may write, and I begin anew.`;
+}
+
 /** The agent's reply ended with the service's error. */
 export function failed(said: string): string {
   return `The agent ran into a problem and stopped${withWords(said)} Your message did reach it; you can try again or write something else.`;

@@ -2,12 +2,12 @@ import type { AgentClient } from '../agent/client.ts';
 import { AgentBusyError, AgentNotFoundError } from '../agent/errors.ts';
 import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
-import { LeaseEnded, SlackError } from '../slack/errors.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Thread, Turn, TurnOutcome } from '../store/tables.ts';
 import { isDirect } from './arrivals.ts';
 import { skippedNotes, uploadAttachments } from './attachments.ts';
 import type { RelayParts, Workspace } from './context.ts';
+import { leaveThread } from './departure.ts';
 import type { Lease } from './dispatcher.ts';
 import { Follow, isSettledTask } from './follow.ts';
 import { HandOver, TurnEnds } from './interruption.ts';
@@ -60,8 +60,10 @@ export class TurnRun {
       await this.#steps();
     } catch (error) {
       if (error instanceof HandOver || error instanceof StoreError || this.#lease.signal.aborted) throw error;
-      if (hasNoPlace(error)) await this.#leave(error);
-      else await this.#endEarly(error);
+      if (!hasNoPlace(error)) return await this.#endEarly(error);
+      this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the reply has no place in Slack any more');
+      await leaveThread(this.#parts, this.#workspace, this.#turn, this.#lease);
+      await this.#close('abandoned');
     } finally {
       await this.#reply.close();
     }
@@ -273,34 +275,6 @@ export class TurnRun {
     const thread = await this.#thread();
     if (end.outcome === 'helped' && thread.task_id === null) await store.threads.rest(thread);
     await this.#close(end.outcome);
-  }
-
-  /** Slack has no place for the reply any more: the run is stopped, and the asker told directly. */
-  async #leave(error: SlackError): Promise<void> {
-    this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the reply has no place in Slack any more');
-    const { task_id } = await this.#thread();
-    if (task_id !== null && this.#turn.user_message_id !== null && this.#turn.settled_at === null) {
-      const agent = await this.#agent();
-      await this.#patiently(() => agent.cancelTask(task_id)).catch((cause: unknown) => {
-        if (!(cause instanceof AgentNotFoundError)) throw cause;
-      });
-    }
-    await this.#tellAsker(words.replyLost(this.#turn.channel));
-    await this.#close('abandoned');
-  }
-
-  async #tellAsker(text: string): Promise<void> {
-    const { posting } = this.#workspace;
-    try {
-      await this.#patiently(async () => {
-        const channel = await posting.openDm(this.#turn.asker, this.#lease);
-        const key = `${this.#turn.id}/asker`;
-        await posting.post({ channel, message: { text }, key, kind: 'notice', guard: this.#lease });
-      });
-    } catch (error) {
-      if (!(error instanceof SlackError) || error instanceof LeaseEnded) throw error;
-      this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the asker could not be told');
-    }
   }
 
   async #close(outcome: TurnOutcome): Promise<void> {

@@ -1,0 +1,44 @@
+import { AgentNotFoundError } from '../agent/errors.ts';
+import * as words from '../reply/words.ts';
+import { LeaseEnded, SlackError } from '../slack/errors.ts';
+import type { Turn } from '../store/tables.ts';
+import type { RelayParts, Workspace } from './context.ts';
+import type { Lease } from './dispatcher.ts';
+import { patiently } from './patience.ts';
+
+/** Slack has no place for a turn's reply any more: its run is stopped gracefully, and the asker told directly. */
+export async function leaveThread(
+  parts: RelayParts,
+  workspace: Workspace,
+  turn: Turn,
+  lease: Lease,
+): Promise<void> {
+  const { account, task_id } = await parts.store.threads.expect(turn);
+  if (task_id !== null && turn.user_message_id !== null && turn.settled_at === null) {
+    await patiently(lease, () => cancel(parts, account, task_id), quietly);
+  }
+  try {
+    await patiently(lease, () => tellAsker(workspace, turn, lease), quietly);
+  } catch (error) {
+    if (!(error instanceof SlackError) || error instanceof LeaseEnded) throw error;
+    parts.log.warn({ err: error, turn: turn.id }, 'the asker could not be told');
+  }
+}
+
+async function cancel(parts: RelayParts, account: string, taskId: string): Promise<void> {
+  try {
+    await parts.agent(account).cancelTask(taskId);
+  } catch (error) {
+    if (!(error instanceof AgentNotFoundError)) throw error;
+  }
+}
+
+async function tellAsker({ posting }: Workspace, turn: Turn, lease: Lease): Promise<void> {
+  const channel = await posting.openDm(turn.asker, lease);
+  const message = { text: words.replyLost(turn.channel) };
+  await posting.post({ channel, message, key: `${turn.id}/asker`, kind: 'notice', guard: lease });
+}
+
+function quietly(): void {
+  // Nobody is left in the thread to be told of a wait.
+}

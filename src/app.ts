@@ -98,7 +98,12 @@ async function start(
   const marks = new Marks(parts);
   const runner = new TurnRunner(parts, marks, () => rate);
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
-  const upkeep = new Upkeep({ store, queue, log });
+  const upkeep = new Upkeep({
+    store,
+    queue,
+    keep: { words: config.KEEP_WORDS_DAYS, rows: config.KEEP_ROWS_DAYS },
+    log,
+  });
   const intake = new Intake({
     inbox: new Inbox({ store, enqueue: parts.enqueue, accountOf: () => settingsAccount }),
     bot: (id) => parts.workspace(id)?.bot,

@@ -92,6 +92,12 @@ const settingsSchema = z.object({
   SILENCE_SECONDS: setting('SILENCE_SECONDS', z.coerce.number().positive().default(120), {
     what: 'After how long without new content the thread says that the agent is silent',
   }),
+  KEEP_WORDS_DAYS: setting('KEEP_WORDS_DAYS', count.default(7), {
+    what: "Days after which people's words leave the database, once they were sent; so long a failed turn can be tried again",
+  }),
+  KEEP_ROWS_DAYS: setting('KEEP_ROWS_DAYS', z.coerce.number().int().min(2).default(90), {
+    what: 'Days after which the records of messages, turns and posts leave the database',
+  }),
   DRAIN_SECONDS: setting('DRAIN_SECONDS', count.default(8), {
     what: 'How long turns may take to hand over when the process is asked to stop',
   }),

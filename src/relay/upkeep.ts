@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ThreadQueue } from '../store/queue.ts';
+import type { RetentionDays } from '../store/retention.ts';
 import type { Store } from '../store/store.ts';
 
 /** How often it is done (ms). */
@@ -7,17 +8,27 @@ const everyMs = 60_000;
 /** Threads that one look takes at most. */
 const mostThreads = 1_000;
 
+/** What upkeep needs. */
+export interface UpkeepParts {
+  store: Store;
+  queue: Pick<ThreadQueue, 'missing' | 'send'>;
+  keep: RetentionDays;
+  log: Logger;
+}
+
 /** What must be put right now and then: threads with work but no job, and rows whose time is over. */
 export class Upkeep {
   readonly #store: Store;
   readonly #queue: Pick<ThreadQueue, 'missing' | 'send'>;
+  readonly #keep: RetentionDays;
   readonly #log: Logger;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(parts: { store: Store; queue: Pick<ThreadQueue, 'missing' | 'send'>; log: Logger }) {
+  constructor(parts: UpkeepParts) {
     this.#store = parts.store;
     this.#queue = parts.queue;
+    this.#keep = parts.keep;
     this.#log = parts.log;
   }
 
@@ -42,6 +53,7 @@ export class Upkeep {
       this.#log.warn({ ...thread }, 'a thread had work but no job; queued again');
       await this.#queue.send(this.#store.db, thread);
     }
-    await this.#store.strays.sweep();
+    const swept = await this.#store.retention.sweep(this.#keep);
+    if (swept > 0) this.#log.debug({ rows: swept }, 'rows whose time was over were cleaned up');
   }
 }

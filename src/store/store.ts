@@ -4,6 +4,7 @@ import { Messages } from './messages.ts';
 import { Posts } from './posts.ts';
 import { Projects } from './projects.ts';
 import { Results } from './results.ts';
+import { Retention } from './retention.ts';
 import { Strays } from './strays.ts';
 import type { Tables } from './tables.ts';
 import { Threads } from './threads.ts';
@@ -18,6 +19,7 @@ export class Store {
   readonly posts: Posts;
   readonly projects: Projects;
   readonly results: Results;
+  readonly retention: Retention;
   readonly strays: Strays;
   readonly threads: Threads;
   readonly turns: Turns;
@@ -30,6 +32,7 @@ export class Store {
     this.posts = new Posts(db);
     this.projects = new Projects(db);
     this.results = new Results(db);
+    this.retention = new Retention(db);
     this.strays = new Strays(db);
     this.threads = new Threads(db);
     this.turns = new Turns(db);

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { SlackTs, Tables } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
@@ -39,14 +39,6 @@ export class Strays {
       .where('workspace', '=', thread.workspace)
       .where('channel', '=', thread.channel)
       .where('root', '=', thread.root)
-      .execute();
-  }
-
-  /** Forgets what is older than ten minutes. */
-  async sweep(): Promise<void> {
-    await this.#db
-      .deleteFrom('strays')
-      .where('seen_at', '<', sql<Date>`now() - interval '10 minutes'`)
       .execute();
   }
 }

@@ -1,0 +1,60 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** How long what is kept, in days. */
+export interface RetentionDays {
+  /** People's words after the turn is done: so long a failed turn can be tried again. */
+  words: number;
+  /** Messages, turns and posts after that; never less than Slack's redelivery of 24 hours. */
+  rows: number;
+}
+
+/** Rows that one statement touches at most, so that nothing is held for long. */
+const batch = 1_000;
+
+/** What is deleted when its time is over. */
+export class Retention {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** Deletes what is due; the answer is how many rows were touched. */
+  async sweep(days: RetentionDays): Promise<number> {
+    const done = sql`messages.state not in ('waiting', 'sending')`;
+    const counts = [
+      await this.#run(sql`delete from strays where seen_at < now() - interval '10 minutes'`),
+      await this.#run(sql`delete from early_changes where seen_at < now() - interval '2 days'`),
+      await this.#run(sql`
+        update messages set words = null where (workspace, channel, ts) in (
+          select workspace, channel, ts from messages
+          where words is not null and ${done} and received_at < now() - ${days.words} * interval '1 day'
+          limit ${batch})`),
+      await this.#run(sql`
+        update turns set content = null where (workspace, id) in (
+          select workspace, id from turns
+          where content is not null and finished_at < now() - ${days.words} * interval '1 day' limit ${batch})`),
+      await this.#run(sql`
+        delete from posts where (workspace, turn) in (
+          select workspace, id from turns
+          where finished_at < now() - ${days.rows} * interval '1 day' limit ${batch})`),
+      await this.#run(sql`
+        delete from turns where (workspace, id) in (
+          select workspace, id from turns
+          where finished_at < now() - ${days.rows} * interval '1 day'
+            and not exists (select from posts where posts.workspace = turns.workspace and posts.turn = turns.id)
+          limit ${batch})`),
+      await this.#run(sql`
+        delete from messages where (workspace, channel, ts) in (
+          select workspace, channel, ts from messages
+          where ${done} and received_at < now() - ${days.rows} * interval '1 day' limit ${batch})`),
+    ];
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  async #run(statement: ReturnType<typeof sql>): Promise<number> {
+    const { numAffectedRows } = await statement.execute(this.#db);
+    return Number(numAffectedRows ?? 0);
+  }
+}

@@ -1,0 +1,81 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { jobIds } from '../../src/store/job-id.ts';
+import { Store } from '../../src/store/store.ts';
+import type { MessageState } from '../../src/store/tables.ts';
+import { freshDatabase } from './postgres.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const nextId = jobIds();
+const keep = { words: 7, rows: 90 };
+let seconds = 1_700_000_000;
+
+/** A message of so many days ago with its turn, which is finished unless the message waits. */
+async function message(days: number, state: MessageState) {
+  seconds += 1;
+  const ts = `${seconds}.000100`;
+  const key = { workspace: 'T1', channel: 'C1', ts };
+  await store.messages.add(key, {
+    root: ts,
+    person: 'U1',
+    state,
+    words: { text: 'secret words' },
+    editedTs: null,
+  });
+  const row = await store.messages.get(key);
+  if (row === undefined) throw new Error('the message was not written');
+  const turn = await store.turns.begin(nextId(), row);
+  await store.posts.intend(turn, 'reply:0', `${turn.id}/reply:0`);
+  await store.turns.record(turn, { content: 'secret words' });
+  if (state !== 'waiting') await store.turns.finish(turn, 'completed');
+  const ago = sql<Date>`now() - ${days} * interval '1 day'`;
+  await kysely.updateTable('messages').set({ received_at: ago }).where('ts', '=', ts).execute();
+  await kysely
+    .updateTable('turns')
+    .set({ finished_at: sql<Date>`case when finished_at is null then null else ${ago} end` })
+    .where('id', '=', turn.id)
+    .execute();
+  return {
+    message: () => store.messages.get(key),
+    turn: () => store.turns.get('T1', turn.id),
+    posts: async () => (await store.posts.of(turn)).size,
+  };
+}
+
+describe('retention', () => {
+  test("people's words leave after their days, the records stay", async () => {
+    const fresh = await message(6, 'sent');
+    const old = await message(8, 'sent');
+    await store.retention.sweep(keep);
+    expect((await fresh.message())?.words).toEqual({ text: 'secret words' });
+    expect((await fresh.turn())?.content).toBe('secret words');
+    expect((await old.message())?.words).toBeNull();
+    expect((await old.turn())?.content).toBeNull();
+    expect(await old.posts()).toBe(1);
+  });
+
+  test('what is not done is kept, however old', async () => {
+    const waiting = await message(400, 'waiting');
+    await store.retention.sweep(keep);
+    expect((await waiting.message())?.words).toEqual({ text: 'secret words' });
+    expect((await waiting.turn())?.content).toBe('secret words');
+  });
+
+  test('records leave after their days', async () => {
+    const old = await message(91, 'sent');
+    await store.retention.sweep(keep);
+    expect([await old.message(), await old.turn(), await old.posts()]).toEqual([undefined, undefined, 0]);
+  });
+
+  test('strays leave after ten minutes', async () => {
+    const thread = { workspace: 'T1', channel: 'C1', root: '1600000000.000100' };
+    await store.strays.note(thread, '1600000001.000100');
+    await store.strays.note(thread, '1600000002.000100');
+    await sql`update strays set seen_at = now() - interval '11 minutes' where ts = 1600000001.0001`.execute(
+      kysely,
+    );
+    await store.retention.sweep(keep);
+    expect(await store.strays.after(thread, thread.root)).toEqual(['1600000002.000100']);
+  });
+});

@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import { Intake } from './listen/intake.ts';
 import { SlackApp, type Transport } from './listen/slack-app.ts';
 import { HealthServer } from './operate/health.ts';
+import { Afterthoughts } from './relay/afterthoughts.ts';
 import type { RelayParts, Workspace } from './relay/context.ts';
 import { Controls } from './relay/controls.ts';
 import { Dispatcher } from './relay/dispatcher.ts';
@@ -104,10 +105,14 @@ async function start(
     keep: { words: config.KEEP_WORDS_DAYS, rows: config.KEEP_ROWS_DAYS },
     log,
   });
+  const afterthoughts = new Afterthoughts(parts);
   const intake = new Intake({
     inbox: new Inbox({ store, enqueue: parts.enqueue, accountOf: () => settingsAccount }),
     bot: (id) => parts.workspace(id)?.bot,
-    onAdmission: (admission, event) => marks.admitted(admission, event),
+    onAdmission: (admission, event) => {
+      marks.admitted(admission, event);
+      afterthoughts.admitted(admission, event);
+    },
     log,
   });
   const slackApp = new SlackApp({

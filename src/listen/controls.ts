@@ -12,10 +12,16 @@ export interface PlacedPress extends Press {
 }
 
 /** Who carries the controls out. */
-export type ControlListeners = Pick<Controls, 'stop' | 'continue' | 'retry' | 'freshLinks'>;
+export type ControlListeners = Pick<Controls, 'stop' | 'continue' | 'retry' | 'freshLinks' | 'correct'>;
 
 /** Our buttons, by their action id. */
-const buttons = { stop: 'stop', continue: 'continue', retry: 'retry', fresh_links: 'freshLinks' } as const;
+const buttons = {
+  stop: 'stop',
+  continue: 'continue',
+  retry: 'retry',
+  fresh_links: 'freshLinks',
+  correct: 'correct',
+} as const;
 
 const pressShape = z.looseObject({
   team: z.looseObject({ id: z.string() }).nullish(),

@@ -1,7 +1,9 @@
+import type { Transaction } from 'kysely';
 import { resultMessages } from '../reply/results.ts';
 import * as words from '../reply/words.ts';
 import type { Store } from '../store/store.ts';
-import type { Turn, Words } from '../store/tables.ts';
+import type { Tables, Turn, Words } from '../store/tables.ts';
+import type { ThreadKey } from '../store/threads.ts';
 import type { RelayParts } from './context.ts';
 import { isGone } from './follow.ts';
 import { shownResult } from './results.ts';
@@ -65,6 +67,21 @@ export class Controls {
     });
   }
 
+  /** Sends the new words of a message that was changed after it was sent; each change once. */
+  async correct(press: Press): Promise<ControlOutcome> {
+    const { workspace, turnId, person, ts } = press;
+    return this.#parts.store.transaction(async (store, trx) => {
+      const turn = await store.turns.get(workspace, turnId);
+      if (turn === undefined) return 'unknown';
+      const { channel, root, message_ts } = turn;
+      const change = await store.messages.takeChange({ workspace, channel, ts: message_ts });
+      if (change?.words == null) return 'over';
+      const said = { ...change.words, text: `${words.correctionPrefix} ${change.words.text}` };
+      await this.#add(store, trx, { workspace, channel, root }, { ts, person, words: withoutBlocks(said) });
+      return 'done';
+    });
+  }
+
   /** Shows the presser new links to the results of a turn; only the presser sees them. */
   async freshLinks({ workspace, turnId, person }: Press): Promise<ControlOutcome> {
     const { store } = this.#parts;
@@ -95,14 +112,30 @@ export class Controls {
       const said = await wordsOf(turn, store);
       if (said === undefined) return 'unknown';
       const { channel, root } = turn;
-      const message = { root, person, state: 'waiting', words: said, editedTs: null } as const;
-      await store.messages.add({ workspace, channel, ts }, message);
-      await this.#parts.enqueue(trx, { workspace, channel, root });
+      await this.#add(store, trx, { workspace, channel, root }, { ts, person, words: said });
       return 'done';
     });
+  }
+
+  async #add(
+    store: Store,
+    trx: Transaction<Tables>,
+    thread: ThreadKey,
+    message: { ts: string; person: string; words: Words },
+  ): Promise<void> {
+    const { ts, person, words: said } = message;
+    const { workspace, channel, root } = thread;
+    const row = { root, person, state: 'waiting', words: said, editedTs: null } as const;
+    await store.messages.add({ workspace, channel, ts }, row);
+    await this.#parts.enqueue(trx, thread);
   }
 
   async #missing(store: Store, { workspace, turnId }: ControlRequest): Promise<ControlOutcome> {
     return (await store.turns.get(workspace, turnId)) === undefined ? 'unknown' : 'over';
   }
+}
+
+/** The text alone counts: the blocks say the words without the prefix, and the files went with the message. */
+function withoutBlocks({ text }: Words): Words {
+  return { text };
 }

@@ -110,6 +110,9 @@ export class Inbox {
       }
       if (await store.messages.reword(key, message.words, editedTs)) return { kind: 'reworded' };
       if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a message taken back' };
+      // Kept for the button that sends the correction.
+      const change = { deleted: false, words: message.words, edited_ts: editedTs };
+      await store.messages.noteEarlyChange(key, change);
       return { kind: 'too_late', change: 'edit' };
     });
     // An edit that adds a mention starts a turn; so does one whose message has not arrived yet.

@@ -52,14 +52,23 @@ export const buttons = {
   continue: 'Continue',
   retry: 'Try again',
   freshLinks: 'Get fresh links',
+  correct: 'Send the correction',
   open: 'Download',
 } as const;
+
+export const editedTooLate =
+  'You changed a message that the agent has already. It works with the old words; you can send it the new ones.';
+export const deletedTooLate =
+  'You deleted a message that the agent has already, and it still works on it. You can stop it.';
 
 /** Why a press changed nothing. */
 export const controlOver = {
   over: 'This is over already; nothing was changed.',
   unknown: 'I do not know this message any more, so the button does nothing. Write in the thread instead.',
 } as const;
+
+/** Goes before the new words of a message that was changed after it was sent. */
+export const correctionPrefix = 'A correction of my message:';
 
 /** What a Continue button sends to the agent. */
 export const continueMessage = 'Continue.';

@@ -88,6 +88,41 @@ export class Messages {
       .execute();
   }
 
+  /** Marked messages that do not wait any more: their turn has begun, or they were taken back. */
+  async wronglyMarked(most: number): Promise<MessageKey[]> {
+    return this.#db
+      .selectFrom('messages as message')
+      .select(['message.workspace', 'message.channel', 'message.ts'])
+      .where('message.marked', '=', true)
+      .where((where) =>
+        where.or([
+          where('message.state', '!=', 'waiting'),
+          where.exists(
+            where
+              .selectFrom('turns')
+              .select('turns.id')
+              .whereRef('turns.workspace', '=', 'message.workspace')
+              .whereRef('turns.channel', '=', 'message.channel')
+              .whereRef('turns.message_ts', '=', 'message.ts'),
+          ),
+        ]),
+      )
+      .orderBy('message.ts')
+      .limit(most)
+      .execute();
+  }
+
+  /** How many messages of a workspace carry a mark. */
+  async marked(workspace: string): Promise<number> {
+    const row = await this.#db
+      .selectFrom('messages')
+      .select(sql<number>`count(*)::int`.as('count'))
+      .where('workspace', '=', workspace)
+      .where('marked', '=', true)
+      .executeTakeFirstOrThrow();
+    return row.count;
+  }
+
   /** Whether the thread has something to do before a message of this ts: an earlier one, or an open turn. */
   async hasBefore(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
     const earlier = this.#db
@@ -190,6 +225,17 @@ export class Messages {
         })),
       )
       .execute();
+  }
+
+  /** Takes the noted change of a message away, for the one who acts on it; undefined where there is none any more. */
+  async takeChange(key: MessageKey): Promise<EarlyChange | undefined> {
+    return this.#db
+      .deleteFrom('early_changes')
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('ts', '=', key.ts)
+      .returning(['deleted', 'words', 'edited_ts'])
+      .executeTakeFirst();
   }
 
   /** The change that arrived before its message, if any. */

@@ -71,6 +71,7 @@ export async function openReceiver(
       continue: heard('continue'),
       retry: heard('retry'),
       freshLinks: heard('fresh links'),
+      correct: heard('correct'),
     },
     tell: async () => undefined,
     authorize: async () => ({ botToken: 'xoxb-nobody', botUserId: 'U0', botId: 'B0' }),

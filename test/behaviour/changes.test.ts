@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { openScene, pause } from './scene.ts';
+
+const scene = await openScene();
+const { slack } = scene;
+
+describe.concurrent('changing what was said', () => {
+  test('an edit of a waiting message is what is sent, and a deleted one is never sent', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'edits while waiting\n/slow 100');
+    await scene.until('the turn has begun', () => scene.replies(channel, root).length > 0);
+    const edited = scene.reply(channel, root, 'wiht a typo');
+    const deleted = scene.reply(channel, root, 'never mind this');
+    await slack.settled();
+    slack.edit(channel.id, edited.ts, 'without a typo');
+    slack.remove(channel.id, deleted.ts);
+    await scene.finished(channel, edited);
+    await pause(500);
+    expect(scene.told('edits while waiting').texts.slice(1)).toEqual(['without a typo']);
+  });
+
+  test('an edit after the message was sent offers to send the correction, once', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'the mean of colum a');
+    await scene.finished(channel, root);
+    slack.edit(channel.id, root.ts, `${scene.mention} the mean of column b`);
+    const note = await scene.until('the note is there', () => slack.ephemerals(scene.ada, channel)[0]);
+    const press = { person: scene.ada.id, channel: channel.id, ts: note.ts, actionId: 'correct' };
+    await Promise.all([slack.click(press), slack.click(press)]);
+    const told = await scene.until('the correction is sent', () => {
+      const now = scene.told('the mean of colum a').texts;
+      return now.length > 1 && now;
+    });
+    expect(told).toEqual([
+      'the mean of colum a',
+      expect.stringMatching(/^A correction of my message:.*the mean of column b$/),
+    ]);
+    await scene.until('the second press is told', () => slack.ephemerals(scene.ada, channel).length > 1);
+  });
+
+  test('deleting a message that the agent works on offers Stop', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'one to take back\n/slow 1000');
+    await scene.until('the reply grows', () =>
+      scene.replies(channel, root).some(({ versions }) => versions.length > 1),
+    );
+    slack.remove(channel.id, root.ts);
+    const note = await scene.until('the note is there', () => slack.ephemerals(scene.ada, channel)[0]);
+    await slack.click({ person: scene.ada.id, channel: channel.id, ts: note.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+  });
+});

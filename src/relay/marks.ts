@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MessageKey } from '../store/messages.ts';
 import type { ThreadKey } from '../store/threads.ts';
 import type { RelayParts } from './context.ts';
 import type { Admission } from './inbox.ts';
@@ -5,9 +7,17 @@ import type { Admission } from './inbox.ts';
 /** The mark of a message that waits its turn. */
 export const waitingMark = 'hourglass_flowing_sand';
 
+/** Marks in a workspace at one time: Slack lets us take about 17 a minute away, so the last is gone in time. */
+const mostMarks = 6;
+/** How many marks are taken away in one go, and the pause (ms) after a go that left some. */
+const mostTidied = 50;
+const tidyPauseMs = 2_000;
+
 /** The small signs that answer people at once; none of them holds an acknowledgement up. */
 export class Marks {
   readonly #parts: RelayParts;
+  #tidying = false;
+  #tidyAgain = false;
 
   constructor(parts: RelayParts) {
     this.#parts = parts;
@@ -39,16 +49,52 @@ export class Marks {
     await posting?.ephemeral({ channel, user: person, threadTs, message: { text: sentence } });
   }
 
-  async #mark({ workspace, channel, ts }: { workspace: string; channel: string; ts: string }): Promise<void> {
+  /** Takes the marks away of messages that do not wait any more, however long that takes. */
+  tidy(): void {
+    this.#tidyAgain = true;
+    if (this.#tidying) return;
+    this.#tidying = true;
+    this.#tidyAll()
+      .catch((error: unknown) =>
+        this.#parts.log.debug({ err: error }, 'marks stay until the next turn begins'),
+      )
+      .finally(() => {
+        this.#tidying = false;
+      });
+  }
+
+  async #tidyAll(): Promise<void> {
+    let left = 0;
+    while (this.#tidyAgain || left > 0) {
+      this.#tidyAgain = false;
+      if (left > 0) await sleep(tidyPauseMs, undefined, { ref: false });
+      const wrong = await this.#parts.store.messages.wronglyMarked(mostTidied);
+      left = 0;
+      for (const key of wrong) if (!(await this.#unmark(key))) left += 1;
+    }
+  }
+
+  async #unmark(key: MessageKey): Promise<boolean> {
+    const posting = this.#parts.workspace(key.workspace)?.posting;
+    if (posting === undefined) return true;
+    const { channel, ts } = key;
+    if (!(await posting.unreact({ channel, ts, name: waitingMark }))) return false;
+    await this.#parts.store.messages.setMarked(key, false);
+    return true;
+  }
+
+  async #mark({ workspace, channel, ts }: MessageKey): Promise<void> {
     const key = { workspace, channel, ts };
+    const { messages, turns } = this.#parts.store;
     const posting = this.#parts.workspace(workspace)?.posting;
-    if (posting === undefined) return;
-    if (!(await posting.react({ channel, ts, name: waitingMark }))) return;
-    await this.#parts.store.messages.setMarked(key, true);
-    // Its turn may have begun meanwhile, and found no mark to take away.
-    const message = await this.#parts.store.messages.get(key);
-    const turn = await this.#parts.store.turns.ofMessage(key);
-    if (message?.state === 'waiting' && turn === undefined) return;
-    await posting.unreact({ channel, ts, name: waitingMark });
+    if (posting === undefined || (await messages.marked(workspace)) >= mostMarks) return;
+    // Noted first: whoever begins the turn must know that a mark may be there.
+    await messages.setMarked(key, true);
+    await posting.react({ channel, ts, name: waitingMark });
+    const message = await messages.get(key);
+    if (message?.state === 'waiting' && (await turns.ofMessage(key)) === undefined) return;
+    // Its turn began meanwhile, and perhaps found no mark to take away.
+    await messages.setMarked(key, true);
+    this.tidy();
   }
 }

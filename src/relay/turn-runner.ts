@@ -9,8 +9,11 @@ import type { ReadRate } from './read-rate.ts';
 import { admitStrays } from './stray-replies.ts';
 import { TurnRun } from './turn.ts';
 
-/** A turn that was taken up so often without a step forward is ended with a sentence. */
+/** A turn that was taken up so often without a step forward, and for so long (ms), is ended with a sentence. */
 const mostAttempts = 5;
+const attemptsMs = 120_000;
+/** A turn that was worked on for so long (ms) is none that brings its process down. */
+const thrivesMs = 60_000;
 
 /** Does a thread's work: one turn for each job. */
 export class TurnRunner {
@@ -37,10 +40,10 @@ export class TurnRunner {
       if (turn === undefined) return;
       this.#parts.log.info({ turn: turn.id, ...thread, attempts: turn.attempts }, 'turn taken up');
       this.#marks.waiting(thread);
-      const poisoned = turn.attempts > mostAttempts;
+      this.#marks.tidy();
       const { account } = await this.#parts.store.threads.expect(thread);
       const run = new TurnRun(this.#parts, workspace, turn, lease, this.#rateOf(account));
-      await (poisoned ? run.abandon() : run.go());
+      await (isPoisoned(turn) ? run.abandon() : this.#watched(turn, lease, () => run.go()));
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;
@@ -50,9 +53,30 @@ export class TurnRunner {
   async #take(workspace: Workspace, thread: ThreadKey, lease: Lease): Promise<Turn | undefined> {
     const { store } = this.#parts;
     const open = await store.turns.open(thread);
-    if (open !== undefined) return { ...open, attempts: await store.turns.attempt(open) };
+    if (open !== undefined) return store.turns.attempt(open);
     await admitStrays(this.#parts, workspace, thread, lease);
     const next = await store.messages.nextWaiting(thread);
     return next === undefined ? undefined : store.turns.begin(this.#nextId(), next);
   }
+
+  async #watched(turn: Turn, lease: Lease, go: () => Promise<void>): Promise<void> {
+    const timer = setTimeout(() => {
+      if (lease.signal.aborted) return;
+      this.#parts.store.turns
+        .thrives(turn)
+        .catch((error: unknown) =>
+          this.#parts.log.debug({ err: error }, 'attempts could not be counted anew'),
+        );
+    }, thrivesMs);
+    try {
+      await go();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** A process that is started again and again must not cost the answer: many attempts count only over some time. */
+function isPoisoned({ attempts, attempts_since: since }: Turn): boolean {
+  return attempts > mostAttempts && Date.now() - since.getTime() > attemptsMs;
 }

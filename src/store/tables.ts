@@ -155,6 +155,8 @@ export interface TurnTable {
   finished_at: MaybeTime;
   /** Takeovers since the last step that was recorded; too many end the turn. */
   attempts: Generated<number>;
+  /** When the first of them was. */
+  attempts_since: Generated<Date>;
   first_visible_at: MaybeTime;
   edits: Generated<number>;
   bytes_up: Generated<number>;

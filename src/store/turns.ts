@@ -91,16 +91,28 @@ export class Turns {
       .executeTakeFirstOrThrow();
   }
 
-  /** Counts one more takeover without progress; the answer is how many there were. */
-  async attempt(turn: Pick<Turn, 'workspace' | 'id'>): Promise<number> {
-    const row = await this.#db
+  /** Counts one more takeover without progress; the answer is the turn as it then is. */
+  async attempt(turn: Pick<Turn, 'workspace' | 'id'>): Promise<Turn> {
+    return this.#db
       .updateTable('turns')
-      .set({ attempts: sql<number>`attempts + 1` })
+      .set({
+        attempts: sql<number>`attempts + 1`,
+        attempts_since: sql<Date>`case when attempts = 0 then clock_timestamp() else attempts_since end`,
+      })
       .where('workspace', '=', turn.workspace)
       .where('id', '=', turn.id)
-      .returning('attempts')
+      .returningAll()
       .executeTakeFirstOrThrow();
-    return row.attempts;
+  }
+
+  /** The turn was worked on for long enough: the count of attempts starts anew. */
+  async thrives(turn: Pick<Turn, 'workspace' | 'id'>): Promise<void> {
+    await this.#db
+      .updateTable('turns')
+      .set({ attempts: 0 })
+      .where('workspace', '=', turn.workspace)
+      .where('id', '=', turn.id)
+      .execute();
   }
 
   /** Adds to the number of edits that the turn's reply took. */

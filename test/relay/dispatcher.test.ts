@@ -320,10 +320,12 @@ describe('several processes on one database', async () => {
     const threads = Array.from({ length: 6 }, newThread);
     for (let index = 0; index < 5; index += 1)
       await Promise.all(threads.map((thread) => send(queue, thread)));
-    await vi.waitFor(() => expect([...ends.values()]).toEqual(threads.map(() => 5)), { timeout: 10_000 });
+    await vi.waitFor(() => expect([...ends.values()]).toEqual(threads.map(() => 5)), { timeout: 60_000 });
     expect(overlaps).toBe(0);
     expect(failures).toBeGreaterThan(0);
-    await vi.waitFor(async () => expect(await queue.counts()).toEqual({ waiting: 0, held: 0 }));
+    await vi.waitFor(async () => expect(await queue.counts()).toEqual({ waiting: 0, held: 0 }), {
+      timeout: 10_000,
+    });
   });
 
   test('one loop holds hundreds of jobs', async () => {
@@ -332,9 +334,11 @@ describe('several processes on one database', async () => {
     await database.kysely.transaction().execute(async (trx) => {
       for (let index = 0; index < 600; index += 1) await queue.send(trx, newThread());
     });
-    await vi.waitFor(() => expect(dispatcher.held).toBe(600), { timeout: 5_000 });
+    await vi.waitFor(() => expect(dispatcher.held).toBe(600), { timeout: 30_000 });
     open();
-    await vi.waitFor(async () => expect(await queue.counts()).toEqual({ waiting: 0, held: 0 }));
+    await vi.waitFor(async () => expect(await queue.counts()).toEqual({ waiting: 0, held: 0 }), {
+      timeout: 10_000,
+    });
   });
 
   test('a process that stops hands its threads to another at once', async () => {

@@ -60,6 +60,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index messages_waiting on messages (workspace, channel, root, ts)
     where state in ('waiting', 'sending')`.execute(db);
+  await sql`create index messages_marked on messages (workspace) where marked`.execute(db);
   await sql`create index messages_received on messages (received_at)`.execute(db);
   await sql`
     create table early_changes (
@@ -104,6 +105,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       results_at timestamptz,
       finished_at timestamptz,
       attempts integer not null default 0,
+      attempts_since timestamptz not null default now(),
       first_visible_at timestamptz,
       edits integer not null default 0,
       bytes_up bigint not null default 0,

@@ -52,7 +52,9 @@ describe.concurrent('Slack changes under a live turn', () => {
     await scene.until('the run is stopped', () => statusOf('one to leave') === 'cancelled');
     expect(toldAda()).toContain(`<#${channel.id}>`);
   });
+});
 
+describe('a refused edit', () => {
   test('the reply cannot be edited any more: it goes on once in a new message', async () => {
     const { channel, root, reply } = await begin('one to go on');
     const refused = { ok: false, error: 'edit_window_closed' };

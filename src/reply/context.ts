@@ -10,6 +10,8 @@ const none: Seam = { closer: '', opener: '' };
 const GOES_ON = '…';
 const OPENER_MOST = 2_000;
 const CLOSER_MOST = 100;
+/** Rows of a table in one message, with its head (table block). */
+export const ROWS_MOST = 100;
 /** A table with more cells in a row is refused by Slack (table block). */
 const CELLS_MOST = 20;
 /** A table whose head takes more cannot be continued with its head repeated. */
@@ -53,10 +55,13 @@ export function headEnd(text: string, table: MarkdownNode): number {
   return lineEnd(text, Math.min(lineEnd(text, table.start) + 1, text.length));
 }
 
-/** Whether Slack would refuse this table, or it could not be continued: such a one is shown as code. */
+/**
+ * Whether Slack would refuse this table, or it could not be continued: such a one is shown as code. Only the rows that
+ * one message can hold decide, so that rows of a later message change nothing.
+ */
 export function isTooWide(text: string, table: MarkdownNode): boolean {
   return (
-    table.children.some((row) => row.children.length > CELLS_MOST) ||
+    table.children.slice(0, ROWS_MOST).some((row) => row.children.length > CELLS_MOST) ||
     headEnd(text, table) - table.start > HEAD_MOST
   );
 }

@@ -1,11 +1,9 @@
-import { chainAt, isTooWide, type Seam, seamAt } from './context.ts';
+import { chainAt, isTooWide, ROWS_MOST, type Seam, seamAt } from './context.ts';
 import { graphemeStart } from './graphemes.ts';
 import { lineEnd, lineStart, type MarkdownNode } from './markdown.ts';
 
 /** Blocks of one message that Slack makes of its Markdown (50 in all, the rest is for our own). */
 export const BLOCKS_MOST = 46;
-/** Rows of a table in one message, with its head (table block). */
-export const ROWS_MOST = 100;
 
 /** A cut: the first character of the next part, and what closes and reopens the constructs around it. */
 export interface Cut extends Seam {

@@ -1,8 +1,8 @@
-import { fullCut, structuralCut } from './cut.ts';
+import { type Cut, fullCut, structuralCut } from './cut.ts';
 import { fallbackText } from './fallback.ts';
-import { lineStart, type ParseCount, parseMarkdown } from './markdown.ts';
+import { lineStart, type MarkdownNode, type ParseCount, parseMarkdown } from './markdown.ts';
 import { OpenPart } from './open-part.ts';
-import { type Piece, piecesOf } from './pieces.ts';
+import { joined, type Piece, piecesOf } from './pieces.ts';
 import { neutralise, restorePings } from './pings.ts';
 import type { MarkdownBlock } from './slack-blocks.ts';
 
@@ -30,6 +30,8 @@ interface ClosedPart {
 
 /** Characters of the answer that a part holds at least, where its constructs allow. */
 const PART_LEAST = 9_000;
+/** Characters that are looked at first for a cut by the limits on blocks and rows. */
+const FIRST_LOOK = 1_500;
 
 /**
  * An answer that grows, as parts of one message each. What it knows is only a saving: the parts follow from the text
@@ -45,17 +47,24 @@ export class Draft {
 
   /**
    * The parts of the answer so far. While it grows (`final` false) half-written Markdown at its end is closed or held
-   * back. White space at the end is not shown.
+   * back. White space at the end is not shown. Of
+   * an answer of more than `most` parts one part more than `most` is enough to know, and is all that is made.
    */
-  parts(text: string, options: { final: boolean }): Part[] {
+  parts(text: string, options: { final: boolean; most?: number }): Part[] {
     this.#rewind(text, options.final);
-    while (this.#closeNext(text, options.final)) {
+    const { final, most = Number.POSITIVE_INFINITY } = options;
+    const enough = () => this.#closed.length > most && this.#visible().length > most;
+    while (!enough() && this.#closeNext(text, final)) {
       // Each round closes one part.
     }
-    const parts = this.#closed.map(({ part }) => part);
-    const shown = this.#open.render(text, options.final, this.parsed);
-    if (shown) parts.push(makePart(shown.pieces, [this.#open.start, shown.end], false));
-    return parts.filter((part) => isVisible(part));
+    if (enough()) return this.#visible().slice(0, most + 1);
+    const shown = this.#open.render(text, final, this.parsed);
+    const open = shown ? [makePart(shown.pieces, [this.#open.start, shown.end], false)] : [];
+    return [...this.#visible(), ...open.filter(isVisible)];
+  }
+
+  #visible(): Part[] {
+    return this.#closed.map(({ part }) => part).filter(isVisible);
   }
 
   /** Keeps what still holds after the service changed earlier text. */
@@ -82,18 +91,19 @@ export class Draft {
     const complete = !full && final ? source.length + 1 : lineStart(source, source.length);
     const body = full ? source : source.slice(0, complete);
     if (body.length <= opener.length) return false;
-    const tree = parseMarkdown(body, this.parsed);
-    let cut = structuralCut(body, tree, complete);
-    if (cut && cut.at <= opener.length) cut = undefined;
-    if (!cut && !full) return false;
-    cut ??= fullCut(body, tree, {
-      first: opener.length + 1,
-      least: Math.min(opener.length + PART_LEAST, Math.max(opener.length + 1, body.length - 300)),
-      safe: open.safeEnd(body, tree, this.parsed),
-    });
+    const early = this.#structuralCut(body, opener.length, complete);
+    if (!early.cut && !full) return false;
+    const { tree } = early;
+    const cut =
+      early.cut ??
+      fullCut(body, tree, {
+        first: opener.length + 1,
+        least: Math.min(opener.length + PART_LEAST, Math.max(opener.length + 1, body.length - 300)),
+        safe: open.safeEnd(body, tree, this.parsed),
+      });
     const next = start + cut.at - opener.length;
     const pieces = piecesOf({
-      text: body,
+      text: early.text,
       tree,
       from: 0,
       sourceFrom: opener.length,
@@ -108,6 +118,23 @@ export class Draft {
     });
     this.#open = new OpenPart(next, cut.opener);
     return true;
+  }
+
+  /** Looks at a piece first: where small blocks fill a message early, the rest of the text need not be parsed for it. */
+  #structuralCut(
+    body: string,
+    opener: number,
+    complete: number,
+  ): { text: string; tree: MarkdownNode; cut?: Cut } {
+    const first = body.slice(0, opener + FIRST_LOOK);
+    if (first.length * 2 < body.length) {
+      const tree = parseMarkdown(first, this.parsed);
+      const cut = structuralCut(first, tree, lineStart(first, first.length));
+      if (cut && cut.at > opener) return { text: first, tree, cut };
+    }
+    const tree = parseMarkdown(body, this.parsed);
+    const cut = structuralCut(body, tree, complete);
+    return cut && cut.at > opener ? { text: body, tree, cut } : { text: body, tree };
   }
 }
 
@@ -135,7 +162,8 @@ export function overflow(
   return { parts: shown, rest };
 }
 
-function makePart(pieces: Piece[], source: [number, number], closed: boolean): Part {
+function makePart(made: Piece[], source: [number, number], closed: boolean): Part {
+  const pieces = joined(made);
   const safe = pieces.map(({ text, added }) => ({ text: neutralise(text), added }));
   const own = pieces.filter((piece) => !piece.added).map((piece) => piece.text);
   const text = safe.map((piece) => piece.text).join('');

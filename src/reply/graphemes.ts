@@ -21,7 +21,7 @@ export function graphemeStart(text: string, at: number): number {
     last = anchor + index;
     if (last + segment.length > at) break;
   }
-  if (last > floor) return last;
+  if (last > floor || floor === 0) return last;
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
 }

@@ -1,5 +1,5 @@
-import { fenceOf, headEnd, isClosed, isTooWide } from './context.ts';
-import { BLOCKS_MOST, BlockCount, ROWS_MOST } from './cut.ts';
+import { fenceOf, headEnd, isClosed, isTooWide, ROWS_MOST } from './context.ts';
+import { BLOCKS_MOST, BlockCount } from './cut.ts';
 import { lineEnd, lineStart, type MarkdownNode, type ParseCount, parseMarkdown } from './markdown.ts';
 import { type Piece, piecesOf } from './pieces.ts';
 import { pingCost } from './pings.ts';
@@ -11,7 +11,7 @@ import { finalCloser, tailOf } from './tail.ts';
  */
 const PART_MOST = 9_450;
 /** Characters of a long paragraph that are read again when it grows. */
-const PARAGRAPH_REACH = 1_500;
+const PARAGRAPH_REACH = 1_000;
 
 /** From where the open part is parsed again when the answer grows: what stands before is settled. */
 interface Base {
@@ -40,7 +40,11 @@ export class OpenPart {
     this.opener = opener;
     this.filled = start;
     this.#cost = opener.length;
-    this.#base = { at: start, prefix: opener, blocks: new BlockCount(), rows: 0, pieces: [] };
+    this.#base = this.#wholePart();
+  }
+
+  #wholePart(): Base {
+    return { at: this.start, prefix: this.opener, blocks: new BlockCount(), rows: 0, pieces: [] };
   }
 
   /** Measures what is new; true once there is more than fits, and `filled` is then where the part is full. */
@@ -58,6 +62,12 @@ export class OpenPart {
   grow(text: string, count: ParseCount): boolean {
     const source = this.#base.prefix + text.slice(this.#base.at);
     const tree = parseMarkdown(source, count);
+    const first = tree.children[0];
+    if (this.#base.rows > 0 && first?.type === 'table' && isTooWide(source, first)) {
+      // What was shown as a table becomes code, from its first row on.
+      this.#base = this.#wholePart();
+      return this.grow(text, count);
+    }
     this.#tail = { source, tree };
     const blocks = this.#base.blocks.copy();
     for (const node of tree.children) blocks.add(node);
@@ -100,7 +110,12 @@ export class OpenPart {
     const { source, tree } = this.#tail;
     const complete = lineStart(source, source.length);
     const old = this.#base;
-    const last = tree.children.findLastIndex((node) => lineEnd(source, node.start) < complete);
+    const last = tree.children.findLastIndex(
+      (node) =>
+        lineEnd(source, node.start) < complete ||
+        // A line this long stays a paragraph, complete or not.
+        (node.type === 'paragraph' && node.end - node.start > PARAGRAPH_REACH),
+    );
     const node = tree.children[last];
     if (!node) return;
     const blocks = old.blocks.copy();
@@ -153,10 +168,11 @@ function codeBase(source: string, node: MarkdownNode, complete: number) {
   const fence = fenceOf(source, node);
   if (fence === undefined || isClosed(source, node, fence)) return undefined;
   const opening = lineEnd(source, node.start) + 1;
-  // A line that is not blank stays in what is parsed again, so that the code never looks empty.
-  const content = source.slice(opening, complete).trimEnd().length;
-  const at = lineStart(source, opening + content);
-  if (content === 0 || at <= opening) return undefined;
+  // A line of content stays in what is parsed again, so that the code never looks empty.
+  let content = complete;
+  while (content > opening && /[\s`~>]/.test(source.charAt(content - 1))) content -= 1;
+  const at = lineStart(source, content);
+  if (at <= opening) return undefined;
   return { at, prefix: source.slice(lineStart(source, node.start), opening), rows: 0 };
 }
 

@@ -11,6 +11,8 @@ export interface Piece {
 export interface Insert {
   at: number;
   text: string;
+  /** Whether it belongs to what follows it; else to what it follows. */
+  opens: boolean;
 }
 
 /** The fences around tables that are too wide for Slack: such a table is shown as code. */
@@ -25,8 +27,8 @@ export function insertsFor(text: string, tree: MarkdownNode): Insert[] {
     const prefix = linePrefix(text, node.start);
     const fence = fenceFor(text.slice(node.start, node.end));
     inserts.push(
-      { at: node.start, text: `${fence}\n${prefix}` },
-      { at: node.end, text: `\n${prefix}${fence}` },
+      { at: node.start, text: `${fence}\n${prefix}`, opens: true },
+      { at: node.end, text: `\n${prefix}${fence}`, opens: false },
     );
   }
   return inserts;
@@ -49,14 +51,32 @@ export function piecesOf(options: {
     push(pieces, text.slice(Math.max(at, options.sourceFrom), Math.max(end, options.sourceFrom)), false);
     at = Math.max(at, end);
   };
+  let closing = closer;
+  let isOpen = false;
   for (const insert of insertsFor(text, options.tree)) {
-    if (insert.at < options.from || insert.at > to || (insert.at === to && closer !== '')) continue;
+    if (insert.opens ? insert.at < at || insert.at >= to : !isOpen) continue;
+    isOpen = insert.opens;
+    if (insert.at >= to) {
+      closing ||= insert.text;
+      continue;
+    }
     upTo(insert.at);
     push(pieces, insert.text, true);
   }
   upTo(to);
-  push(pieces, closer, true);
+  push(pieces, closing, true);
   return pieces;
+}
+
+/** Neighbours of the same kind as one piece, so that a ping that lies in two of them is seen whole. */
+export function joined(pieces: readonly Piece[]): Piece[] {
+  const all: Piece[] = [];
+  for (const piece of pieces) {
+    const last = all.at(-1);
+    if (last?.added === piece.added) all[all.length - 1] = { ...last, text: last.text + piece.text };
+    else all.push(piece);
+  }
+  return all;
 }
 
 function push(pieces: Piece[], text: string, added: boolean): void {

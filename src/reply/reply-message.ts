@@ -94,8 +94,8 @@ export function answerRest(state: ReplyState, draft: Draft = new Draft()): strin
 
 function split(state: ReplyState, draft: Draft): { parts: Part[]; rest: string | undefined } {
   const text = answerText(state.blocks);
-  const parts = draft.parts(text, { final: SETTLED.has(state.phase) });
-  return overflow(text, parts, state.mostMessages ?? MESSAGES_MOST);
+  const most = state.mostMessages ?? MESSAGES_MOST;
+  return overflow(text, draft.parts(text, { final: SETTLED.has(state.phase), most }), most);
 }
 
 function fits(blocks: readonly SlackBlock[]): boolean {

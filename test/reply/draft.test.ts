@@ -1,56 +1,98 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Draft, type Part, shownText, splitAnswer } from '../../src/reply/draft.ts';
-import { textLength } from '../../src/reply/slack-blocks.ts';
 import { markdownText } from './markdown-text.ts';
+import { expectWithinLimits, shapeOf } from './shape.ts';
+
+/** Random Markdown over and over, up to about so many characters, with something in it that can be seen. */
+function answers(length: number) {
+  return markdownText()
+    .filter((text) => /[^\s\p{C}\p{Z}]/u.test(text))
+    .map((text) => `${text}\n\n`.repeat(Math.ceil(length / (text.length + 2))).trimEnd());
+}
+
+const growth = fc.array(fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 5_000 })), {
+  minLength: 1,
+  maxLength: 8,
+});
+
+/** The lengths that an answer has after each step, up to its whole length. */
+function lengths(steps: readonly number[], most: number): number[] {
+  let at = 0;
+  return steps.map((step) => {
+    at = Math.min(at + step, most);
+    return at;
+  });
+}
 
 /** Where a part's text comes from and whether it may still change: what another process must agree on. */
 function extent({ source, closed }: Part) {
   return { source, closed };
 }
 
-describe('splitAnswer', () => {
-  it('shows every character once, within limits', () => {
+describe('the parts of any answer', () => {
+  it('show every character once, each within the limits and with its fences closed', () => {
     fc.assert(
-      fc.property(markdownText(), fc.integer({ min: 1, max: 60 }), (text, times) => {
-        const answer = `${text}\n\n`.repeat(times).trimEnd();
+      fc.property(answers(20_000), (answer) => {
+        const fencesClosed = shapeOf(answer).openFences === 0;
         const parts = splitAnswer(answer);
-        fc.pre(/[^\s\p{C}\p{Z}]/u.test(answer));
         expect(shownText(parts)).toBe(answer);
-        for (const part of parts) expect(textLength(part.blocks)).toBeLessThan(9_950);
+        for (const part of parts) expectWithinLimits(part, { fencesClosed });
       }),
-      { numRuns: 60, endOnFailure: true },
+      { numRuns: 18, endOnFailure: true },
     );
   });
 
-  it('gives the same parts however the text grew', () => {
+  it('stay within the limits while it grows, show only what was written, and never change once closed', () => {
     fc.assert(
-      fc.property(
-        markdownText(),
-        fc.array(fc.integer({ min: 1, max: 9_000 }), { maxLength: 12 }),
-        (text, steps) => {
-          const answer = `${text}\n\n`.repeat(Math.ceil(25_000 / (text.length + 2)));
-          const draft = new Draft();
-          let at = 0;
-          const seen = new Map<number, string>();
-          for (const step of steps) {
-            at += step;
-            for (const [index, part] of draft.parts(answer.slice(0, at), { final: false }).entries()) {
-              if (!part.closed) continue;
-              const shown = JSON.stringify(part);
-              expect(seen.get(index) ?? shown).toBe(shown);
-              seen.set(index, shown);
-            }
-          }
-          for (const final of [true, false]) {
-            const grown = draft.parts(answer, { final });
-            const atOnce = splitAnswer(answer, { final });
-            expect(grown.map(extent)).toEqual(atOnce.map(extent));
-            expect(shownText(grown)).toBe(shownText(atOnce));
-          }
-        },
-      ),
-      { numRuns: 20, endOnFailure: true },
+      fc.property(answers(12_000), growth, (answer, steps) => {
+        const fencesClosed = shapeOf(answer).openFences === 0;
+        const draft = new Draft();
+        let closed: Part[] = [];
+        for (const length of lengths(steps, answer.length)) {
+          const parts = draft.parts(answer.slice(0, length), { final: false });
+          expect(answer.startsWith(shownText(parts))).toBe(true);
+          for (const part of parts) expectWithinLimits(part, { fencesClosed });
+          expect(parts.slice(0, closed.length)).toEqual(closed);
+          closed = parts.filter((part) => part.closed);
+        }
+      }),
+      { numRuns: 18, endOnFailure: true },
     );
+  });
+
+  it('are the same however it grew', () => {
+    fc.assert(
+      fc.property(answers(12_000), growth, fc.boolean(), (answer, steps, final) => {
+        const draft = new Draft();
+        for (const length of lengths(steps, answer.length)) {
+          draft.parts(answer.slice(0, length), { final: false });
+        }
+        const grown = draft.parts(answer, { final });
+        const atOnce = splitAnswer(answer, { final });
+        expect(grown.map(extent)).toEqual(atOnce.map(extent));
+        expect(shownText(grown)).toBe(shownText(atOnce));
+      }),
+      { numRuns: 18, endOnFailure: true },
+    );
+  });
+
+  it('follow the text when the service takes some of it back', () => {
+    fc.assert(
+      fc.property(answers(10_000), answers(5_000), fc.nat(10_000), (before, after, common) => {
+        const draft = new Draft();
+        draft.parts(before, { final: false });
+        const answer = before.slice(0, common) + after;
+        expect(draft.parts(answer, { final: true }).map(extent)).toEqual(splitAnswer(answer).map(extent));
+      }),
+      { numRuns: 12, endOnFailure: true },
+    );
+  });
+});
+
+describe('an answer without a visible character', () => {
+  it.each(['', ' \n\n ', '\u2060', '\uFEFF\u200B'])('%j has no part', (text) => {
+    expect(splitAnswer(text)).toEqual([]);
+    expect(new Draft().parts(text, { final: false })).toEqual([]);
   });
 });

@@ -1,0 +1,122 @@
+import type { Nodes } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+import { describe, expect, test } from 'vitest';
+import { Draft, shownText, splitAnswer } from '../../src/reply/draft.ts';
+import { markdownOf } from './shape.ts';
+
+/** What is shown of a text that is still being written. */
+function shown(text: string): string {
+  return splitAnswer(text, { final: false }).map(markdownOf).join('');
+}
+
+describe('a text that is being written', () => {
+  test.each([
+    ['**bold', '**bold**'],
+    ['**bold*', '**bold**'],
+    ['**bold**', '**bold**'],
+    ['some *slanted and **bold wor', 'some *slanted and **bold wor***'],
+    ['a ~~struck', 'a ~~struck~~'],
+    ['call `print(', 'call `print(`'],
+    ['call `', 'call'],
+    ['see [the pa', 'see'],
+    ['see [the paper](https://exa', 'see'],
+    ['see [the paper](https://example.org)', 'see [the paper](https://example.org)'],
+    ['see ![plot](https://exa', 'see'],
+    ['see https://example.org/par', 'see'],
+    ['first\n\n##', 'first'],
+    ['first\n\n-', 'first'],
+    ['first\n\n1.', 'first'],
+    ['first\n\n```', 'first'],
+    ['first\n\n```py', 'first'],
+    ['```py\nprint(1)', '```py\nprint(1)\n```'],
+    ['```py\nprint(1)\n``', '```py\nprint(1)\n```'],
+    ['- item\n  ```py\n  print(1)', '- item\n  ```py\n  print(1)\n  ```'],
+    ['> ```py\n> print(1)', '> ```py\n> print(1)\n> ```'],
+    ['text\n\n| a | b |', 'text'],
+    ['text\n\n| a | b |\n|--', 'text'],
+    ['text\n\n| a | b |\n|---|---|\n| 1 | 2', 'text\n\n| a | b |\n|---|---|'],
+    ['text\n\n| a | b |\n|---|---|\n| 1 | 2 |\n', 'text\n\n| a | b |\n|---|---|\n| 1 | 2 |'],
+    ['rates of 5 * 6 and x_1', 'rates of 5 * 6 and x_1'],
+    ['an array[0] of a &am', 'an array[0] of a'],
+    ['a finished paragraph with a lone * mark\n\nnext', 'a finished paragraph with a lone * mark\n\nnext'],
+  ])('%j is shown as %j', (text, expected) => {
+    expect(shown(text)).toBe(expected);
+  });
+
+  test('shows no raw marks at any moment, and never takes back what it showed', () => {
+    const answer = [
+      '# Result of *the* search',
+      'We found **three genes** that matter: `BRCA1`, _TP53_ and ~~BRCA9~~ [EGFR](https://example.org/egfr "a title").',
+      '- first **item with `code` inside**\n- second [link](https://example.org/a_(b))\n  - nested *slanted*\n\n1. one\n2. two',
+      '> quoted **text**\n> and `more`',
+      '| gene | p |\n|:--|--:|\n| **A** | 0.01 |\n| [B](https://example.org) | `0.02` |',
+      '```python\nx = a[0] * b["k"]  # **not bold**\n```',
+      'Done: see https://example.org/x_y_z for ***all*** of it.',
+    ].join('\n\n');
+    const draft = new Draft();
+    let before = '';
+    for (let at = 1; at <= answer.length; at += 1) {
+      const parts = draft.parts(answer.slice(0, at), { final: false });
+      for (const part of parts) expect(rawMarks(markdownOf(part))).toEqual([]);
+      const now = shownText(parts);
+      expect(answer.startsWith(now)).toBe(true);
+      before = now;
+    }
+    expect(before.length).toBeGreaterThan(answer.length - 20);
+  });
+});
+
+/** Texts of a Markdown in which a mark shows as a character. */
+function rawMarks(markdown: string): string[] {
+  const found: string[] = [];
+  const walk = (node: Nodes) => {
+    if (node.type === 'text' && /[*`[\]|~#]|^- /.test(node.value)) found.push(node.value);
+    if ('children' in node) node.children.forEach(walk);
+  };
+  walk(fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }));
+  return found;
+}
+
+const paragraph =
+  'A sentence about **genes** and `code`, with a [link](https://example.org/paper) and more words. ';
+const kinds: Record<string, string> = {
+  'mixed Markdown':
+    `## A heading\n\n${paragraph.repeat(4)}\n\n- an item\n- another item\n\n| a | b |\n|---|---|\n${'| 1 | two |\n'.repeat(8)}\n\`\`\`py\n${'x = 1\n'.repeat(20)}\`\`\`\n\n`.repeat(
+      100,
+    ),
+  'one block of code': `\`\`\`py\n${'result = compute(value, 1)\n'.repeat(4_000)}`,
+  'one list': '- an item with **bold** and some words\n'.repeat(3_000),
+  'one table': `| a | b |\n|---|---|\n${'| some words | 12.5 |\n'.repeat(5_000)}`,
+  'one paragraph': paragraph.repeat(1_100),
+};
+
+describe('an answer of 100,000 characters that grows in 200 steps', () => {
+  test.each(Object.entries(kinds))('costs at most five times its rendering at once: %s', (_, whole) => {
+    const text = whole.slice(0, 100_000);
+    const once = new Draft();
+    const atOnce = once.parts(text, { final: true });
+    const grown = new Draft();
+    for (let step = 1; step < 200; step += 1) grown.parts(text.slice(0, step * 500), { final: false });
+    const parts = grown.parts(text, { final: true });
+    expect(shownText(parts)).toBe(shownText(atOnce));
+    expect(grown.parsed.characters).toBeLessThan(5 * once.parsed.characters);
+  });
+});
+
+test('of an answer of more messages than are wanted only these are made, and they are the same', () => {
+  const text = `| a | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(40_000)}`;
+  const few = new Draft();
+  const parts = few.parts(text, { final: true, most: 12 });
+  expect(parts).toHaveLength(13);
+  expect(parts).toEqual(splitAnswer(text.slice(0, 100_000)).slice(0, 13));
+  expect(few.parsed.characters).toBeLessThan(text.length / 5);
+});
+
+test('a row that is too wide changes nothing in the messages before its own', () => {
+  const narrow = `| a | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(250)}`;
+  const text = `${narrow}${'| x '.repeat(30)}|\n`;
+  expect(splitAnswer(text).slice(0, 2)).toEqual(splitAnswer(narrow).slice(0, 2));
+  expect(shownText(splitAnswer(text))).toBe(text.trimEnd());
+});

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import * as words from '../../src/reply/words.ts';
+
+describe('the words for a file that was left out', () => {
+  test('name its size and the most that is taken, where they are known', () => {
+    const file = { name: 'a.bam', reason: 'too_large' };
+    expect(words.fileMissing(file)).toBe('“a.bam” was left out: it is too large.');
+    expect(words.fileMissing({ ...file, sizeBytes: 3e9, limitBytes: 2e9 })).toBe(
+      '“a.bam” was left out: it is too large (3 GB). The most I can take is 2 GB.',
+    );
+  });
+
+  test("hold the service's own words", () => {
+    const file = { name: 'a.bam', reason: 'service_refused' };
+    expect(words.fileMissing({ ...file, detail: 'no such\nformat' })).toBe(
+      '“a.bam” was left out: the agent service did not take it: “no such format”.',
+    );
+  });
+
+  test.each(['toString', '__proto__', 'never heard of'])(
+    'say that the download failed for the reason %s',
+    (reason) => {
+      expect(words.fileMissing({ name: 'a\nb', reason })).toMatch(
+        /^“a b” was left out: it could not be downloaded/,
+      );
+    },
+  );
+});
+
+describe('words of the service', () => {
+  test.each([words.failed, words.rejected])(
+    'in %o are put into the sentence, on one line and cut',
+    (sentence) => {
+      expect(sentence('')).toMatch(/^[^“]*\. \S/);
+      expect(sentence('too\n busy')).toContain(': “too busy”. ');
+      expect(sentence('Sorry!')).toContain(': “Sorry!” ');
+      expect(sentence('x'.repeat(9_000)).length).toBeLessThan(800);
+    },
+  );
+});
+
+describe('sentences with numbers', () => {
+  test.each([
+    [words.inLine(1), 'Next in line.'],
+    [words.inLine(2), 'In line: 1 message before this one.'],
+    [words.inLine(5), 'In line: 4 messages before this one.'],
+    [words.resultsHeading(1, 1, 1), '1 file from the agent'],
+    [words.resultsHeading(60, 48, 60), '60 files from the agent, 48 to 60'],
+    [words.stepsDone(0, 2_000), 'Took 2 s.'],
+    [words.stepsDone(1, 2_000), '1 step in 2 s'],
+    [words.askerLine('U1', 'done', 60_000), '<@U1> the answer is ready (it took 1 min).'],
+    [words.askerLine(undefined, 'failed', 60_000), 'This did not work out (it took 1 min).'],
+    [words.cancelled(''), 'Stopped.'],
+    [words.cancelled('Ada'), 'Stopped by Ada.'],
+  ])('%s', (said, expected) => {
+    expect(said).toBe(expected);
+  });
+
+  test('an upload never shows more than all of it', () => {
+    expect(words.uploadingFile('a.csv', 500, 2_000)).toContain('25 %');
+    expect(words.uploadingFile('a.csv', 3_000, 2_000)).toContain('100 %');
+    expect(words.uploadingFile('a.csv', 0, 0)).toContain('0 %');
+  });
+});
+
+test('buttons fit Slack, which takes 75 characters', () => {
+  for (const label of Object.values(words.buttons)) expect(label.length).toBeLessThanOrEqual(75);
+});

@@ -8,7 +8,7 @@ import type { Admission } from './inbox.ts';
 export const waitingMark = 'hourglass_flowing_sand';
 
 /** Marks in a workspace at one time: Slack lets us take about 17 a minute away, so the last is gone in time. */
-const mostMarks = 6;
+const mostMarks = 5;
 /** How many marks are taken away in one go, and the pause (ms) after a go that left some. */
 const mostTidied = 50;
 const tidyPauseMs = 2_000;
@@ -16,6 +16,7 @@ const tidyPauseMs = 2_000;
 /** The small signs that answer people at once; none of them holds an acknowledgement up. */
 export class Marks {
   readonly #parts: RelayParts;
+  #noting: Promise<unknown> = Promise.resolve();
   #tidying = false;
   #tidyAgain = false;
 
@@ -87,14 +88,25 @@ export class Marks {
     const key = { workspace, channel, ts };
     const { messages, turns } = this.#parts.store;
     const posting = this.#parts.workspace(workspace)?.posting;
-    if (posting === undefined || (await messages.marked(workspace)) >= mostMarks) return;
-    // Noted first: whoever begins the turn must know that a mark may be there.
-    await messages.setMarked(key, true);
+    if (posting === undefined || !(await this.#note(key))) return;
     await posting.react({ channel, ts, name: waitingMark });
     const message = await messages.get(key);
     if (message?.state === 'waiting' && (await turns.ofMessage(key)) === undefined) return;
     // Its turn began meanwhile, and perhaps found no mark to take away.
     await messages.setMarked(key, true);
     this.tidy();
+  }
+
+  /** Notes a mark before it is set: whoever begins the turn must know of it. False where there are enough. */
+  async #note(key: MessageKey): Promise<boolean> {
+    const { messages } = this.#parts.store;
+    // One after the other, so that the count is right.
+    const noted = this.#noting.then(async () => {
+      if ((await messages.marked(key.workspace)) >= mostMarks) return false;
+      await messages.setMarked(key, true);
+      return true;
+    });
+    this.#noting = noted.catch(() => undefined);
+    return noted;
   }
 }

@@ -21,7 +21,7 @@ const triggers: readonly Trigger[] = [
   { place: 'slack', call: /^chat\.update$/ },
   { place: 'agent', call: /^GET .*\/results$/ },
 ];
-const triggerMs = 1_500;
+const triggerMs = 800;
 
 /** What the assault works with. */
 export interface AssaultParts {
@@ -30,6 +30,8 @@ export interface AssaultParts {
   random: () => number;
   /** The rows of the bot, as long as its database runs. */
   ledger(): Ledger | undefined;
+  /** Has somebody say something, where no turn is unfinished. */
+  provoke(): void;
   /** The service's replies that are complete. */
   repliesSettled(): ReadonlySet<string>;
 }
@@ -58,10 +60,11 @@ export class Assault {
       const turns = await this.#openTurns();
       if (turns.length === 0) {
         bots.at(index).thaw();
-        await sleep(50);
+        this.#parts.provoke();
+        await sleep(200);
         continue;
       }
-      if (random() < 0.12) await this.#rest(index);
+      if (random() < 0.08) await this.#rest(index);
       for (const step of new Set(turns.map((turn) => stepOf(turn, this.#parts.repliesSettled())))) {
         this.killsByStep.set(step, (this.killsByStep.get(step) ?? 0) + 1);
       }
@@ -76,7 +79,7 @@ export class Assault {
   async #rest(index: number): Promise<void> {
     const { bots, random } = this.#parts;
     this.freezes += 1;
-    await sleep(between(random, 1_500, 3_500));
+    await sleep(between(random, 1_000, 3_000));
     if (random() < 0.3) return;
     bots.at(index).thaw();
     await sleep(between(random, 0, 500));
@@ -86,7 +89,7 @@ export class Assault {
     const { ears, random } = this.#parts;
     const lateMs = random() < 0.5 ? 0 : between(random, 1, 40);
     if (trigger === undefined) {
-      await sleep(between(random, 20, 900));
+      await sleep(between(random, 20, 600));
       freeze();
       return;
     }

@@ -10,6 +10,17 @@ const running = z.looseObject({ msg: z.literal('taskthread is running'), port: z
 const readyMs = 60_000;
 const stopMs = 15_000;
 
+/** Settings with which a bot starts in half the time: its code is compiled once, by a process that may end in order. */
+export async function compiledIn(folder: string): Promise<Record<string, string>> {
+  const settings = { NODE_COMPILE_CACHE: folder };
+  const child = spawn(process.execPath, [main, '--help'], {
+    env: { ...process.env, ...settings },
+    stdio: 'ignore',
+  });
+  await once(child, 'exit');
+  return settings;
+}
+
 /** One life of the bot, as an operator starts it. */
 export class BotProcess {
   readonly #child: ChildProcess;

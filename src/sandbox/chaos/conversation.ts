@@ -44,7 +44,7 @@ export class Conversation {
   sayOne(): void {
     const random = this.#random;
     this.#slack.delivery.gapMs = oneOf(random, copyGaps);
-    const thread = this.#open.length < 4 || random() < 0.25 ? undefined : oneOf(random, this.#open);
+    const thread = this.#open.length < 4 || random() < 0.35 ? undefined : oneOf(random, this.#open);
     if (thread === undefined || this.#open.length === 0) this.#begin();
     else this.#reply(thread);
   }
@@ -57,7 +57,7 @@ export class Conversation {
     const channel = oneOf(random, this.#channels.slice(-5));
     const text = `what about ${name} today${this.#wish()}`;
     const root = this.#say({ channel, name, text, root: undefined });
-    this.#open.push({ name, channel, root: root.ts, said: 1, most: between(random, 2, 6) });
+    this.#open.push({ name, channel, root: root.ts, said: 1, most: between(random, 2, 3) });
     if (this.#open.length > mostOpen) this.#open.shift();
   }
 

@@ -15,7 +15,8 @@ export async function heldTasks(agent: AgentService, names: readonly string[]): 
   for (const file of agent.files) {
     if (file.ready && file.purpose === 'input') marks.set(file.id, `${file.name} ${await file.sha256()}`);
   }
-  const signature = new RegExp(`^(${names.join('|')}): `);
+  // The id stands for the name where Slack did not tell it.
+  const signature = new RegExp(`^(${names.join('|')}|U[0-9A-Z]+): `);
   return agent.tasks.flatMap(({ id, project, messages, results }) => {
     const replies = messages.filter(({ role }) => role === 'assistant');
     const held = messages

@@ -8,6 +8,7 @@ import { type AgentService, startAgentService } from '../agent/service.ts';
 import { type SlackWorkspace, startSlackWorkspace } from '../slack/workspace.ts';
 import { chaosAgent } from './agent-script.ts';
 import { Assault } from './assault.ts';
+import { compiledIn } from './bot-process.ts';
 import { Bots } from './bots.ts';
 import { compare, type Damage, type Findings } from './comparison.ts';
 import { Conversation } from './conversation.ts';
@@ -21,6 +22,8 @@ import { agentWeather, Ears, HeardFaults, slackWeather } from './weather.ts';
 import { Witness } from './witness.ts';
 
 const messagesPerKill = 3;
+/** People talk faster than that at first, so that little is left to do after the last kill. */
+const messagesAtFirst = 4;
 const settleMs = 90_000;
 /** Bytes: a larger file goes up in parts of half that. */
 const multipartThreshold = 1_024;
@@ -63,10 +66,11 @@ async function run(
   const { slack, agent } = await startServices(random, ears, undo);
   const shared = replicas > 1 ? await startDatabase(join(folder, 'shared'), undo) : undefined;
   const dataFolder = join(folder, 'data');
-  const bots = new Bots({
-    settings: settingsOf(slack, agent, options.transport, shared ?? { dataFolder }),
-    logs,
-  });
+  const settings = {
+    ...(await compiledIn(join(folder, 'compiled'))),
+    ...settingsOf(slack, agent, options.transport, shared ?? { dataFolder }),
+  };
+  const bots = new Bots({ settings, logs });
   undo.push(() => bots.stop());
   const witness = new Witness(async () => shared ?? embeddedConnection(dataFolder));
   undo.push(() => witness.stop());
@@ -87,17 +91,20 @@ async function run(
     random: random.kills,
     ledger: () => witness.ledger,
     repliesSettled: () => settled,
+    provoke: () => conversation.sayOne(),
   };
   const assault = new Assault(parts, replicas);
   while (assault.kills < kills) {
-    const talk = talkFor(conversation, random.people);
+    const due = Math.min(kills * messagesPerKill, (assault.kills + 1) * messagesAtFirst);
+    const talk = talkUntil(conversation, due, random.people);
     await assault.strike();
     await talk;
     if (assault.kills % 10 === 0) tell(`${assault.kills} kills after ${seconds(began)} s`);
   }
   slack.faults.clear();
   agent.faults.clear();
-  const unfinished = await settle(slack, witness);
+  const marks = () => shownThreads(slack, conversation.said).reduce((sum, thread) => sum + thread.marks, 0);
+  const unfinished = await settle(slack, witness, marks);
   const turns = await witness.turns();
   tell(`settled after ${seconds(began)} s`);
 
@@ -194,28 +201,26 @@ function settledReplies(agent: AgentService): ReadonlySet<string> {
   return settled;
 }
 
-/** What people say for one kill. */
-async function talkFor(conversation: Conversation, random: () => number): Promise<void> {
-  for (let i = 0; i < messagesPerKill; i += 1) {
+/** People talk until they have said so much. */
+async function talkUntil(conversation: Conversation, due: number, random: () => number): Promise<void> {
+  while (conversation.said.length < due) {
     conversation.sayOne();
     await sleep(between(random, 0, 250));
   }
 }
 
 /** Waits until everything is done, or for as long as that may take; the answer is how much is not. */
-async function settle(slack: SlackWorkspace, witness: Witness): Promise<number> {
+async function settle(slack: SlackWorkspace, witness: Witness, marks: () => number): Promise<number> {
   const deadline = performance.now() + settleMs;
   await Promise.race([slack.settled(), sleep(settleMs, undefined, { ref: false })]);
-  for (;;) {
-    const unfinished = await witness.unfinished();
-    if (unfinished === 0) {
-      // What is left to do after the last turn: marks that are taken away, posts of an old lease.
-      await sleep(1_000);
-      return 0;
-    }
-    if (performance.now() > deadline) return unfinished;
+  let unfinished = await witness.unfinished();
+  while ((unfinished > 0 || marks() > 0) && performance.now() < deadline) {
     await sleep(200);
+    unfinished = await witness.unfinished();
   }
+  // Whoever still had an old lease may post now, and must not.
+  await sleep(1_000);
+  return unfinished;
 }
 
 function seconds(since: number): number {

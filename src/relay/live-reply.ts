@@ -72,7 +72,12 @@ export class LiveReply {
     await this.#running;
     await patiently(
       this.#lease,
-      () => this.#show(),
+      async () => {
+        await this.#show();
+        // The end may take fewer messages than the draft did.
+        const kept = this.#source.render().map((_, index) => part(index));
+        await this.#posts.removeAll('reply:', new Set(kept));
+      },
       () => undefined,
     );
   }

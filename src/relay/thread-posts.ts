@@ -98,10 +98,10 @@ export class ThreadPosts {
     if (post !== undefined) this.#posts.set(part, { ...post, state: 'gone' });
   }
 
-  /** Deletes the parts whose name begins so. */
-  async removeAll(prefix: string): Promise<void> {
+  /** Deletes the parts whose name begins so, but for those to be kept. */
+  async removeAll(prefix: string, keep: ReadonlySet<string> = new Set()): Promise<void> {
     for (const [part, post] of this.#posts) {
-      if (!part.startsWith(prefix) || post.state !== 'posted' || post.ts === null) continue;
+      if (!part.startsWith(prefix) || keep.has(part) || post.state !== 'posted' || post.ts === null) continue;
       await this.#workspace.posting.remove({ channel: post.channel, ts: post.ts, guard: this.#lease });
       await this.lost(part);
     }

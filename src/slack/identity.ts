@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Installation, SlackClient, type SlackClientOptions } from './client.ts';
+import { Throttled, Unavailable } from './errors.ts';
 
 /** What a token stands for. */
 export interface Identity {
@@ -21,14 +23,20 @@ const authTest = z.looseObject({
   response_metadata: z.looseObject({ scopes: z.array(z.string()).optional() }).optional(),
 });
 
-/** Asks Slack whose bot token this is. Throws a SlackError; a person's token has no bot and is unreadable. */
+/** How often a start asks when Slack is away for a moment, and the pause (ms) between. */
+const mostTries = 5;
+const pauseMs = 1_000;
+/** An answer of another shape stays so: to a person's token, say. */
+const unreadable = 'unreadable_answer';
+
+/** Asks Slack whose bot token this is, a few times where Slack is away. Throws a SlackError; a person's token has no bot and is unreadable. */
 export async function identify(
   options: Omit<SlackClientOptions, 'installation'> & { token: string },
 ): Promise<Identity> {
   const { token, ...rest } = options;
   const nobody = { workspace: '', token, botUser: '', botId: '' };
   const client = new SlackClient({ ...rest, installation: nobody });
-  const answer = await client.call('auth.test', {}, { schema: authTest });
+  const answer = await asked(client);
   return {
     installation: {
       workspace: answer.team_id,
@@ -41,4 +49,17 @@ export async function identify(
     url: answer.url,
     scopes: answer.response_metadata?.scopes ?? [],
   };
+}
+
+async function asked(client: SlackClient): Promise<z.output<typeof authTest>> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await client.call('auth.test', {}, { schema: authTest });
+    } catch (error) {
+      const passes =
+        error instanceof Throttled || (error instanceof Unavailable && error.slackCode !== unreadable);
+      if (!passes || tries >= mostTries) throw error;
+      await sleep(error instanceof Throttled ? error.retryAfterMs : pauseMs);
+    }
+  }
 }

@@ -194,7 +194,6 @@ function relaySettings(config: Config): RelayParts['settings'] {
     fileLimitBytes: config.FILE_LIMIT_MIB * 1024 * 1024,
     backgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,
-    readsPerSecond: config.AGENT_READS_PER_SECOND,
   };
 }
 

@@ -31,8 +31,6 @@ export interface RelaySettings {
   backgroundWaitMs: number;
   /** After how long without new content the thread says that the agent is silent. */
   silenceMs: number;
-  /** Most reads a second under one service key. */
-  readsPerSecond: number;
 }
 
 /** Both services and the store, as the relay's steps share them. */

@@ -145,12 +145,8 @@ export class Messages {
 
   /** Freezes a waiting message; undefined where it was withdrawn or frozen already. */
   async freeze(key: MessageKey): Promise<Message | undefined> {
-    return this.#db
-      .updateTable('messages')
+    return this.#change(key)
       .set({ state: 'sending' })
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('ts', '=', key.ts)
       .where('state', '=', 'waiting')
       .returningAll()
       .executeTakeFirst();
@@ -158,34 +154,18 @@ export class Messages {
 
   /** Moves a message on to the state that its send led to. */
   async setState(key: MessageKey, state: MessageState): Promise<void> {
-    await this.#db
-      .updateTable('messages')
-      .set({ state })
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('ts', '=', key.ts)
-      .execute();
+    await this.#change(key).set({ state }).execute();
   }
 
   /** Notes whether the message carries our waiting mark. */
   async setMarked(key: MessageKey, marked: boolean): Promise<void> {
-    await this.#db
-      .updateTable('messages')
-      .set({ marked })
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('ts', '=', key.ts)
-      .execute();
+    await this.#change(key).set({ marked }).execute();
   }
 
   /** Takes a waiting message back; false where it is not waiting any more. */
   async withdraw(key: MessageKey): Promise<boolean> {
-    const row = await this.#db
-      .updateTable('messages')
+    const row = await this.#change(key)
       .set({ state: 'withdrawn', words: null })
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('ts', '=', key.ts)
       .where('state', '=', 'waiting')
       .returning('ts')
       .executeTakeFirst();
@@ -194,12 +174,8 @@ export class Messages {
 
   /** Gives a waiting message its edited words, unless a later edit came first; false where it is not waiting. */
   async reword(key: MessageKey, words: Words, editedTs: SlackTs): Promise<boolean> {
-    const row = await this.#db
-      .updateTable('messages')
+    const row = await this.#change(key)
       .set({ words: JSON.stringify(words), edited_ts: editedTs })
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('ts', '=', key.ts)
       .where('state', '=', 'waiting')
       .where((where) => where.or([where('edited_ts', 'is', null), where('edited_ts', '<', editedTs)]))
       .returning('ts')
@@ -263,6 +239,14 @@ export class Messages {
       )
       .limit(most)
       .execute();
+  }
+
+  #change(key: MessageKey) {
+    return this.#db
+      .updateTable('messages')
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('ts', '=', key.ts);
   }
 
   #message(key: MessageKey) {

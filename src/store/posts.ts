@@ -71,15 +71,4 @@ export class Posts {
       .where('part', '=', part)
       .execute();
   }
-
-  /** The post of ours that stands at this ts, if it is one. */
-  async at(workspace: string, channel: string, ts: SlackTs): Promise<Post | undefined> {
-    return this.#db
-      .selectFrom('posts')
-      .selectAll()
-      .where('workspace', '=', workspace)
-      .where('channel', '=', channel)
-      .where('ts', '=', ts)
-      .executeTakeFirst();
-  }
 }

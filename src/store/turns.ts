@@ -53,11 +53,6 @@ export class Turns {
       .executeTakeFirst();
   }
 
-  /** The thread's newest turn. */
-  async latest(thread: ThreadKey): Promise<Turn | undefined> {
-    return this.#inThread(thread).orderBy('message_ts', 'desc').limit(1).executeTakeFirst();
-  }
-
   /** Begins the turn of a waiting message. */
   async begin(id: string, message: Message): Promise<Turn> {
     return this.#db

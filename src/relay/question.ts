@@ -20,6 +20,14 @@ export interface Question {
   title: string;
 }
 
+/** The person's message that a turn is about. Throws TurnEnds where it is not there any more. */
+export async function messageOf(parts: RelayParts, turn: Turn): Promise<Message> {
+  const { workspace, channel, message_ts: ts } = turn;
+  const message = await parts.store.messages.get({ workspace, channel, ts });
+  if (message === undefined) throw new TurnEnds('withdrawn', null);
+  return message;
+}
+
 /** Whether a message asks nothing: no text beside the mention, and no file. */
 export function asksNothing(words: Words, botUserId: string): boolean {
   return (words.files ?? []).length === 0 && mentions(readMessage(words), botUserId).isEmptyAfterMention;

@@ -40,11 +40,13 @@ export class ReplyState {
   #sentence: string | undefined;
   #trouble: Trouble | undefined;
   #files: readonly FileNote[] = [];
+  #passedFiles: readonly FileNote[] = [];
   #system: readonly string[] = [];
   #blocks: readonly ReplyBlock[] = [];
   #seen = '';
   #grewAt = performance.now();
   #silent = false;
+  #silences = 0;
   #percent = -1;
   #elapsedMs = 0;
 
@@ -58,6 +60,11 @@ export class ReplyState {
   /** Whether nothing of the answer is there yet. */
   get blank(): boolean {
     return this.#blocks.length === 0;
+  }
+
+  /** The number of the silence that the agent is in; undefined while it is heard of. */
+  get silence(): number | undefined {
+    return this.#silent ? this.#silences : undefined;
   }
 
   /** The turn's next step. */
@@ -105,11 +112,28 @@ export class ReplyState {
     const quietMs = performance.now() - this.#grewAt;
     if (!this.#silent && quietMs > silenceMs && this.#phase === 'working') {
       this.#silent = true;
+      this.#silences += 1;
       this.#sentence = words.silent(silenceMs);
       this.#touch();
     } else if (Date.now() - this.#startedAt - this.#elapsedMs > clockEveryMs) {
       this.#touch();
     }
+  }
+
+  /** Somebody's message was passed on to the silent agent: it is waited for anew. */
+  passedOn(writer: string, notes: readonly FileNote[]): void {
+    this.#passedFiles = [...this.#passedFiles, ...notes];
+    this.#silent = false;
+    this.#grewAt = performance.now();
+    this.#sentence = words.passedOn(writer);
+    this.#touch();
+  }
+
+  /** The service takes no message while the agent works. */
+  putBack(): void {
+    if (!this.#silent) return;
+    this.#sentence = words.putBack;
+    this.#touch();
   }
 
   /** The reply has settled. */
@@ -150,7 +174,7 @@ export class ReplyState {
   }
 
   #fileLines(): string[] {
-    return this.#files.flatMap(({ name, reason, detail, sizeBytes }) =>
+    return [...this.#files, ...this.#passedFiles].flatMap(({ name, reason, detail, sizeBytes }) =>
       reason === null
         ? []
         : [words.fileMissing({ name, reason, detail, sizeBytes, limitBytes: this.#fileLimitBytes })],

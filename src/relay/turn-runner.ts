@@ -42,7 +42,7 @@ export class TurnRunner {
       this.#marks.waiting(thread);
       this.#marks.tidy();
       const { account } = await this.#parts.store.threads.expect(thread);
-      const run = new TurnRun(this.#parts, workspace, turn, lease, this.#rateOf(account));
+      const run = new TurnRun(this.#parts, workspace, turn, lease, this.#rateOf(account), this.#marks);
       await (isPoisoned(turn) ? run.abandon() : this.#watched(turn, lease, () => run.go()));
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;

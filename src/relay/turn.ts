@@ -1,25 +1,24 @@
 import type { AgentClient } from '../agent/client.ts';
-import { AgentBusyError, AgentNotFoundError } from '../agent/errors.ts';
 import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Thread, Turn, TurnOutcome } from '../store/tables.ts';
 import { isDirect } from './arrivals.ts';
-import { skippedNotes, uploadAttachments } from './attachments.ts';
+import { Asking } from './asking.ts';
+import { skippedNotes } from './attachments.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import { leaveThread } from './departure.ts';
 import type { Lease } from './dispatcher.ts';
 import { Follow, isSettledTask } from './follow.ts';
 import { HandOver, TurnEnds } from './interruption.ts';
 import { hasNoPlace, LiveReply } from './live-reply.ts';
+import type { Marks } from './marks.ts';
+import { PassingOn } from './passing-on.ts';
 import { patiently, pause } from './patience.ts';
-import { channelProject } from './project.ts';
-import { asksNothing, freezeQuestion, readQuestion } from './question.ts';
+import { asksNothing, messageOf } from './question.ts';
 import type { ReadRate } from './read-rate.ts';
 import { ReplyState } from './reply-state.ts';
 import { postResults } from './results.ts';
-import { type Delivered, deliver } from './sending.ts';
-import { threadTask } from './task.ts';
 import { ThreadPosts } from './thread-posts.ts';
 import { ending, lineOutcome, outcomeOf, systemLines } from './turn-end.ts';
 
@@ -37,6 +36,7 @@ export class TurnRun {
   readonly #workspace: Workspace;
   readonly #lease: Lease;
   readonly #rate: ReadRate;
+  readonly #marks: Pick<Marks, 'tidy'>;
   readonly #state: ReplyState;
   readonly #reply: LiveReply;
   #turn: Turn;
@@ -44,7 +44,15 @@ export class TurnRun {
   /** The reply, where the answer to the send told it. */
   #known: AgentMessage | null = null;
 
-  constructor(parts: RelayParts, workspace: Workspace, turn: Turn, lease: Lease, rate: ReadRate) {
+  constructor(
+    parts: RelayParts,
+    workspace: Workspace,
+    turn: Turn,
+    lease: Lease,
+    rate: ReadRate,
+    marks: Pick<Marks, 'tidy'>,
+  ) {
+    this.#marks = marks;
     this.#parts = parts;
     this.#workspace = workspace;
     this.#turn = turn;
@@ -80,6 +88,7 @@ export class TurnRun {
   }
 
   async #steps(): Promise<void> {
+    if (await this.#wasAnsweredThere()) return await this.#close('completed');
     await this.#open();
     if (this.#turn.user_message_id === null) {
       await this.#ask();
@@ -88,9 +97,29 @@ export class TurnRun {
     await this.#finish();
   }
 
+  /** Whether the message was passed on by the turn before, and got its answer in that one's reply. */
+  async #wasAnsweredThere(): Promise<boolean> {
+    if (this.#turn.passed_on_by === null || this.#turn.user_message_id === null) return false;
+    if (this.#turn.first_visible_at !== null) return false;
+    const [agent, { task_id }] = [await this.#agent(), await this.#thread()];
+    if (task_id === null) return false;
+    const follow = this.#following(agent, task_id, this.#turn.user_message_id, () => undefined);
+    this.#known = (await this.#patiently(() => follow.find(null))) ?? null;
+    return this.#known === null;
+  }
+
+  #following(
+    agent: AgentClient,
+    taskId: string,
+    userMessageId: string,
+    onRead: (message: AgentMessage) => void,
+  ): Follow {
+    return new Follow({ agent, taskId, userMessageId, rate: this.#rate, lease: this.#lease, onRead });
+  }
+
   /** The first reply, before any call to the service. */
   async #open(): Promise<void> {
-    const message = await this.#message();
+    const message = await messageOf(this.#parts, this.#turn);
     if (this.#turn.content === null && message.words !== null) {
       if (asksNothing(message.words, this.#workspace.bot.userId))
         throw new TurnEnds('helped', isDirect(this.#turn.channel) ? words.helpInDm : words.help);
@@ -99,108 +128,50 @@ export class TurnRun {
     if (this.#turn.first_visible_at === null) await this.#record({ first_visible_at: new Date() });
   }
 
-  /** Brings the question to the service: project, task, files, message. */
+  /** Brings the question to the service. */
   async #ask(): Promise<void> {
-    const projectId = await this.#patiently(async () =>
-      channelProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
-    );
-    const taskId = await this.#patiently(async () => {
-      const thread = await this.#thread();
-      if (thread.task_id !== null) return thread.task_id;
-      const message = await this.#message();
-      const { title } = await readQuestion(this.#parts, this.#workspace, thread, message, this.#lease);
-      return threadTask(this.#parts, thread, projectId, title, this.#lease);
+    const asking = new Asking(this.#parts, this.#workspace, this.#turn, this.#lease, {
+      step: (step) => this.#state.step(step),
+      uploading: (progress) => this.#state.uploading(progress),
+      files: (notes) => this.#state.files(notes),
+      patiently: (step) => this.#patiently(step),
     });
-    if (this.#turn.content === null) {
-      const attached = await this.#attach((await this.#thread()).project_id ?? projectId);
-      this.#turn = await this.#patiently(async () =>
-        freezeQuestion(
-          this.#parts,
-          this.#workspace,
-          await this.#thread(),
-          this.#turn,
-          { attached },
-          this.#lease,
-        ),
-      );
-    }
-    this.#state.step('working');
-    const agent = await this.#agent();
-    const delivered = await this.#patiently(() => this.#deliver(agent, taskId));
+    const delivered = await asking.go();
     this.#turn = delivered.turn;
     this.#known = delivered.reply;
+    if (delivered.turn.stop_asked_at === null) return;
     // A stop that was asked for while the message was on its way found nothing to cancel yet.
-    if (delivered.turn.stop_asked_at !== null) await this.#patiently(() => agent.cancelTask(taskId));
-  }
-
-  async #deliver(agent: AgentClient, taskId: string): Promise<Delivered> {
-    const turn = await this.#parts.store.turns.get(this.#turn.workspace, this.#turn.id);
-    if (turn === undefined) throw new TurnEnds('withdrawn', null);
-    if (turn.stop_asked_at !== null && turn.send_intended_at === null) throw new TurnEnds('cancelled', null);
-    try {
-      return await deliver(this.#parts, agent, taskId, turn, this.#lease);
-    } catch (error) {
-      if (error instanceof AgentBusyError) {
-        const { status } = await agent.getTask(taskId);
-        // Busy passes by itself, but a task that has ended may take no more at all.
-        if (status === 'failed' || status === 'cancelled') {
-          throw new TurnEnds('refused', words.taskTakesNoMore, error);
-        }
-      }
-      const { skill } = this.#parts.settings;
-      if (error instanceof AgentNotFoundError && skill !== undefined && (await exists(agent, taskId))) {
-        throw new TurnEnds('refused', words.unknownSkill(skill), error);
-      }
-      throw error;
-    }
-  }
-
-  async #attach(projectId: string): Promise<string[]> {
-    const { words: said } = await this.#message();
-    if (said === null || (said.files ?? []).length === 0) return [];
-    this.#state.step('uploading');
-    const done = await this.#patiently(async () =>
-      uploadAttachments(
-        this.#parts,
-        this.#workspace,
-        await this.#thread(),
-        this.#turn,
-        projectId,
-        said,
-        this.#lease,
-        (progress) => this.#state.uploading(progress),
-      ),
-    );
-    this.#state.files(done.notes);
-    await this.#record({ file_notes: done.notes, bytes_up: done.bytesUp });
-    return done.attached;
+    const [agent, { task_id }] = [await this.#agent(), await this.#thread()];
+    if (task_id !== null) await this.#patiently(() => agent.cancelTask(task_id));
   }
 
   /** Follows the reply until it and its task have settled, and shows its final state. */
   async #answer(): Promise<void> {
-    const agent = await this.#agent();
-    const { task_id } = await this.#thread();
+    const [agent, { task_id }] = [await this.#agent(), await this.#thread()];
     if (task_id === null || this.#turn.user_message_id === null) throw new Error('A turn without its task.');
     this.#state.files(this.#turn.file_notes ?? []);
     this.#state.step('working');
-    const follow = new Follow({
-      agent,
-      taskId: task_id,
-      userMessageId: this.#turn.user_message_id,
-      rate: this.#rate,
-      lease: this.#lease,
-      onRead: (message) => {
-        if (this.#reply.lost !== undefined) throw this.#reply.lost;
-        this.#state.read(message, this.#parts.settings.silenceMs);
+    const passing = new PassingOn(this.#parts, this.#workspace, this.#turn, this.#lease, {
+      passedOn: (writer, notes) => {
+        this.#state.passedOn(writer, notes);
+        this.#marks.tidy();
       },
+      putBack: () => this.#state.putBack(),
+    });
+    const follow = this.#following(agent, task_id, this.#turn.user_message_id, (message) => {
+      if (this.#reply.lost !== undefined) throw this.#reply.lost;
+      this.#state.read(message, this.#parts.settings.silenceMs);
+      if (this.#state.silence !== undefined) passing.offer(this.#state.silence);
     });
     this.#follow = follow;
     const reply = await this.#patiently(() => follow.find(this.#known));
     if (reply === undefined) throw new TurnEnds('failed', words.noAnswer);
     if (this.#turn.assistant_message_id === null) await this.#record({ assistant_message_id: reply.id });
     const settled = await this.#patiently(() => follow.toEnd());
+    await passing.done();
     this.#state.files(skippedNotes(this.#turn, settled.input?.fileIds ?? null));
-    const working = await this.#patiently(() => this.#background(agent, task_id));
+    // What the task works on after another message is that message's turn.
+    const working = !passing.passed && (await this.#patiently(() => this.#background(agent, task_id)));
     const system = await this.#patiently(() => systemLines(agent, task_id, settled));
     const outcome = outcomeOf(settled);
     const phase = outcome === 'completed' ? (working ? 'background' : 'done') : outcome;
@@ -299,13 +270,6 @@ export class TurnRun {
     return this.#parts.store.threads.expect(this.#turn);
   }
 
-  async #message() {
-    const { workspace, channel, message_ts: ts } = this.#turn;
-    const message = await this.#parts.store.messages.get({ workspace, channel, ts });
-    if (message === undefined) throw new TurnEnds('withdrawn', null);
-    return message;
-  }
-
   async #agent(): Promise<AgentClient> {
     return this.#parts.agent((await this.#thread()).account);
   }
@@ -316,15 +280,5 @@ export class TurnRun {
       refresh: async () => this.#follow?.freshen(),
       blank: () => this.#state.blank,
     };
-  }
-}
-
-async function exists(agent: AgentClient, taskId: string): Promise<boolean> {
-  try {
-    await agent.getTask(taskId);
-    return true;
-  } catch (error) {
-    if (error instanceof AgentNotFoundError) return false;
-    throw error;
   }
 }

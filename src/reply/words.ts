@@ -108,6 +108,15 @@ export function silent(ms: number): string {
   return `Nothing new from the agent for ${humanDuration(ms)}. It may be busy with something long, or wait for you: you can wait, write to it here, or press Stop.`;
 }
 
+/** A message was passed on to a run that was silent; `writer` is a name. */
+export function passedOn(writer: string): string {
+  return `Passed on the message of ${writer} to the agent.`;
+}
+
+/** The service refused a message for a run that is silent. */
+export const putBack =
+  'The agent takes no message while it works on this one: the next one waits until this is done. Stop ends it.';
+
 /** Where a message stands in its thread's line; 1 is next. */
 export function inLine(position: number): string {
   return position <= 1

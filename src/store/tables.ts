@@ -134,6 +134,8 @@ export interface TurnTable {
   root: SlackTs;
   message_ts: SlackTs;
   asker: string;
+  /** The running turn that sent this one's message to a silent run; its answer may stand in that one's reply. */
+  passed_on_by: string | null;
   /** What is sent, frozen with the message; a retry sends the same. */
   content: string | null;
   /** The service's file ids that go with it. */

@@ -37,9 +37,32 @@ export class Turns {
       .executeTakeFirst();
   }
 
-  /** The thread's turn that is not finished; at most one exists. */
+  /** The thread's turn that is to be worked on: the running one, else the first that it passed on. */
   async open(thread: ThreadKey): Promise<Turn | undefined> {
-    return this.#inThread(thread).where('finished_at', 'is', null).executeTakeFirst();
+    return this.#inThread(thread)
+      .where('finished_at', 'is', null)
+      .orderBy(sql`passed_on_by is not null`)
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  /** The turn whose message this one began to pass on and did not get to the service. */
+  async halfPassed(turn: Turn): Promise<Turn | undefined> {
+    return this.#inThread(turn)
+      .where('passed_on_by', '=', turn.id)
+      .where('finished_at', 'is', null)
+      .where('user_message_id', 'is', null)
+      .executeTakeFirst();
+  }
+
+  /** Takes a turn back whose message was not sent. */
+  async discard(turn: Pick<Turn, 'workspace' | 'id'>): Promise<void> {
+    await this.#db
+      .deleteFrom('turns')
+      .where('workspace', '=', turn.workspace)
+      .where('id', '=', turn.id)
+      .execute();
   }
 
   /** The turn of a person's message, where it has begun. */
@@ -53,8 +76,8 @@ export class Turns {
       .executeTakeFirst();
   }
 
-  /** Begins the turn of a waiting message. */
-  async begin(id: string, message: Message): Promise<Turn> {
+  /** Begins the turn of a waiting message; `passedOnBy` is the running turn that sends it. */
+  async begin(id: string, message: Message, passedOnBy: string | null = null): Promise<Turn> {
     return this.#db
       .insertInto('turns')
       .values({
@@ -64,6 +87,7 @@ export class Turns {
         root: message.root,
         message_ts: message.ts,
         asker: message.person,
+        passed_on_by: passedOnBy,
       })
       .returningAll()
       .executeTakeFirstOrThrow();

@@ -1,0 +1,95 @@
+import { describe, expect, type TestContext, test } from 'vitest';
+import { waitingMark } from '../../src/relay/marks.ts';
+import type { ServiceDialect } from '../../src/sandbox/agent/dialect.ts';
+import { openScene, openServer, type Scene } from './scene.ts';
+
+await openServer();
+
+describe.concurrent('a run that is silent and waits for a person', () => {
+  test('gets the next message at once, and its answer goes on in the same reply', async ({
+    onTestFinished,
+  }) => {
+    const { scene, channel, root } = await asked(onTestFinished, { afterAsk: 'same-reply' });
+    const answer = scene.reply(channel, root, 'the treated group', { person: scene.grace });
+    await scene.finished(channel, answer);
+    const replies = scene.replies(channel, root);
+    expect(replies).toHaveLength(1);
+    expect(scene.shown(channel, root)).toContain('You answered "grace: the treated group"');
+    expect(scene.shown(channel, root)).not.toMatch(/Nothing new|Passed on/);
+    expect(scene.told('/ask').texts).toEqual(['/ask Which one?', 'grace: the treated group']);
+    await scene.until('the mark of waiting is gone', () => !answer.reactions.get(waitingMark)?.length);
+  });
+
+  test('gets the next message at once, and a new reply answers it', async ({ onTestFinished }) => {
+    const { scene, channel, root } = await asked(onTestFinished, { afterAsk: 'new-reply' });
+    const answer = scene.reply(channel, root, 'the treated group');
+    await scene.finished(channel, answer);
+    const [first, second, ...more] = scene.replies(channel, root).map((reply) => scene.slack.shown(reply));
+    expect(more).toEqual([]);
+    expect(first).toContain('Which one?');
+    expect(first).not.toContain('You answered');
+    expect(second).toContain('You answered "the treated group"');
+  });
+
+  test('takes its attachments along, and says which were left out', async ({ onTestFinished }) => {
+    const { scene, channel, root } = await asked(onTestFinished, { refusedTypes: ['.exe'] });
+    const files = [
+      { name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' },
+      { name: 'setup.exe', mime: 'application/x-msdownload', bytes: 'MZ' },
+    ];
+    const answer = scene.reply(channel, root, 'these', { files });
+    await scene.finished(channel, answer);
+    expect(scene.shown(channel, root)).toContain('You answered "these"');
+    expect(scene.shown(channel, root)).toMatch(/setup\.exe.*left out|not sent/is);
+  });
+
+  test('that the service gives no message to leaves it waiting, and the thread says so', async ({
+    onTestFinished,
+  }) => {
+    const scene = await open(onTestFinished, { messageToRunning: 409 });
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 400');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    const next = scene.reply(channel, root, '/files 1');
+    await scene.until('the thread says that it waits', () =>
+      scene.shown(channel, root).includes('takes no message while it works'),
+    );
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
+    expect((await scene.stage.bot.store.messages.get(key))?.state).toBe('waiting');
+    expect(await scene.stage.bot.store.turns.ofMessage(key)).toBeUndefined();
+    await scene.finished(channel, next);
+    expect(scene.told('/silent').texts).toEqual(['/silent 400', '/files 1']);
+    expect(scene.shown(channel, root)).toContain('That was the silence.');
+    expect(scene.replies(channel, root).length).toBeGreaterThanOrEqual(2);
+  });
+
+  test('keeps a message that was taken back while the run was silent', async ({ onTestFinished }) => {
+    const { scene, channel, root } = await asked(onTestFinished, {});
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 1_000 } });
+    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const wrong = scene.reply(channel, root, 'the wrong group', { files });
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: wrong.ts };
+    await scene.until('its own turn has begun', () => scene.stage.bot.store.turns.ofMessage(key));
+    scene.slack.remove(channel.id, wrong.ts);
+    await scene.finished(channel, wrong);
+    const right = scene.reply(channel, root, 'the right group');
+    await scene.finished(channel, right);
+    expect(scene.told('/ask').texts).toEqual(['/ask Which one?', 'the right group']);
+  });
+});
+
+type WhenDone = TestContext['onTestFinished'];
+
+async function open(whenDone: WhenDone, dialect: Partial<ServiceDialect>): Promise<Scene> {
+  return openScene({ agent: { dialect }, settings: { SILENCE_SECONDS: '1' } }, whenDone);
+}
+
+/** A thread whose agent asked something and waits. */
+async function asked(whenDone: WhenDone, dialect: Partial<ServiceDialect>) {
+  const scene = await open(whenDone, dialect);
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/ask Which one?');
+  await scene.until('the agent asks', () => scene.shown(channel, root).includes('Which one?'));
+  return { scene, channel, root };
+}

@@ -3,6 +3,7 @@ import { AgentClient } from './agent/client.ts';
 import type { Config } from './config.ts';
 import { Intake } from './listen/intake.ts';
 import { SlackApp, type Transport } from './listen/slack-app.ts';
+import { CredentialGate } from './operate/credential-gate.ts';
 import { HealthServer } from './operate/health.ts';
 import { Afterthoughts } from './relay/afterthoughts.ts';
 import type { RelayParts, Workspace } from './relay/context.ts';
@@ -79,11 +80,14 @@ async function start(
   // Whoever held jobs on the embedded server is dead: its lock is ours.
   if (embedded !== undefined) await queue.reclaimAll();
 
-  const workspace = workspaceParts(config, log, installation, new Lanes(database.kysely));
+  const slackGate = new CredentialGate({ setting: 'SLACK_BOT_TOKEN', log });
+  const agentGate = new CredentialGate({ setting: 'AGENT_API_KEY', log });
+  const workspace = workspaceParts(config, log, installation, new Lanes(database.kysely), slackGate);
   const agent = new AgentClient({
     baseUrl: config.AGENT_BASE_URL,
     apiKey: config.AGENT_API_KEY,
     dialect: config.AGENT_DIALECT,
+    gate: agentGate,
     log,
   });
   undo.push(() => agent.close());
@@ -137,7 +141,12 @@ async function start(
         () => false,
       ),
     draining: () => draining,
-    report: () => ({ workspace: installation.workspace, turns: dispatcher.held }),
+    report: () => ({
+      workspace: installation.workspace,
+      turns: dispatcher.held,
+      slackTokenRefusedSince: slackGate.refusedSince ?? null,
+      agentKeyRefusedSince: agentGate.refusedSince ?? null,
+    }),
     fallback: slackApp.requestListener,
   });
   const port = await health.start(config.PORT, config.HOST);
@@ -197,9 +206,15 @@ function relaySettings(config: Config): RelayParts['settings'] {
   };
 }
 
-function workspaceParts(config: Config, log: Logger, installation: Installation, lanes: Lanes): Workspace {
+function workspaceParts(
+  config: Config,
+  log: Logger,
+  installation: Installation,
+  lanes: Lanes,
+  gate: CredentialGate,
+): Workspace {
   const slackApiUrl = config.SLACK_API_URL;
-  const client = new SlackClient({ installation, slackApiUrl, log });
+  const client = new SlackClient({ installation, slackApiUrl, gate, log });
   const budget = new Budget({
     store: lanes,
     lanes: laneTable({

@@ -3,7 +3,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { Dialect } from './dialect.ts';
 import { parseJson } from './error-words.ts';
-import { AgentAnswerError, type AgentError } from './errors.ts';
+import { AgentAnswerError, type AgentError, AgentKeyError } from './errors.ts';
 import { type Answer, BrokenExchange, exchange, readText } from './exchange.ts';
 import { breakdown, type Called, leaseLost, refusal } from './failure.ts';
 import { type RetryPolicy, repeated } from './retry.ts';
@@ -16,6 +16,14 @@ export interface Guard {
   readonly signal: AbortSignal;
   /** Milliseconds until another process may hold the thread. */
   remainingMs(): number;
+}
+
+/** Stops calls with a key that was refused, as this folder sees it. */
+export interface KeyGate {
+  /** Before each call; throws the refusal where it must not be made. */
+  enter(): void;
+  refused(error: AgentKeyError): void;
+  accepted(): void;
 }
 
 /** One call to the service. */
@@ -48,6 +56,7 @@ export interface HttpOptions {
   readonly log?: Logger | undefined;
   /** Awaited before each GET leaves, so that a caller can share a read rate. */
   readonly beforeRead?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly gate?: KeyGate | undefined;
   readonly dispatcher?: Dispatcher | undefined;
 }
 
@@ -156,6 +165,7 @@ export class Http {
       if (left() <= 0) throw leaseLost(called.name, 'not_sent');
     };
     mustHold();
+    this.#options.gate?.enter();
     const clock = new AbortController();
     const ms = call.withinLease === true ? Math.min(call.timeoutMs, left()) : call.timeoutMs;
     const timer = setTimeout(() => clock.abort(), ms);
@@ -173,13 +183,18 @@ export class Http {
         onStart: mustHold,
       });
       status = answer.status;
-      return await read(answer, called);
+      const value = await read(answer, called);
+      this.#options.gate?.accepted();
+      return value;
     } catch (error) {
-      throw breakdown(called, error, {
+      const failure = breakdown(called, error, {
         timedOut: clock.signal.aborted,
         aborted: call.signal?.aborted === true,
         leaseLost: guard?.signal.aborted === true,
       });
+      if (failure instanceof AgentKeyError) this.#options.gate?.refused(failure);
+      else if (status !== undefined && status < 500) this.#options.gate?.accepted();
+      throw failure;
     } finally {
       clearTimeout(timer);
       this.#options.log?.debug(

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Dispatcher } from 'undici';
 import type { Dialect } from './dialect.ts';
-import type { Guard } from './http.ts';
+import type { Guard, KeyGate } from './http.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Page } from './schema.ts';
 
@@ -41,6 +41,8 @@ export interface AgentClientOptions {
   readonly log?: Logger;
   /** Awaited before each GET leaves: a place for a read rate shared by many tasks. */
   readonly beforeRead?: (signal: AbortSignal) => Promise<void>;
+  /** Stops calls with a key that was refused. */
+  readonly gate?: KeyGate;
   /** Replaces the connection pools, for proxies and tests. */
   readonly dispatcher?: Dispatcher;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RenderedMessage } from '../reply/slack-blocks.ts';
 import { ChannelGone, MessageGone, PayloadRefused, type SlackError } from '../slack/errors.ts';
 import { plain } from '../slack/message.ts';
@@ -5,7 +6,7 @@ import type { PostKind } from '../slack/posting.ts';
 import type { Turn } from '../store/tables.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import type { Lease } from './dispatcher.ts';
-import { patiently } from './patience.ts';
+import { passing, patiently, pauseMs } from './patience.ts';
 import { digestOf } from './reply-state.ts';
 import { ThreadPosts } from './thread-posts.ts';
 
@@ -31,7 +32,8 @@ export class LiveReply {
   readonly #posts: ThreadPosts;
   readonly #parts: RelayParts;
   readonly #stop = new AbortController();
-  #final = false;
+  /** Aborted when the final state is there. */
+  readonly #ending = new AbortController();
   #unseenSince: number | undefined;
   #wake: (() => void) | undefined;
   #running: Promise<void> | undefined;
@@ -58,6 +60,10 @@ export class LiveReply {
     this.#running = this.#follow();
   }
 
+  get #final(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
   /** There is something new to show. */
   changed(): void {
     this.#unseenSince ??= Date.now();
@@ -66,7 +72,7 @@ export class LiveReply {
 
   /** Shows the final state; returns when people see it. */
   async settle(): Promise<void> {
-    this.#final = true;
+    this.#ending.abort();
     this.changed();
     this.#workspace.posting.nudgeEdits();
     await this.#running;
@@ -98,6 +104,7 @@ export class LiveReply {
   }
 
   async #follow(): Promise<void> {
+    let failures = 0;
     while (!this.#final && !this.#stop.signal.aborted && !this.#lease.signal.aborted) {
       if (this.#unseenSince === undefined) {
         await new Promise<void>((resolve) => {
@@ -107,6 +114,7 @@ export class LiveReply {
       }
       try {
         await this.#show();
+        failures = 0;
       } catch (error) {
         if (this.#stop.signal.aborted || this.#lease.signal.aborted) return;
         if (hasNoPlace(error)) {
@@ -117,9 +125,16 @@ export class LiveReply {
           { err: error, turn: this.#turn.id },
           'the live reply could not be shown; trying again',
         );
-        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        failures += 1;
+        await this.#rest(Math.max(passing(error)?.waitMs ?? 0, pauseMs(failures)));
       }
     }
+  }
+
+  /** A pause (ms) after a failure, cut short by the end of the turn. */
+  async #rest(ms: number): Promise<void> {
+    const signal = AbortSignal.any([this.#lease.signal, this.#stop.signal, this.#ending.signal]);
+    await sleep(ms, undefined, { signal }).catch(() => undefined);
   }
 
   /** Brings the thread to the source's state: new messages first (posts are not scarce), then edits in order. */

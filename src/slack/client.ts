@@ -11,7 +11,7 @@ import {
 import type { Logger } from 'pino';
 import { type Dispatcher, fetch } from 'undici';
 import { z } from 'zod';
-import { LeaseEnded, Refused, SlackError, Throttled, Unavailable } from './errors.ts';
+import { LeaseEnded, Refused, SlackError, Throttled, Unauthorized, Unavailable } from './errors.ts';
 import type { Guard } from './guard.ts';
 import { DEFAULT_PAUSE_MS, errorFor } from './verdict.ts';
 
@@ -34,9 +34,18 @@ export interface Installation {
   enterprise?: string | undefined;
 }
 
+/** Stops calls with a token that was refused, as this folder sees it. */
+export interface TokenGate {
+  /** Before each call; throws the refusal where it must not be made. */
+  enter(): void;
+  refused(error: Unauthorized): void;
+  accepted(): void;
+}
+
 export interface SlackClientOptions {
   installation: Installation;
   log: Logger;
+  gate?: TokenGate | undefined;
   /** Another address for tests and the sandbox. */
   slackApiUrl?: string | undefined;
   timeoutMs?: number | undefined;
@@ -72,6 +81,7 @@ export class SlackClient {
   readonly installation: Installation;
   readonly #web: WebClient;
   readonly #timeoutMs: number;
+  readonly #gate: TokenGate | undefined;
   // WebClient's time-out is per client, ours per call. Its queue starts a request in the caller's own
   // async context as long as it never waits, hence the endless concurrency.
   readonly #flights = new AsyncLocalStorage<Flight>();
@@ -81,6 +91,7 @@ export class SlackClient {
     this.installation = options.installation;
     this.#timeoutMs = options.timeoutMs ?? CALL_TIMEOUT_MS;
     this.#dispatcher = options.dispatcher;
+    this.#gate = options.gate;
     this.#web = new WebClient(options.installation.token, {
       slackApiUrl: options.slackApiUrl ?? SLACK_API_URL,
       allowAbsoluteUrls: false,
@@ -107,6 +118,7 @@ export class SlackClient {
   ): Promise<z.infer<S>> {
     const { guard } = options;
     refuseAfterLease(method, guard);
+    this.#gate?.enter();
     const controller = new AbortController();
     const ms = Math.min(this.#timeoutMs, guard?.remainingMs() ?? this.#timeoutMs);
     const timer = setTimeout(() => controller.abort(new Error(`No answer within ${ms} ms.`)), ms);
@@ -115,11 +127,14 @@ export class SlackClient {
     const flight: Flight = { method, guard, signal: controller.signal, sent: false };
     try {
       const answer = await this.#flights.run(flight, () => this.#web.apiCall(method, args));
+      this.#gate?.accepted();
       const read = options.schema.safeParse(answer);
       if (read.success) return read.data;
       throw unreadable(method, read.error);
     } catch (error) {
-      throw classify(flight, error);
+      const failure = classify(flight, error);
+      if (failure instanceof Unauthorized && failure.dead) this.#gate?.refused(failure);
+      throw failure;
     } finally {
       clearTimeout(timer);
       guard?.signal.removeEventListener('abort', onLost);

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openScene, openServer } from './scene.ts';
+import { z } from 'zod';
+import { openScene, openServer, pause, type Scene } from './scene.ts';
 
 await openServer();
 
@@ -31,6 +32,46 @@ describe('trouble', () => {
     await scene.finished(channel, root);
     expect(scene.told('does the key fit?').texts).toEqual(['does the key fit?']);
     expect(scene.replies(channel, root)).toHaveLength(1);
+  });
+
+  test('a dead service key stops the calls with it, and is told to the operator', async () => {
+    const scene = await openScene({}, onTestFinished);
+    const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
+    const roots = [1, 2, 3, 4, 5].map((question) => {
+      const channel = scene.channel();
+      return { channel, root: scene.ask(channel, `question ${question}`) };
+    });
+    await scene.until('every thread says so', () =>
+      roots.every(({ channel, root }) => scene.shown(channel, root).includes('does not accept the key')),
+    );
+    const before = scene.agent.calls.length;
+    await pause(3_000);
+    expect(scene.agent.calls.length - before).toBeLessThanOrEqual(1);
+    expect(await readiness(scene)).toMatchObject({ ready: true, agentKeyRefusedSince: expect.any(String) });
+    mend();
+    for (const { channel, root } of roots) await scene.finished(channel, root);
+    expect(await readiness(scene)).toMatchObject({ agentKeyRefusedSince: null });
+  });
+
+  test('a dead Slack token stops the calls with it; the answer is there when it is mended', async () => {
+    const scene = await openScene({}, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 400');
+    await scene.until('the reply has begun', () => scene.shown(channel, root).includes('Second'));
+    const dead = { kind: 'status', status: 200, body: { ok: false, error: 'token_revoked' } } as const;
+    const mend = scene.slack.faults.add({ call: /^(chat|reactions)\./, fault: dead });
+    await scene.until('the operator is told', async () => {
+      const { slackTokenRefusedSince } = await readiness(scene);
+      return slackTokenRefusedSince !== null;
+    });
+    const before = scene.slack.calls.length;
+    await pause(3_000);
+    expect(scene.slack.calls.length - before).toBeLessThanOrEqual(1);
+    mend();
+    await scene.finished(channel, root);
+    expect(scene.replies(channel, root)).toHaveLength(1);
+    expect(scene.shown(channel, root)).toContain('Second 400 of 400');
+    expect(await readiness(scene)).toMatchObject({ slackTokenRefusedSince: null });
   });
 
   test('lost answers of creations and sends lead to no second project in use, task or message', async () => {
@@ -70,3 +111,14 @@ describe('trouble', () => {
     ]);
   });
 });
+
+const report = z.looseObject({
+  ready: z.boolean(),
+  slackTokenRefusedSince: z.string().nullable(),
+  agentKeyRefusedSince: z.string().nullable(),
+});
+
+async function readiness(scene: Scene): Promise<z.output<typeof report>> {
+  const answer = await fetch(`http://127.0.0.1:${scene.stage.bot.port}/readyz`);
+  return report.parse(await answer.json());
+}

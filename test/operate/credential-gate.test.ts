@@ -1,0 +1,44 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { CredentialGate } from '../../src/operate/credential-gate.ts';
+
+function gateWithClock() {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+  const clock = { ms: 0 };
+  const gate = new CredentialGate({ setting: 'A_KEY', log, probeMs: 10_000, now: () => clock.ms });
+  return { gate, clock, lines };
+}
+
+const refusal = new Error('The key is not accepted.');
+
+test('a refused credential lets one call through every ten seconds', () => {
+  const { gate, clock } = gateWithClock();
+  gate.refused(refusal);
+  expect(() => gate.enter()).toThrow(refusal);
+  clock.ms = 10_000;
+  expect(() => gate.enter()).not.toThrow();
+  expect(() => gate.enter()).toThrow(refusal);
+  clock.ms = 20_000;
+  expect(() => gate.enter()).not.toThrow();
+});
+
+test('an accepted call opens the gate for all', () => {
+  const { gate } = gateWithClock();
+  gate.refused(refusal);
+  gate.accepted();
+  expect(() => gate.enter()).not.toThrow();
+  expect(gate.refusedSince).toBeUndefined();
+});
+
+test('the operator is told once that it is refused, and once that it works again', () => {
+  const { gate, lines } = gateWithClock();
+  gate.accepted();
+  for (let call = 0; call < 5; call += 1) gate.refused(refusal);
+  expect(gate.refusedSince).toBeInstanceOf(Date);
+  gate.accepted();
+  gate.accepted();
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toContain('A_KEY is not accepted any more');
+  expect(lines[1]).toContain('A_KEY is accepted again');
+});

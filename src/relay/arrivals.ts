@@ -33,3 +33,13 @@ export type Arrival =
 export function isDirect(channel: string): boolean {
   return channel.startsWith('D');
 }
+
+/** Whether a ts comes before another: they compare as numbers with six decimals, which a float cannot hold. */
+export function isEarlier(ts: SlackTs, than: SlackTs): boolean {
+  return micros(ts) < micros(than);
+}
+
+function micros(ts: SlackTs): bigint {
+  const [seconds = '', fraction = ''] = ts.split('.');
+  return BigInt(seconds + fraction.padEnd(6, '0'));
+}

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely';
 import type { Store } from '../store/store.ts';
 import type { Tables } from '../store/tables.ts';
 import type { ThreadKey } from '../store/threads.ts';
-import type { Arrival, PersonMessage } from './arrivals.ts';
+import { type Arrival, isEarlier, type PersonMessage } from './arrivals.ts';
 import { mentions } from './reading/mentions.ts';
 import { readMessage } from './reading/message.ts';
 
@@ -68,11 +68,15 @@ export class Inbox {
       const concerned = concern(arrived, bot);
       if (concerned === 'none') return { kind: 'ignored', why: 'not addressed to us since its edit' };
       const known = await store.threads.get(thread);
-      if (known === undefined || known.dormant) {
-        if (concerned === 'if_ours') {
-          await store.strays.note(thread, ts);
-          return { kind: 'stray' };
-        }
+      const isNew = known === undefined || known.dormant;
+      // What people said to each other before the mention is no message for us, whenever it arrives.
+      const precedes = !isNew && isEarlier(ts, known.began_ts);
+      if (concerned === 'if_ours' && (isNew || precedes)) {
+        await store.strays.note(thread, ts);
+        return { kind: 'stray' };
+      }
+      if (precedes) await store.threads.beganEarlier(thread, ts);
+      if (isNew) {
         await store.threads.adopt(thread, {
           account: this.#parts.accountOf(workspace),
           person: message.person,

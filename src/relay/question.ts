@@ -1,4 +1,5 @@
 import type { Message, Thread, Turn, Words } from '../store/tables.ts';
+import { isEarlier } from './arrivals.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import type { Lease } from './dispatcher.ts';
 import { TurnEnds } from './interruption.ts';
@@ -95,7 +96,7 @@ async function readBefore(workspace: Workspace, message: Message, lease: Lease):
   const before: MessageToRead[] = [];
   const thread = { channel: message.channel, threadTs: message.root, signal: lease.signal };
   for await (const earlier of workspace.readBack.messages(thread)) {
-    if (Number(earlier.ts) >= Number(message.ts) || before.length >= mostReadBack) break;
+    if (!isEarlier(earlier.ts, message.ts) || before.length >= mostReadBack) break;
     before.push(readMessage(earlier));
   }
   return before;

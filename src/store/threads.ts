@@ -48,6 +48,11 @@ export class Threads {
       .execute();
   }
 
+  /** A mention came to light that is earlier than the one which made the thread ours. */
+  async beganEarlier(key: ThreadKey, ts: SlackTs): Promise<void> {
+    await this.#change(key, { began_ts: ts });
+  }
+
   /** A thread that no task came of: its replies need a mention again. */
   async rest(key: ThreadKey): Promise<void> {
     await this.#change(key, { dormant: true });
@@ -113,7 +118,9 @@ export class Threads {
 
   async #change(
     key: ThreadKey,
-    values: Partial<Pick<Thread, 'dormant' | 'project_id' | 'task_id' | 'task_title' | 'task_intended_at'>>,
+    values: Partial<
+      Pick<Thread, 'began_ts' | 'dormant' | 'project_id' | 'task_id' | 'task_title' | 'task_intended_at'>
+    >,
   ): Promise<void> {
     await this.#db
       .updateTable('threads')

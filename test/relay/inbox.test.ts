@@ -63,6 +63,27 @@ describe('the inbox', () => {
     expect(await store.strays.after({ workspace: 'T1', channel: 'C1', root }, root)).toEqual([reply.ts]);
   });
 
+  test('takes no reply for the agent that was written before the mention and comes after it', async () => {
+    const root = ts();
+    const [between, mention] = [message('which lane?', { root }), message('<@UBOT> see above', { root })];
+    expect((await say(mention)).kind).toBe('admitted');
+    expect((await say(between)).kind).toBe('stray');
+    expect(await row(between)).toBeUndefined();
+  });
+
+  test('knows from the earliest mention on what is for the agent, in whatever order they come', async () => {
+    const root = ts();
+    const first = message('<@UBOT> see above', { root });
+    const reply = message('and the other lane', { root });
+    const second = message('<@UBOT> hello?', { root });
+    await say(second);
+    expect((await say(reply)).kind).toBe('stray');
+    await say(first);
+    const thread = { workspace: 'T1', channel: 'C1', root };
+    expect((await store.threads.expect(thread)).began_ts).toBe(first.ts);
+    expect(await store.strays.after(thread, first.ts)).toEqual([reply.ts]);
+  });
+
   test('loses no reply that comes at the same moment as the mention', async () => {
     for (let round = 0; round < 50; round += 1) {
       const mention = message('<@UBOT> go');

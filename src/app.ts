@@ -106,6 +106,7 @@ async function start(
   const upkeep = new Upkeep({
     store,
     queue,
+    marks,
     keep: { words: config.KEEP_WORDS_DAYS, rows: config.KEEP_ROWS_DAYS },
     log,
   });

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { Cache } from './cache.ts';
-import { Refused, SlackError, Unauthorized } from './errors.ts';
+import { Refused, SlackError, Throttled, Unauthorized, Unavailable } from './errors.ts';
 import type { PacedClient } from './paced-client.ts';
 
 /** Who somebody is to this workspace. `unknown` where Slack does not tell: then the answer to any "may they?" is no. */
@@ -67,6 +68,9 @@ const groupsAnswer = z.looseObject({
 
 /** Rights hang on it, so it must not be old (ms). */
 const LIFE_MS = 5 * 60_000;
+/** How often a question is asked, and the pause (ms) after the first time. */
+const MOST_TRIES = 4;
+const PAUSE_MS = 500;
 /** Slackbot is no bot by its flag. */
 const SLACKBOT = 'USLACKBOT';
 
@@ -87,7 +91,9 @@ export class People {
   async person(id: string, signal?: AbortSignal): Promise<Person> {
     const load = async () => {
       try {
-        const { user } = await this.#api.call('users.info', { user: id }, { schema: userAnswer });
+        const { user } = await patiently(() =>
+          this.#api.call('users.info', { user: id }, { schema: userAnswer }),
+        );
         return { id, name: nameOf(user), kind: this.#kindOf(user) };
       } catch (error) {
         return settled(error, { id, name: id, kind: 'unknown' } as const);
@@ -113,7 +119,9 @@ export class People {
     } as const;
     const load = async () => {
       try {
-        const answer = await this.#api.call('conversations.info', { channel: id }, { schema: channelAnswer });
+        const answer = await patiently(() =>
+          this.#api.call('conversations.info', { channel: id }, { schema: channelAnswer }),
+        );
         return channelOf(answer.channel);
       } catch (error) {
         return settled<Channel>(error, unknown);
@@ -126,7 +134,9 @@ export class People {
   async groupName(id: string, signal?: AbortSignal): Promise<string> {
     const load = async () => {
       try {
-        const { usergroups } = await this.#api.call('usergroups.list', {}, { schema: groupsAnswer });
+        const { usergroups } = await patiently(() =>
+          this.#api.call('usergroups.list', {}, { schema: groupsAnswer }),
+        );
         return new Map(usergroups.map((group) => [group.id, group.handle || group.name || group.id]));
       } catch (error) {
         return settled(error, new Map<string, string>());
@@ -169,6 +179,19 @@ export class People {
       if (!(error instanceof SlackError)) throw error;
       this.#log.warn({ err: error }, 'A name could not be asked for');
       return unknown;
+    }
+  }
+}
+
+/** Asks again where Slack is away for a moment: a name that is missing then would stay missing in what was sent. */
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      const passes = error instanceof Unavailable || error instanceof Throttled;
+      if (!passes || tries >= MOST_TRIES) throw error;
+      await sleep(PAUSE_MS * tries);
     }
   }
 }

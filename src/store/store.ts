@@ -1,8 +1,10 @@
 import type { Kysely, Transaction } from 'kysely';
+import { CatchUps } from './catch-ups.ts';
 import { Files } from './files.ts';
 import { Messages } from './messages.ts';
 import { Posts } from './posts.ts';
 import { Projects } from './projects.ts';
+import { Receivers } from './receivers.ts';
 import { Results } from './results.ts';
 import { Retention } from './retention.ts';
 import { Strays } from './strays.ts';
@@ -14,10 +16,12 @@ import { Workspaces } from './workspaces.ts';
 /** Every table's questions on one connection pool, or inside one transaction. */
 export class Store {
   readonly db: Kysely<Tables>;
+  readonly catchUps: CatchUps;
   readonly files: Files;
   readonly messages: Messages;
   readonly posts: Posts;
   readonly projects: Projects;
+  readonly receivers: Receivers;
   readonly results: Results;
   readonly retention: Retention;
   readonly strays: Strays;
@@ -27,10 +31,12 @@ export class Store {
 
   constructor(db: Kysely<Tables>) {
     this.db = db;
+    this.catchUps = new CatchUps(db);
     this.files = new Files(db);
     this.messages = new Messages(db);
     this.posts = new Posts(db);
     this.projects = new Projects(db);
+    this.receivers = new Receivers(db);
     this.results = new Results(db);
     this.retention = new Retention(db);
     this.strays = new Strays(db);

@@ -16,6 +16,8 @@ export interface WorkspaceTable {
   bot_id: string;
   /** When the last event of this workspace was received. */
   last_event_at: MaybeTime;
+  /** When some process was last able to receive its events. */
+  receiving_at: MaybeTime;
   created_at: Generated<Date>;
 }
 
@@ -207,6 +209,31 @@ export interface ResultTable {
   posted_at: Generated<Date>;
 }
 
+/** A process that may hold connections of a Slack app; dead when `held_until` is over. */
+export interface ReceiverTable {
+  workspace: string;
+  app: string;
+  process: string;
+  /** How many connections it may have open, or still has. */
+  sockets: number;
+  held_until: Time;
+}
+
+/** A thread, or with the root 0 a channel, that is to be read back after a gap in receiving. */
+export interface CatchUpTable {
+  workspace: string;
+  channel: string;
+  root: SlackTs;
+  /** Nothing before this is missing. */
+  since: SlackTs;
+  last_used_at: Date;
+  /** How many gaps it was noted for: one that comes while it is read must not be forgotten. */
+  gaps: Generated<number>;
+  claimed_by: string | null;
+  claimed_until: Time;
+  noted_at: Generated<Date>;
+}
+
 /** Every table of the product; each carries the workspace. */
 export interface Tables extends EngineTables {
   workspaces: WorkspaceTable;
@@ -219,6 +246,8 @@ export interface Tables extends EngineTables {
   posts: PostTable;
   files: FileTable;
   results: ResultTable;
+  receivers: ReceiverTable;
+  catch_ups: CatchUpTable;
 }
 
 export type Thread = Selectable<ThreadTable>;

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Tables } from './tables.ts';
 
 /** The Slack workspaces that the bot is installed in. */
@@ -20,5 +20,29 @@ export class Workspaces {
           .doUpdateSet({ name: row.name, bot_user: row.bot_user, bot_id: row.bot_id }),
       )
       .execute();
+  }
+
+  /**
+   * Notes that events of this workspace are received now. The answer is when they were last, where that is longer ago
+   * than `gapMs`; one process hears it, and only once if this is part of a transaction that records what to do.
+   */
+  async receiving(
+    workspace: string,
+    sign: { event: boolean; gapMs: number },
+  ): Promise<{ since: Date; now: Date } | undefined> {
+    const { rows } = await sql<{ since: Date | null; now: Date; gap: boolean }>`
+      with before as (
+        select receiving_at, clock_timestamp() as now from workspaces where workspace = ${workspace} for update
+      )
+      update workspaces
+      set receiving_at = greatest(before.receiving_at, before.now),
+        last_event_at = case when ${sign.event} then before.now else last_event_at end
+      from before where workspaces.workspace = ${workspace}
+      returning before.receiving_at as since, before.now as now,
+        coalesce(before.receiving_at < before.now - ${sign.gapMs}::float8 * interval '1 ms', false) as gap
+    `.execute(this.#db);
+    const row = rows[0];
+    if (row === undefined || row.since === null || !row.gap) return undefined;
+    return { since: row.since, now: row.now };
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Arrival, isDirect, type PersonMessage } from '../relay/arrivals.ts';
+import { type Arrival, isDirect, isWritten, type PersonMessage } from '../relay/arrivals.ts';
 
 const ts = z.string().regex(/^\d{1,10}\.\d{6}$/);
 
@@ -59,9 +59,6 @@ export function readEnvelope(body: unknown): Envelope | undefined {
   return workspace === undefined ? undefined : { workspace, eventType: event.type, event };
 }
 
-/** Subtypes of messages that people write. */
-const written = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
-
 /** What an event means to us; `bot` is our own user there, whose events start nothing. */
 export function readArrival(envelope: Envelope, bot: { userId: string; botId: string }): Arrival {
   const parsed = innerEvent.safeParse(envelope.event);
@@ -107,7 +104,7 @@ function fromBot(message: SlackMessage, bot: { userId: string; botId: string }):
 
 function readMessage(at: Place, bot: { userId: string; botId: string }, message: SlackMessage): Arrival {
   if (fromBot(message, bot)) return { kind: 'silence', why: 'written by a bot' };
-  if (!written.has(message.subtype)) return { kind: 'silence', why: `subtype ${message.subtype}` };
+  if (!isWritten(message.subtype)) return { kind: 'silence', why: `subtype ${message.subtype}` };
   if (message.user === undefined) return { kind: 'silence', why: 'nobody wrote it' };
   return {
     kind: 'message',

@@ -43,3 +43,11 @@ function micros(ts: SlackTs): bigint {
   const [seconds = '', fraction = ''] = ts.split('.');
   return BigInt(seconds + fraction.padEnd(6, '0'));
 }
+
+/** Subtypes of messages that people write. */
+const written = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
+
+/** Whether people write messages of this subtype. */
+export function isWritten(subtype: string | undefined): boolean {
+  return written.has(subtype);
+}

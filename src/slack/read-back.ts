@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Rank } from './budget.ts';
 import type { Guard } from './guard.ts';
 import { readingPage } from './limits.ts';
 import { METADATA_TYPE } from './message.ts';
@@ -14,6 +15,7 @@ export const threadMessage = z.looseObject({
   blocks: z.array(z.unknown()).optional(),
   files: z.array(z.unknown()).optional(),
   thread_ts: z.string().optional(),
+  reply_count: z.number().optional(),
   client_msg_id: z.string().optional(),
   metadata: z
     .looseObject({
@@ -37,6 +39,8 @@ export interface ReadRequest {
   oldest?: string | undefined;
   guard?: Guard | undefined;
   signal?: AbortSignal | undefined;
+  /** Who goes first in the lane, where it is not as usual. */
+  rank?: (() => Rank) | undefined;
 }
 
 /** Our clock and Slack's may differ by so much (s) when a post is looked for. */
@@ -66,7 +70,7 @@ export class ReadBack {
 
   /** A thread's messages, oldest first and its root among them; a channel's, newest first. */
   async *messages(request: ReadRequest): AsyncGenerator<ThreadMessage> {
-    const { channel, threadTs, oldest, guard, signal } = request;
+    const { channel, threadTs, oldest, guard, signal, rank } = request;
     const method = threadTs === undefined ? 'conversations.history' : 'conversations.replies';
     let cursor: string | undefined;
     do {
@@ -80,7 +84,7 @@ export class ReadBack {
           limit: this.#limit,
           include_all_metadata: true,
         },
-        { schema: page, guard, signal },
+        { schema: page, guard, signal, rank },
       );
       yield* answer.messages;
       cursor = answer.response_metadata?.next_cursor || undefined;

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import { AgentClient } from './agent/client.ts';
 import type { Config } from './config.ts';
-import { Intake } from './listen/intake.ts';
+import { Intake, type IntakeParts } from './listen/intake.ts';
+import { sharingOf } from './listen/sharing.ts';
 import { SlackApp, type Transport } from './listen/slack-app.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
 import { HealthServer } from './operate/health.ts';
@@ -9,9 +10,11 @@ import { Afterthoughts } from './relay/afterthoughts.ts';
 import type { RelayParts, Workspace } from './relay/context.ts';
 import { Controls } from './relay/controls.ts';
 import { Dispatcher } from './relay/dispatcher.ts';
+import { GapReader } from './relay/gap-reader.ts';
 import { Inbox } from './relay/inbox.ts';
 import { Marks } from './relay/marks.ts';
 import { ReadRate } from './relay/read-rate.ts';
+import { Receiving } from './relay/receiving.ts';
 import { TurnRunner } from './relay/turn-runner.ts';
 import { Upkeep } from './relay/upkeep.ts';
 import { Budget } from './slack/budget.ts';
@@ -77,8 +80,8 @@ async function start(
   const queue = new ThreadQueue({ database, log });
   undo.push(() => queue.stop());
   await queue.start();
-  // Whoever held jobs on the embedded server is dead: its lock is ours.
-  if (embedded !== undefined) await queue.reclaimAll();
+  // Whoever held jobs or connections on the embedded server is dead: its lock is ours.
+  if (embedded !== undefined) await Promise.all([queue.reclaimAll(), store.receivers.clear()]);
 
   const slackGate = new CredentialGate({ setting: 'SLACK_BOT_TOKEN', log });
   const agentGate = new CredentialGate({ setting: 'AGENT_API_KEY', log });
@@ -111,17 +114,30 @@ async function start(
     log,
   });
   const afterthoughts = new Afterthoughts(parts);
+  const workspaces = () => [installation.workspace];
+  const inbox = new Inbox({ store, enqueue: parts.enqueue, accountOf: () => settingsAccount });
+  const onAdmission: IntakeParts['onAdmission'] = (admission, event) => {
+    marks.admitted(admission, event);
+    afterthoughts.admitted(admission, event);
+  };
+  const gapReader = new GapReader({ parts, inbox, workspaces, onAdmission });
+  const receiving = new Receiving({
+    store,
+    workspaces,
+    alive: () => slackApp.receiving,
+    gapMs: config.GAP_MINUTES * 60_000,
+    onSign: () => gapReader.look(),
+    log,
+  });
   const intake = new Intake({
-    inbox: new Inbox({ store, enqueue: parts.enqueue, accountOf: () => settingsAccount }),
+    inbox,
     bot: (id) => parts.workspace(id)?.bot,
-    onAdmission: (admission, event) => {
-      marks.admitted(admission, event);
-      afterthoughts.admitted(admission, event);
-    },
+    onEvent: (id) => receiving.heard(id),
+    onAdmission,
     log,
   });
   const slackApp = new SlackApp({
-    transport: transportOf(config),
+    transport: transportOf(config, store, installation.workspace),
     intake,
     controls: new Controls(parts),
     tell: (press, sentence) => marks.tell(press, sentence),
@@ -132,6 +148,7 @@ async function start(
       teamId: installation.workspace,
     }),
     slackApiUrl: config.SLACK_API_URL,
+    onLive: () => receiving.sign(),
     log,
   });
   let draining = false;
@@ -147,6 +164,7 @@ async function start(
       turns: dispatcher.held,
       slackTokenRefusedSince: slackGate.refusedSince ?? null,
       agentKeyRefusedSince: agentGate.refusedSince ?? null,
+      ...(slackApp.connections && { sockets: slackApp.connections }),
     }),
     fallback: slackApp.requestListener,
   });
@@ -158,10 +176,11 @@ async function start(
   undo.push(() => upkeep.stop());
   undo.push(() => slackApp.stop());
   await slackApp.start();
-  log.info(
-    { workspace: installation.workspace, port, events: transportOf(config).kind },
-    'taskthread is running',
-  );
+  undo.push(() => gapReader.stop());
+  undo.push(() => receiving.stop());
+  receiving.start();
+  const events = slackApp.connections === undefined ? 'http' : 'socket';
+  log.info({ workspace: installation.workspace, port, events }, 'taskthread is running');
   return {
     port,
     workspace: { id: installation.workspace, name },
@@ -191,9 +210,11 @@ async function openStore(
   return { database, embedded };
 }
 
-function transportOf(config: Config): Transport {
-  if (config.SLACK_APP_TOKEN !== undefined) return { kind: 'socket', appToken: config.SLACK_APP_TOKEN };
-  return { kind: 'http', signingSecret: config.SLACK_SIGNING_SECRET ?? '' };
+function transportOf(config: Config, store: Store, workspace: string): Transport {
+  const appToken = config.SLACK_APP_TOKEN;
+  if (appToken === undefined) return { kind: 'http', signingSecret: config.SLACK_SIGNING_SECRET ?? '' };
+  const sharing = sharingOf(store.receivers, { workspace, appToken, most: config.SLACK_SOCKETS });
+  return { kind: 'socket', appToken, sharing };
 }
 
 function relaySettings(config: Config): RelayParts['settings'] {

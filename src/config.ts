@@ -40,6 +40,12 @@ const settingsSchema = z.object({
   SLACK_DISTRIBUTED: setting('SLACK_DISTRIBUTED', z.stringbool().default(false), {
     what: 'Whether the app is distributed outside the Marketplace: Slack then lets it read back one page of 15 messages a minute',
   }),
+  SLACK_SOCKETS: setting('SLACK_SOCKETS', z.coerce.number().int().min(2).max(10).default(8), {
+    what: "Socket Mode connections that all processes have together; Slack's limit is 10 for each app, and what is left out is room for a dead process's",
+  }),
+  GAP_MINUTES: setting('GAP_MINUTES', z.coerce.number().positive().default(5), {
+    what: 'After how long without receiving the threads and channels of the last 24 hours are read back',
+  }),
   AGENT_BASE_URL: setting('AGENT_BASE_URL', z.url(), {
     what: 'Base address of the Agent Task Service, with its version (…/v1)',
     where: 'the account page of the service, or your contact there',

@@ -14,3 +14,9 @@ export function boltLogger(log: Logger): BoltLogger {
     getLevel: () => LogLevel.INFO,
   };
 }
+
+/** The same where what Bolt finds wrong is told elsewhere, better. */
+export function quietBoltLogger(log: Logger): BoltLogger {
+  const quiet = (...parts: unknown[]) => log.debug({ parts: parts.map(String) }, 'bolt');
+  return { ...boltLogger(log), warn: quiet, error: quiet };
+}

@@ -13,11 +13,13 @@ export interface IntakeParts {
   inbox: Inbox;
   /** Undefined where the bot is not installed. */
   bot(workspace: string): Bot | undefined;
+  /** Hears of each event of a workspace in which the bot is installed. */
+  onEvent(workspace: string): void;
   /** Hears what became of each event that was written down. */
-  onAdmission(
+  onAdmission: (
     admission: Admission,
     event: { workspace: string; channel: string; ts: string; person: string },
-  ): void;
+  ) => void;
   log: Logger;
 }
 
@@ -39,6 +41,7 @@ export class Intake {
       this.#logOnce(envelope.workspace);
       return;
     }
+    this.#parts.onEvent(envelope.workspace);
     const arrival = readArrival(envelope, bot);
     if (arrival.kind === 'silence') {
       this.#parts.log.debug({ workspace: envelope.workspace, why: arrival.why }, 'event passed over');

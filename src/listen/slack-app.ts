@@ -1,19 +1,16 @@
 import type { RequestListener } from 'node:http';
-import {
-  App,
-  type Authorize,
-  HTTPReceiver,
-  type Receiver,
-  type ReceiverEvent,
-  SocketModeReceiver,
-} from '@slack/bolt';
+import { App, type Authorize, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { boltLogger } from './bolt-logger.ts';
+import { Connections, type ConnectionsState } from './connections.ts';
 import { type ControlListeners, listenToControls, type PlacedPress } from './controls.ts';
 import type { Intake } from './intake.ts';
+import type { Sharing } from './sharing.ts';
 
 /** How events come: by Socket Mode, or by signed HTTP requests. */
-export type Transport = { kind: 'socket'; appToken: string } | { kind: 'http'; signingSecret: string };
+export type Transport =
+  | { kind: 'socket'; appToken: string; sharing: Sharing }
+  | { kind: 'http'; signingSecret: string };
 
 /** What listening needs. */
 export interface SlackAppParts {
@@ -24,11 +21,10 @@ export interface SlackAppParts {
   tell: (press: PlacedPress, sentence: string) => Promise<void>;
   authorize: Authorize<boolean>;
   slackApiUrl: string;
+  /** Hears when events can come again: a connection of Socket Mode stands. */
+  onLive: () => void;
   log: Logger;
 }
-
-/** Two sockets side by side: Bolt's client is without a connection for 5 s at each refresh. */
-const sockets = 2;
 
 /**
  * Bolt acknowledges an event before its listeners run; what must not be lost is written down before that. A throw
@@ -43,67 +39,72 @@ class WritingApp extends App {
   }
 }
 
-/** The Bolt app with its receivers. */
+/** The Bolt app with its receiver. */
 export class SlackApp {
   /** Serves Slack's requests; only with events by HTTP. */
   readonly requestListener: RequestListener | undefined;
-  readonly #receivers: Receiver[];
+  readonly #connections: Connections | undefined;
+  #started = false;
 
   constructor(parts: SlackAppParts) {
-    const { transport } = parts;
-    const logger = boltLogger(parts.log);
-    const clientOptions = {
-      slackApiUrl: parts.slackApiUrl,
-      retryConfig: { retries: 0 },
-      rejectRateLimitedCalls: true,
-      allowAbsoluteUrls: false,
-    };
+    const { transport, slackApiUrl, log } = parts;
+    const logger = boltLogger(log);
+    let receiver: Connections | HTTPReceiver;
     if (transport.kind === 'http') {
-      const receiver = new HTTPReceiver({
-        signingSecret: transport.signingSecret,
-        logger,
-        processBeforeResponse: true,
-      });
+      receiver = httpReceiver(transport.signingSecret, parts);
       this.requestListener = receiver.requestListener;
-      this.#receivers = [receiver];
+      this.#connections = undefined;
     } else {
+      receiver = new Connections({ ...transport, slackApiUrl, onLive: parts.onLive, log });
       this.requestListener = undefined;
-      this.#receivers = Array.from({ length: sockets }, () => socketReceiver(transport.appToken, parts));
+      this.#connections = receiver;
     }
-    const [first, ...others] = this.#receivers;
-    if (first === undefined) throw new Error('An app needs a receiver.');
     const app = new WritingApp({
-      receiver: first,
+      receiver,
       authorize: parts.authorize,
-      clientOptions,
+      clientOptions: {
+        slackApiUrl,
+        retryConfig: { retries: 0 },
+        rejectRateLimitedCalls: true,
+        allowAbsoluteUrls: false,
+      },
       logger,
       deferInitialization: false,
     });
     app.intake = parts.intake;
-    for (const receiver of others) receiver.init(app);
-    listenToControls(app, parts.controls, parts.tell, parts.log);
+    listenToControls(app, parts.controls, parts.tell, log);
     app.error(async (error) => {
-      parts.log.error({ err: error }, 'a listener failed');
+      log.error({ err: error }, 'a listener failed');
     });
   }
 
-  /** Opens the sockets; with events by HTTP the server that serves `requestListener` is all there is. */
+  /** Whether events of Slack can reach this process now. */
+  get receiving(): boolean {
+    if (!this.#started) return false;
+    return this.#connections === undefined || this.#connections.state.live > 0;
+  }
+
+  /** The connections of Socket Mode; undefined with events by HTTP. */
+  get connections(): ConnectionsState | undefined {
+    return this.#connections?.state;
+  }
+
+  /**
+   * Opens this process's connections; with events by HTTP the server that serves `requestListener` is all there is.
+   * Throws AppTokenRefused; whatever else Slack says is tried again without an end.
+   */
   async start(): Promise<void> {
-    if (this.requestListener !== undefined) return;
-    await Promise.all(this.#receivers.map((receiver) => receiver.start()));
+    await this.#connections?.start();
+    this.#started = true;
   }
 
   /** Takes no more events. */
   async stop(): Promise<void> {
-    if (this.requestListener !== undefined) return;
-    await Promise.all(this.#receivers.map((receiver) => receiver.stop()));
+    this.#started = false;
+    await this.#connections?.stop();
   }
 }
 
-function socketReceiver(appToken: string, parts: SlackAppParts): SocketModeReceiver {
-  return new SocketModeReceiver({
-    appToken,
-    logger: boltLogger(parts.log),
-    installerOptions: { clientOptions: { slackApiUrl: parts.slackApiUrl, allowAbsoluteUrls: false } },
-  });
+function httpReceiver(signingSecret: string, { log }: SlackAppParts): HTTPReceiver {
+  return new HTTPReceiver({ signingSecret, logger: boltLogger(log), processBeforeResponse: true });
 }

@@ -63,6 +63,7 @@ export async function openReceiver(
     intake: new Intake({
       inbox,
       bot: (workspace) => bots[workspace],
+      onEvent: () => undefined,
       onAdmission: (admission) => admissions.push(admission),
       log: silent,
     }),
@@ -76,6 +77,7 @@ export async function openReceiver(
     tell: async () => undefined,
     authorize: async () => ({ botToken: 'xoxb-nobody', botUserId: 'U0', botId: 'B0' }),
     slackApiUrl: 'http://127.0.0.1:9/',
+    onLive: () => undefined,
     log: silent,
   });
   const server = new HealthServer({

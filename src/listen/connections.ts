@@ -91,7 +91,8 @@ export class Connections implements Receiver {
       await sleep(this.#parts.everyMs ?? sharing.leaseMs / 4, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       // A renewal that hangs must not keep what others may hold by then.
-      const over = setTimeout(() => void this.#lose(), this.#heldUntil - performance.now());
+      const leftMs = Math.max(1, this.#heldUntil - performance.now());
+      const over = setTimeout(() => void this.#lose(), leftMs);
       try {
         await this.#renew();
       } catch (error) {

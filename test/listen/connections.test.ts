@@ -1,0 +1,83 @@
+import { App } from '@slack/bolt';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { boltLogger } from '../../src/listen/bolt-logger.ts';
+import { Connections } from '../../src/listen/connections.ts';
+import { appOf } from '../../src/listen/sharing.ts';
+import { type SlackWorkspace, startSlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
+import { silent } from '../store/postgres.ts';
+
+const open: SlackWorkspace[] = [];
+afterAll(() => Promise.all(open.map((slack) => slack.stop())));
+
+/** Connections to a workspace of their own; `answer` is what the database says of the share. */
+async function connect(answer: (open: number) => Promise<number>) {
+  const slack = await startSlackWorkspace({ limits: 'off' });
+  open.push(slack);
+  const heard: number[] = [];
+  let left = 0;
+  const connections = new Connections({
+    appToken: slack.appToken,
+    slackApiUrl: slack.apiUrl,
+    sharing: {
+      renew: async (count) => {
+        heard.push(count);
+        return { allowed: await answer(count), processes: 1 };
+      },
+      leave: async () => {
+        left += 1;
+      },
+      leaseMs: 2_500,
+    },
+    everyMs: 50,
+    onLive: () => undefined,
+    log: silent,
+  });
+  new App({ receiver: connections, authorize: async () => ({}), logger: boltLogger(silent) });
+  onTestFinished(() => connections.stop());
+  await connections.start();
+  return { slack, connections, heard, left: () => left };
+}
+
+describe("a process's connections", () => {
+  test('follow its share up and down, and what is closed is told only then', async () => {
+    let share = 2;
+    const { slack, connections, heard } = await connect(async () => share);
+    expect(connections.state).toEqual({ live: 2, allowed: 2 });
+    share = 1;
+    await expect.poll(() => slack.connections).toBe(1);
+    await expect.poll(() => heard.at(-1)).toBe(1);
+    share = 0;
+    await expect.poll(() => slack.connections).toBe(0);
+    expect(connections.state).toEqual({ live: 0, allowed: 0 });
+    share = 2;
+    await expect.poll(() => connections.state.live).toBe(2);
+  });
+
+  test.each([
+    ['fails', () => Promise.reject(new Error('the database is away'))],
+    ['hangs', () => new Promise<number>((resolve) => setTimeout(() => resolve(2), 2_000))],
+  ])(
+    'are closed when the lease cannot be renewed because that %s, and opened when it can',
+    async (_, away) => {
+      let renewed: () => Promise<number> = async () => 2;
+      const { slack, connections } = await connect(() => renewed());
+      renewed = away;
+      await expect.poll(() => slack.connections, { timeout: 10_000 }).toBe(0);
+      renewed = async () => 2;
+      await expect.poll(() => connections.state.live, { timeout: 10_000 }).toBe(2);
+    },
+  );
+
+  test('are closed and given back at the stop', async () => {
+    const { slack, connections, left } = await connect(async () => 2);
+    await connections.stop();
+    await expect.poll(() => slack.connections).toBe(0);
+    expect(left()).toBe(1);
+  });
+
+  test('are counted with those of the same Slack app, which its token names', () => {
+    expect(appOf('xapp-1-A0123ABC-456-abcdef')).toBe('A0123ABC');
+    expect(appOf('xapp-1-A0123ABC-457-fedcba')).toBe('A0123ABC');
+    expect(appOf('xapp-another-form')).not.toBe(appOf('xapp-another-one'));
+  });
+});

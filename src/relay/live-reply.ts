@@ -1,67 +1,52 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { breakPoint } from '../reply/continuation.ts';
 import type { RenderedMessage } from '../reply/slack-blocks.ts';
-import { ChannelGone, MessageGone, PayloadRefused, type SlackError } from '../slack/errors.ts';
-import { plain } from '../slack/message.ts';
-import type { PostKind } from '../slack/posting.ts';
+import type { SlackError } from '../slack/errors.ts';
 import type { Turn } from '../store/tables.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import type { Lease } from './dispatcher.ts';
 import { passing, patiently, pauseMs } from './patience.ts';
-import { digestOf } from './reply-state.ts';
-import { ThreadPosts } from './thread-posts.ts';
+import { hasNoPlace, ReplyMessages, type ReplySource } from './reply-messages.ts';
 
-/** What a live reply shows: rendered anew whenever it may be shown, so that the latest state wins. */
-export interface ReplySource {
-  /** The messages that the reply consists of now. */
-  render(): RenderedMessage[];
-  /** Brings the source up to date, just before it is shown. */
-  refresh(): Promise<void>;
-  /** Whether nothing of the answer is shown by the first message yet. */
-  blank(): boolean;
-}
+/** A final edit that the budget does not give within this time (ms) is not waited for: the text goes on below. */
+const finalPatienceMs = 1_500;
 
 /**
  * One turn's reply in its thread. `changed` says that there is something new to show; the reply asks the budget for
- * an edit and renders when it gets one. `settle` shows the final state before it returns.
+ * an edit and renders when it gets one. `settle` shows the whole text before it returns, in new messages where no
+ * edit is to be had; `tidy` brings the messages into their final form.
  */
 export class LiveReply {
-  readonly #turn: Turn;
-  readonly #lease: Lease;
-  readonly #workspace: Workspace;
-  readonly #source: ReplySource;
-  readonly #posts: ThreadPosts;
   readonly #parts: RelayParts;
+  readonly #turn: Turn;
+  readonly #source: ReplySource;
+  readonly #lease: Lease;
+  readonly #messages: ReplyMessages;
   readonly #stop = new AbortController();
   /** Aborted when the final state is there. */
   readonly #ending = new AbortController();
+  #tidying = false;
   #unseenSince: number | undefined;
   #wake: (() => void) | undefined;
   #running: Promise<void> | undefined;
-  /** Edits that this process sent. */
-  edits = 0;
   /** Set when Slack has no place for the reply any more. */
   lost: SlackError | undefined;
 
   constructor(parts: RelayParts, workspace: Workspace, turn: Turn, source: ReplySource, lease: Lease) {
     this.#parts = parts;
-    this.#workspace = workspace;
     this.#turn = turn;
     this.#source = source;
     this.#lease = lease;
-    this.#posts = new ThreadPosts(parts, workspace, turn, lease);
+    this.#messages = new ReplyMessages(parts, workspace, turn, source, lease);
   }
 
   /** Posts the first message, or finds the one that an earlier process posted; then shows what changes. */
   async open(): Promise<void> {
     if (this.#running !== undefined) return;
-    await this.#posts.load();
-    if (!this.#posts.has(part(0))) await this.#post(0, 'first');
+    await this.#messages.load();
+    if (!this.#messages.has(0)) await this.#messages.post(0, 'first');
     this.#lease.signal.addEventListener('abort', () => this.#wake?.(), { once: true });
     this.#running = this.#follow();
-  }
-
-  get #final(): boolean {
-    return this.#ending.signal.aborted;
   }
 
   /** There is something new to show. */
@@ -70,22 +55,22 @@ export class LiveReply {
     this.#wake?.();
   }
 
-  /** Shows the final state; returns when people see it. */
+  /** Shows the final text; returns when people can read it. */
   async settle(): Promise<void> {
     this.#ending.abort();
     this.changed();
-    this.#workspace.posting.nudgeEdits();
     await this.#running;
-    await patiently(
-      this.#lease,
-      async () => {
-        await this.#show();
-        // The end may take fewer messages than the draft did.
-        const kept = this.#source.render().map((_, index) => part(index));
-        await this.#posts.removeAll('reply:', new Set(kept));
-      },
-      () => undefined,
-    );
+    await this.#patiently(() => this.#showEnd());
+  }
+
+  /** Takes what is left of the progress from the messages, and deletes those that were replaced. */
+  async tidy(): Promise<void> {
+    this.#tidying = true;
+    await this.#patiently(async () => {
+      await this.#show();
+      // The end may take fewer messages than the draft did.
+      await this.#messages.removeOthers(this.#source.render().length);
+    });
   }
 
   /** Stops showing; what stands in the thread stays. */
@@ -93,14 +78,19 @@ export class LiveReply {
     this.#stop.abort();
     this.#wake?.();
     await this.#running?.catch(() => undefined);
-    if (this.edits > 0) await this.#parts.store.turns.countEdits(this.#turn, this.edits);
-    this.edits = 0;
+    const { edits } = this.#messages;
+    if (edits > 0) await this.#parts.store.turns.countEdits(this.#turn, edits);
+    this.#messages.edits = 0;
   }
 
   /** Takes the reply out of the thread again: the message was taken back before it was sent. */
   async remove(): Promise<void> {
     await this.close();
-    await this.#posts.removeAll('reply:');
+    await this.#messages.removeOthers(0);
+  }
+
+  get #final(): boolean {
+    return this.#ending.signal.aborted;
   }
 
   async #follow(): Promise<void> {
@@ -116,7 +106,7 @@ export class LiveReply {
         await this.#show();
         failures = 0;
       } catch (error) {
-        if (this.#stop.signal.aborted || this.#lease.signal.aborted) return;
+        if (this.#final || this.#stop.signal.aborted || this.#lease.signal.aborted) return;
         if (hasNoPlace(error)) {
           this.lost = error;
           return;
@@ -137,93 +127,74 @@ export class LiveReply {
     await sleep(ms, undefined, { signal }).catch(() => undefined);
   }
 
-  /** Brings the thread to the source's state: new messages first (posts are not scarce), then edits in order. */
+  /** Brings the thread to the source's state, message by message, so that people never read past a hole. */
   async #show(): Promise<void> {
-    for (;;) {
+    while (!this.#final || this.#tidying) {
       this.#unseenSince ??= Date.now();
-      const messages = this.#source.render();
-      const missing = messages.findIndex((_, index) => !this.#posts.has(part(index)));
-      if (missing >= 0) {
-        await this.#post(missing, missing === 0 ? 'first' : 'final');
-        continue;
-      }
-      const stale = messages.findIndex(
-        (message, index) => !this.#posts.shows(part(index), digestOf(message)),
-      );
-      if (stale < 0) {
+      const behind = this.#source
+        .render()
+        .findIndex((message, index) => !this.#messages.isUpToDate(index, message));
+      if (behind < 0) {
         this.#unseenSince = undefined;
         return;
       }
-      await this.#edit(stale);
+      if (this.#messages.has(behind)) await this.#edit(behind);
+      else await this.#messages.post(behind, 'final');
     }
   }
 
-  async #post(index: number, kind: PostKind): Promise<void> {
-    const message = this.#source.render()[index];
-    if (message === undefined) return;
-    try {
-      await this.#posts.post(part(index), message, digestOf(message), kind);
-    } catch (error) {
-      if (!(error instanceof PayloadRefused)) throw error;
-      this.#parts.log.error(
-        { err: error, turn: this.#turn.id },
-        'Slack refused the blocks; posting plain text',
-      );
-      await this.#posts.post(part(index), { ...plain(message), blocks: [] }, digestOf(message), kind);
+  /** Shows the whole text, and the last message as it is to stay, without waiting long for edits. */
+  async #showEnd(): Promise<void> {
+    let mayWait = true;
+    for (;;) {
+      const all = this.#source.render();
+      const behind = all.findIndex((message, index) => {
+        if (this.#messages.isUpToDate(index, message)) return false;
+        return !this.#messages.isReadable(index, message) || (mayWait && index === all.length - 1);
+      });
+      const message = all[behind];
+      if (message === undefined) return;
+      if (!this.#messages.has(behind)) await this.#messages.post(behind, 'final');
+      else if ((await this.#edit(behind, finalPatienceMs)) === 'left_out') {
+        if (this.#messages.isReadable(behind, message)) mayWait = false;
+        else await this.#goOnBelow(behind, message);
+      }
     }
   }
 
-  async #edit(index: number): Promise<void> {
-    const ts = this.#posts.tsOf(part(index));
-    if (ts === undefined) return;
-    let shown: RenderedMessage | undefined;
-    const request = (render: (message: RenderedMessage) => RenderedMessage) => ({
-      channel: this.#turn.channel,
-      ts,
-      guard: this.#lease,
-      signal: AbortSignal.any([this.#stop.signal, this.#lease.signal]),
+  /** No edit is to be had for the text that is missing: it is posted below what stands there. */
+  async #goOnBelow(index: number, { source }: RenderedMessage): Promise<void> {
+    const from = source?.from ?? 0;
+    const stands = this.#messages.standing(index, from);
+    if (stands === 'unknown') {
+      // An earlier process showed it; only an edit makes sure.
+      await this.#edit(index);
+      return;
+    }
+    const fits = stands !== 'changed' && source?.reopened !== true;
+    const at = fits ? breakPoint(this.#source.answer(), from, stands) : from;
+    await (at > from ? this.#source.breakAt(at) : this.#messages.setAside(index));
+  }
+
+  async #edit(index: number, withinMs?: number): Promise<'shown' | 'left_out'> {
+    const signals = [this.#stop.signal, this.#lease.signal];
+    return this.#messages.edit(index, {
+      withinMs,
+      // A live edit that still waits at the end makes way for the final one.
+      signal: AbortSignal.any(this.#final ? signals : [...signals, this.#ending.signal]),
       state: () => ({
-        final: this.#final,
+        final: this.#final && !this.#tidying,
         blank: this.#source.blank(),
         unseenSince: this.#unseenSince ?? Date.now(),
       }),
-      render: async () => {
+      onPermit: async () => {
         if (!this.#final) await this.#source.refresh();
-        const message = this.#source.render()[index];
-        if (message === undefined || this.#posts.shows(part(index), digestOf(message))) return undefined;
         this.#unseenSince = undefined;
-        shown = message;
-        return render(message);
       },
     });
-    try {
-      await this.#workspace.posting.edit(request((message) => message));
-    } catch (error) {
-      if (error instanceof MessageGone && !hasNoPlace(error)) {
-        await this.#posts.lost(part(index));
-        return;
-      }
-      if (!(error instanceof PayloadRefused)) throw error;
-      this.#parts.log.error(
-        { err: error, turn: this.#turn.id },
-        'Slack refused the blocks; showing plain text',
-      );
-      await this.#workspace.posting.edit(request((message) => ({ ...plain(message), blocks: [] })));
-    }
-    if (shown === undefined) return;
-    this.edits += 1;
-    await this.#posts.showing(part(index), digestOf(shown));
   }
-}
 
-/** Whether the channel is closed to us, or people deleted our reply or its thread: there is nothing to go on in. */
-export function hasNoPlace(error: unknown): error is SlackError {
-  if (error instanceof ChannelGone) return true;
-  return error instanceof MessageGone && deleted.has(error.slackCode);
-}
-
-const deleted = new Set(['message_not_found', 'thread_not_found', 'invalid_thread_ts']);
-
-function part(index: number): string {
-  return `reply:${index}`;
+  async #patiently(step: () => Promise<void>): Promise<void> {
+    await patiently(this.#lease, step, () => undefined);
+  }
 }

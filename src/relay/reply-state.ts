@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Message as AgentMessage, ContentBlock } from '../agent/schema.ts';
-import type { ReplyBlock } from '../reply/answer.ts';
+import { answerText, type ReplyBlock } from '../reply/answer.ts';
 import { Draft } from '../reply/draft.ts';
 import { type ReplyPhase, renderReply } from '../reply/reply-message.ts';
 import type { RenderedMessage } from '../reply/slack-blocks.ts';
@@ -47,11 +47,13 @@ export class ReplyState {
   #grewAt = performance.now();
   #silent = false;
   #silences = 0;
+  #breaks: readonly number[];
   #percent = -1;
   #elapsedMs = 0;
 
   constructor(turn: Turn, fileLimitBytes: number, onChange: () => void) {
     this.#turnId = turn.id;
+    this.#breaks = turn.breaks;
     this.#startedAt = turn.started_at.getTime();
     this.#fileLimitBytes = fileLimitBytes;
     this.#onChange = onChange;
@@ -159,6 +161,17 @@ export class ReplyState {
     this.#touch();
   }
 
+  /** The answer as it is now. */
+  get answer(): string {
+    return answerText(this.#blocks);
+  }
+
+  /** The answer goes on in new messages at these places (characters). */
+  breaks(places: readonly number[]): void {
+    this.#breaks = places;
+    this.#touch();
+  }
+
   render(): RenderedMessage[] {
     const waits = this.#trouble !== undefined;
     const sentence = this.#trouble === undefined ? this.#sentence : troubleWords[this.#trouble];
@@ -166,6 +179,7 @@ export class ReplyState {
       turnId: this.#turnId,
       phase: waits ? ('offline' as const) : this.#phase,
       blocks: this.#blocks,
+      breaks: this.#breaks,
       elapsedMs: this.#elapsedMs,
       notes: [...this.#fileLines(), ...this.#system],
       ...(sentence === undefined ? {} : { sentence }),
@@ -208,5 +222,6 @@ function replyBlock(block: ContentBlock): ReplyBlock {
 
 /** What a message shows, for comparing. */
 export function digestOf(message: RenderedMessage): string {
-  return createHash('sha256').update(JSON.stringify(message)).digest('base64url');
+  const { text, blocks } = message;
+  return createHash('sha256').update(JSON.stringify({ text, blocks })).digest('base64url');
 }

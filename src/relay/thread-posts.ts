@@ -98,6 +98,15 @@ export class ThreadPosts {
     if (post !== undefined) this.#posts.set(part, { ...post, state: 'gone' });
   }
 
+  /** Sets a part's message aside: the part is posted anew, and the message is deleted under its new name. */
+  async setAside(part: string, name: string): Promise<void> {
+    const post = this.#posts.get(part);
+    if (post === undefined) return;
+    await this.#parts.store.posts.rename(this.#turn, part, name);
+    this.#posts.delete(part);
+    this.#posts.set(name, { ...post, part: name });
+  }
+
   /** Deletes the parts whose name begins so, but for those to be kept. */
   async removeAll(prefix: string, keep: ReadonlySet<string> = new Set()): Promise<void> {
     for (const [part, post] of this.#posts) {
@@ -133,11 +142,12 @@ export class ThreadPosts {
     if (post !== undefined) this.#posts.set(part, { ...post, ...placed });
   }
 
-  /** A part that Slack lost is another post: its key must not find the old one. */
+  /** A part that Slack lost, or that was set aside, is another post: its key must not find the old one. */
   #nextKey(part: string): string {
     const before = this.#posts.get(part);
+    if (before !== undefined) return before.state === 'gone' ? `${before.key}+` : before.key;
     const first = `${this.#turn.id}/${part}`;
-    if (before === undefined) return first;
-    return before.state === 'gone' ? `${before.key}+` : before.key;
+    const used = [...this.#posts.values()].filter(({ key }) => key.replace(/\++$/, '') === first);
+    return first + '+'.repeat(used.length);
   }
 }

@@ -11,12 +11,13 @@ import { leaveThread } from './departure.ts';
 import type { Lease } from './dispatcher.ts';
 import { Follow, isSettledTask } from './follow.ts';
 import { HandOver, TurnEnds } from './interruption.ts';
-import { hasNoPlace, LiveReply } from './live-reply.ts';
+import { LiveReply } from './live-reply.ts';
 import type { Marks } from './marks.ts';
 import { PassingOn } from './passing-on.ts';
 import { patiently, pause } from './patience.ts';
 import { asksNothing, messageOf } from './question.ts';
 import type { ReadRate } from './read-rate.ts';
+import { hasNoPlace } from './reply-messages.ts';
 import { ReplyState } from './reply-state.ts';
 import { postResults } from './results.ts';
 import { ThreadPosts } from './thread-posts.ts';
@@ -221,6 +222,7 @@ export class TurnRun {
       }
       await this.#record({ results_at: new Date() });
     }
+    await this.#reply.tidy();
     await this.#close('completed');
   }
 
@@ -239,6 +241,7 @@ export class TurnRun {
       this.#state.end(end.outcome, end.sentence);
       await this.#patiently(() => this.#reply.open());
       await this.#reply.settle();
+      await this.#reply.tidy();
     }
     const message = await store.messages.get(key);
     if (message?.state === 'waiting' || message?.state === 'sending')
@@ -277,6 +280,12 @@ export class TurnRun {
   #source() {
     return {
       render: () => this.#state.render(),
+      answer: () => this.#state.answer,
+      breakAt: async (at: number) => {
+        const breaks = [...this.#turn.breaks, at].sort((a, b) => a - b);
+        await this.#record({ breaks });
+        this.#state.breaks(breaks);
+      },
       refresh: async () => this.#follow?.freshen(),
       blank: () => this.#state.blank,
     };

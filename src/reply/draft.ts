@@ -42,15 +42,20 @@ export class Draft {
   readonly parsed: ParseCount = { characters: 0 };
   #text = '';
   #final = false;
+  #breaks: readonly number[] = [];
   #closed: ClosedPart[] = [];
   #open = new OpenPart(0, '');
 
   /**
    * The parts of the answer so far. While it grows (`final` false) half-written Markdown at its end is closed or held
-   * back. White space at the end is not shown. Of
-   * an answer of more than `most` parts one part more than `most` is enough to know, and is all that is made.
+   * back. White space at the end is not shown. A part ends at each of `breaks` (characters), whatever room it has.
+   * Of an answer of more than `most` parts one part more than `most` is enough to know, and is all that is made.
    */
-  parts(text: string, options: { final: boolean; most?: number }): Part[] {
+  parts(
+    text: string,
+    options: { final: boolean; most?: number; breaks?: readonly number[] | undefined },
+  ): Part[] {
+    this.#breakAt(options.breaks ?? []);
     this.#rewind(text, options.final);
     const { final, most = Number.POSITIVE_INFINITY } = options;
     const enough = () => this.#closed.length > most && this.#visible().length > most;
@@ -81,18 +86,57 @@ export class Draft {
     this.#final = final;
   }
 
+  /** Keeps what comes before the first break that is new. */
+  #breakAt(breaks: readonly number[]): void {
+    const added = breaks.filter((at) => !this.#breaks.includes(at));
+    this.#breaks = breaks;
+    if (added.length === 0) return;
+    const first = Math.min(...added);
+    while ((this.#closed.at(-1)?.end ?? 0) > first) this.#closed.pop();
+    const last = this.#closed.at(-1);
+    this.#open = new OpenPart(last?.end ?? 0, last?.opener ?? '');
+  }
+
   #closeNext(text: string, final: boolean): boolean {
+    const { start } = this.#open;
+    const at = this.#breaks.find((place) => place > start && place < text.length);
+    const natural = this.#naturalEnd(text, final);
+    const next = at !== undefined && (natural?.end ?? text.length) > at ? this.#endAt(text, at) : natural;
+    if (next === undefined) return false;
+    this.#closed.push(next);
+    this.#open = new OpenPart(next.end, next.opener);
+    return true;
+  }
+
+  /** The part that ends at a break. */
+  #endAt(text: string, at: number): ClosedPart {
+    const { start, opener } = this.#open;
+    const body = opener + text.slice(start, at);
+    const tree = parseMarkdown(body, this.parsed);
+    const pieces = piecesOf({
+      text: body,
+      tree,
+      from: 0,
+      sourceFrom: opener.length,
+      to: body.length,
+      closer: '',
+    });
+    return { part: makePart(pieces, [start, at], true), end: at, opener: '', seen: at };
+  }
+
+  /** The part that the limits end; undefined while there is room. */
+  #naturalEnd(text: string, final: boolean): ClosedPart | undefined {
     const open = this.#open;
     const full = open.fill(text);
-    if (!full && !open.grow(text, this.parsed)) return false;
+    if (!full && !open.grow(text, this.parsed)) return undefined;
     const end = full ? open.filled : text.length;
     const { start, opener } = open;
     const source = opener + text.slice(start, end);
     const complete = !full && final ? source.length + 1 : lineStart(source, source.length);
     const body = full ? source : source.slice(0, complete);
-    if (body.length <= opener.length) return false;
+    if (body.length <= opener.length) return undefined;
     const early = this.#structuralCut(body, opener.length, complete);
-    if (!early.cut && !full) return false;
+    if (!early.cut && !full) return undefined;
     const { tree } = early;
     const cut =
       early.cut ??
@@ -110,14 +154,7 @@ export class Draft {
       to: cut.at,
       closer: cut.closer,
     });
-    this.#closed.push({
-      part: makePart(pieces, [start, next], true),
-      end: next,
-      opener: cut.opener,
-      seen: end,
-    });
-    this.#open = new OpenPart(next, cut.opener);
-    return true;
+    return { part: makePart(pieces, [start, next], true), end: next, opener: cut.opener, seen: end };
   }
 
   /** Looks at a piece first: where small blocks fill a message early, the rest of the text need not be parsed for it. */

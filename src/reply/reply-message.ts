@@ -37,6 +37,8 @@ export interface ReplyState {
   notes: readonly string[];
   /** What to say in place of the phase's usual words: who stopped it, the error, how far an upload is. */
   sentence?: string | undefined;
+  /** Characters at which the answer goes on in a new message, whatever room there is. */
+  breaks?: readonly number[] | undefined;
   /** Messages that the answer may take; the rest is for a file. 12 when left out. */
   mostMessages?: number | undefined;
 }
@@ -78,7 +80,11 @@ const USUAL_WORDS: Record<ReplyPhase, string> = {
  */
 export function renderReply(state: ReplyState, draft: Draft = new Draft()): RenderedMessage[] {
   const { parts, rest } = split(state, draft);
-  const messages: RenderedMessage[] = parts.map(({ text, blocks }) => ({ text, blocks: [...blocks] }));
+  const messages: RenderedMessage[] = parts.map(({ text, blocks, source: [from, to], pieces }) => ({
+    text,
+    blocks: [...blocks],
+    source: { from, to, reopened: pieces[0]?.added === true },
+  }));
   const below = belowAnswer(state, parts.length > 0, rest !== undefined);
   const line = cutBytes(sentenceOf(state) || doneLine(state.blocks, state.elapsedMs), 3_900);
   const last = messages.at(-1);
@@ -95,7 +101,11 @@ export function answerRest(state: ReplyState, draft: Draft = new Draft()): strin
 function split(state: ReplyState, draft: Draft): { parts: Part[]; rest: string | undefined } {
   const text = answerText(state.blocks);
   const most = state.mostMessages ?? MESSAGES_MOST;
-  return overflow(text, draft.parts(text, { final: SETTLED.has(state.phase), most }), most);
+  return overflow(
+    text,
+    draft.parts(text, { final: SETTLED.has(state.phase), most, breaks: state.breaks }),
+    most,
+  );
 }
 
 function fits(blocks: readonly SlackBlock[]): boolean {

@@ -50,6 +50,8 @@ export interface RenderedMessage {
   /** For notifications and screen readers; mrkdwn, under 4,000 UTF-8 bytes (chat.update refuses more). */
   text: string;
   blocks: SlackBlock[];
+  /** The characters of the answer that it shows; `reopened` where it begins inside of a block. */
+  source?: { from: number; to: number; reopened: boolean };
 }
 
 /** Characters of text in the blocks, as Slack's limit on a message's blocks counts them (links are not text). */

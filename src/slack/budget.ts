@@ -77,11 +77,6 @@ export class Budget {
     void this.#share(workspace, lane, ms);
   }
 
-  /** Somebody who waits in this lane has another rank or moment now. */
-  nudge(ask: Pick<Ask, 'workspace' | 'lane' | 'of'>): void {
-    this.#pumps.get(pumpKey(ask.workspace, laneKey(ask)))?.nudge();
-  }
-
   /** How many wait in a lane of this process, for metrics. */
   waiting(ask: Pick<Ask, 'workspace' | 'lane' | 'of'>): number {
     return this.#pumps.get(pumpKey(ask.workspace, laneKey(ask)))?.waiting ?? 0;

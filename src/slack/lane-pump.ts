@@ -99,7 +99,7 @@ export class LanePump {
       const leave = () => {
         this.#waiters.delete(waiter);
         wish.signal?.removeEventListener('abort', onAbort);
-        this.nudge();
+        this.#nudge();
       };
       const waiter: Waiter = {
         ...wish,
@@ -121,20 +121,20 @@ export class LanePump {
       const onAbort = () => waiter.fail(wish.signal?.reason);
       wish.signal?.addEventListener('abort', onAbort, { once: true });
       this.#waiters.add(waiter);
-      this.nudge();
+      this.#nudge();
       if (!this.#running) void this.#run();
     });
   }
 
-  /** Somebody's rank or moment has changed: look again. */
-  nudge(): void {
+  /** Something has changed: look again. */
+  #nudge(): void {
     this.#wake?.();
   }
 
   /** No permit of this process for `ms`, whatever the store says. */
   hold(ms: number): void {
     this.#heldUntil = Math.max(this.#heldUntil, performance.now() + ms);
-    this.nudge();
+    this.#nudge();
   }
 
   async #run(): Promise<void> {
@@ -229,7 +229,7 @@ export class LanePump {
         if (!open) return;
         open = false;
         this.#spareUntil.push(performance.now() + SPARE_MS);
-        this.nudge();
+        this.#nudge();
       },
     });
   }

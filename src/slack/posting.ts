@@ -41,6 +41,8 @@ export interface EditRequest {
   render: () => SlackMessage | undefined | Promise<SlackMessage | undefined>;
   state: () => EditState;
   guard?: Guard | undefined;
+  /** Left out where it may not be sent within this time (ms), counted from the message's own moment. */
+  withinMs?: number | undefined;
   /** Withdraws the edit while it waits; it then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
@@ -95,17 +97,19 @@ export class Posting {
   }
 
   /** Edits when the budget allows it, with what there is to show then. */
-  async edit(request: EditRequest): Promise<'edited' | 'unchanged'> {
+  async edit(request: EditRequest): Promise<'edited' | 'unchanged' | 'left_out'> {
     const { channel, ts, guard, signal, state } = request;
+    const ownMoment = Math.max(0, this.#spacing.notBefore(channel, ts, state().final) - performance.now());
     const wish = {
       guard,
       signal,
+      withinMs: request.withinMs === undefined ? undefined : ownMoment + request.withinMs,
       rank: () => editRank(state()),
       notBefore: () => this.#spacing.notBefore(channel, ts, state().final),
     };
-    return await this.#must('chat.update', wish, async (permit) => {
+    const done = await this.#api.run('chat.update', wish, async (permit) => {
       const message = await rendered(request, permit);
-      if (message === undefined) return 'unchanged';
+      if (message === undefined) return 'unchanged' as const;
       try {
         await this.#api.client.call(
           'chat.update',
@@ -115,13 +119,9 @@ export class Posting {
       } finally {
         this.#spacing.touched(channel, ts);
       }
-      return 'edited';
+      return 'edited' as const;
     });
-  }
-
-  /** A waiting edit's state has changed (it became final, say): its place in the order is looked at again. */
-  nudgeEdits(): void {
-    this.#api.budget.nudge({ workspace: this.#api.installation.workspace, lane: 'chat.update' });
+    return done?.value ?? 'left_out';
   }
 
   /** Deletes a message of ours; one that is gone already is fine. */

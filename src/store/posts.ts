@@ -62,6 +62,17 @@ export class Posts {
       .execute();
   }
 
+  /** Sets a part's message aside under another name: the part is posted anew, the message is deleted later. */
+  async rename(turn: Pick<Turn, 'workspace' | 'id'>, part: string, name: string): Promise<void> {
+    await this.#db
+      .updateTable('posts')
+      .set({ part: name })
+      .where('workspace', '=', turn.workspace)
+      .where('turn', '=', turn.id)
+      .where('part', '=', part)
+      .execute();
+  }
+
   /** The part was surely not posted. */
   async forget(turn: Pick<Turn, 'workspace' | 'id'>, part: string): Promise<void> {
     await this.#db

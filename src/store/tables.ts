@@ -150,6 +150,8 @@ export interface TurnTable {
   assistant_message_id: string | null;
   stop_asked_by: string | null;
   stop_asked_at: MaybeTime;
+  /** Characters of the answer at which it goes on in a new message, because the budget had no edit for it. */
+  breaks: Generated<number[]>;
   settled_at: MaybeTime;
   outcome: TurnOutcome | null;
   /** Set when a person pressed Continue or Try again. */

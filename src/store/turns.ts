@@ -12,6 +12,7 @@ export type TurnRecord = Partial<
     | 'send_intended_at'
     | 'user_message_id'
     | 'assistant_message_id'
+    | 'breaks'
     | 'settled_at'
     | 'outcome'
     | 'results_at'

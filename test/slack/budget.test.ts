@@ -94,18 +94,6 @@ describe('the order of a lane', () => {
     await Promise.all([late, ready]);
   });
 
-  test('a nudge makes an earlier moment count at once', async () => {
-    const got: string[] = [];
-    let moment = performance.now() + 3_000;
-    const waiting = line(got, 'became final', { notBefore: () => moment });
-    await vi.advanceTimersByTimeAsync(500);
-    moment = performance.now() + 100;
-    budget.nudge(edits);
-    await vi.advanceTimersByTimeAsync(100);
-    expect(got).toEqual(['became final']);
-    await waiting;
-  });
-
   test('a flood of finals does not starve a live edit', async () => {
     await drain();
     const got: string[] = [];

@@ -118,19 +118,22 @@ describe('an edit', () => {
   test('of a message that was just posted waits; a final one only a second', async () => {
     const { ts } = await posting.post(hello);
     const posted = performance.now();
-    let final = false;
-    const done = posting.edit({
+    await posting.edit({
       channel: 'C1',
       ts,
-      state: () => ({ ...live(), final }),
+      state: () => ({ ...live(), final: true }),
       render: () => ({ text: 'end' }),
     });
-    final = true;
-    posting.nudgeEdits();
-    await done;
     const waited = (scene.slack.callsOf('chat.update')[0]?.at ?? 0) - posted;
     expect(waited).toBeGreaterThan(900);
     expect(waited).toBeLessThan(2_500);
+  });
+
+  test('is left out where the budget has none within the time that it waits', async () => {
+    scene.budget.throttled({ workspace: 'T1', lane: 'chat.update' }, 60_000);
+    const edit = { channel: 'C1', ts: '1.0', state: live, render: () => ({ text: 'end' }), withinMs: 100 };
+    expect(await posting.edit(edit)).toBe('left_out');
+    expect(scene.slack.callsOf('chat.update')).toHaveLength(0);
   });
 
   test('can be withdrawn', async () => {

@@ -86,15 +86,17 @@ async function start(
   const slackGate = new CredentialGate({ setting: 'SLACK_BOT_TOKEN', log });
   const agentGate = new CredentialGate({ setting: 'AGENT_API_KEY', log });
   const workspace = workspaceParts(config, log, installation, new Lanes(database.kysely), slackGate);
+  const rate = new ReadRate(config.AGENT_READS_PER_SECOND);
   const agent = new AgentClient({
     baseUrl: config.AGENT_BASE_URL,
     apiKey: config.AGENT_API_KEY,
     dialect: config.AGENT_DIALECT,
     gate: agentGate,
+    beforeRead: (signal) => rate.open(signal),
+    onRateLimited: (pauseMs) => rate.hold(pauseMs),
     log,
   });
   undo.push(() => agent.close());
-  const rate = new ReadRate(config.AGENT_READS_PER_SECOND);
   const parts: RelayParts = {
     store,
     log,

@@ -31,8 +31,17 @@ export class Caller {
     const { connectMs, idleMs } = this.timeouts;
     const retry = { ...defaultRetry, ...options.retry };
     const shared = { connectMs, idleMs, retry, dispatcher: options.dispatcher };
-    const { apiKey, log, beforeRead, gate } = options;
-    this.http = new Http({ ...shared, baseUrl, apiKey, dialect: this.dialect, log, beforeRead, gate });
+    const { apiKey, log, beforeRead, onRateLimited, gate } = options;
+    this.http = new Http({
+      ...shared,
+      baseUrl,
+      apiKey,
+      dialect: this.dialect,
+      log,
+      beforeRead,
+      onRateLimited,
+      gate,
+    });
     const hosts = [bareHost(baseUrl), ...(options.allowedHosts ?? []).map((host) => host.toLowerCase())];
     this.links = new Links({ ...shared, allowedHosts: new Set(hosts) });
   }

@@ -3,7 +3,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { Dialect } from './dialect.ts';
 import { parseJson } from './error-words.ts';
-import { AgentAnswerError, type AgentError, AgentKeyError } from './errors.ts';
+import { AgentAnswerError, type AgentError, AgentKeyError, AgentRateLimitError } from './errors.ts';
 import { type Answer, BrokenExchange, exchange, readText } from './exchange.ts';
 import { breakdown, type Called, leaseLost, refusal } from './failure.ts';
 import { type RetryPolicy, repeated } from './retry.ts';
@@ -54,8 +54,9 @@ export interface HttpOptions {
   /** Milliseconds without a byte that end the download of a content. */
   readonly idleMs: number;
   readonly log?: Logger | undefined;
-  /** Awaited before each GET leaves, so that a caller can share a read rate. */
+  /** Awaited before each GET leaves, so that callers can wait together. */
   readonly beforeRead?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly onRateLimited?: ((pauseMs: number) => void) | undefined;
   readonly gate?: KeyGate | undefined;
   readonly dispatcher?: Dispatcher | undefined;
 }
@@ -194,6 +195,8 @@ export class Http {
       });
       if (failure instanceof AgentKeyError) this.#options.gate?.refused(failure);
       else if (status !== undefined && status < 500) this.#options.gate?.accepted();
+      if (failure instanceof AgentRateLimitError && failure.retryAfterMs !== undefined)
+        this.#options.onRateLimited?.(failure.retryAfterMs);
       throw failure;
     } finally {
       clearTimeout(timer);

@@ -39,8 +39,10 @@ export interface AgentClientOptions {
   /** Hosts of signed links that may be private or plain http; the service's own host always may. */
   readonly allowedHosts?: readonly string[];
   readonly log?: Logger;
-  /** Awaited before each GET leaves: a place for a read rate shared by many tasks. */
+  /** Awaited before each GET leaves: a place to wait while the service asks for a pause. */
   readonly beforeRead?: (signal: AbortSignal) => Promise<void>;
+  /** The service asks for a pause of so many milliseconds. */
+  readonly onRateLimited?: (pauseMs: number) => void;
   /** Stops calls with a key that was refused. */
   readonly gate?: KeyGate;
   /** Replaces the connection pools, for proxies and tests. */

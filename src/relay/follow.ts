@@ -2,7 +2,7 @@ import type { AgentClient } from '../agent/client.ts';
 import { AgentNotFoundError } from '../agent/errors.ts';
 import type { Message as AgentMessage } from '../agent/schema.ts';
 import type { Lease } from './dispatcher.ts';
-import { pause } from './patience.ts';
+import { checkpoint, pause } from './patience.ts';
 import type { ReadRate } from './read-rate.ts';
 
 /** A read this fresh (ms) serves an edit; an older one is made anew. */
@@ -63,13 +63,20 @@ export class Follow {
       let waitMs = 0;
       let seen = '';
       for (;;) {
+        // A read that served an edit serves here too.
+        const left = this.#readAt + waitMs - performance.now();
+        if (left > 0) {
+          await pause(left, lease);
+          continue;
+        }
+        await rate.turn(lease.signal);
+        checkpoint(lease);
         const message = await this.read();
         if (isSettled(message)) return message;
         const now = fingerprint(message);
         const base = rate.intervalMs();
         waitMs = now === seen ? Math.min(Math.max(longestPauseMs, base), Math.max(base, waitMs * 1.3)) : base;
         seen = now;
-        await pause(waitMs, lease);
       }
     } finally {
       leave();
@@ -87,6 +94,7 @@ export class Follow {
   /** Makes sure that what is shown next is fresh. */
   async freshen(): Promise<void> {
     if (this.#replyId === undefined || this.#settled || performance.now() - this.#readAt < freshMs) return;
+    this.#options.rate.due();
     await this.read();
   }
 

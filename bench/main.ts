@@ -1,0 +1,14 @@
+const [name, ...args] = process.argv.slice(2);
+
+/** Each bench, by name. */
+const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void> }>> = {
+  live: () => import('./live.ts'),
+};
+
+const load = benches[name ?? ''];
+if (load === undefined) {
+  console.error(`Usage: npm run bench -- <${Object.keys(benches).join('|')}> ...`);
+  process.exit(2);
+}
+await (await load()).run(args);
+process.exit(process.exitCode ?? 0);

@@ -1,0 +1,69 @@
+/** Characters of one line, with its line end. */
+export const lineLength = 27;
+/** A line is written so often (ms). */
+export const lineEveryMs = 50;
+
+const numbered = /t(\d{3}) n(\d{6}) abcdefghijkl\./g;
+
+/** Line `number` of the answer in thread `thread`. */
+export function lineOf(thread: number, number: number): string {
+  return `t${String(thread).padStart(3, '0')} n${String(number).padStart(6, '0')} abcdefghijkl.\n`;
+}
+
+/** One answer of numbered lines: when each was written, and when people first saw it (ms of one clock). */
+export class NumberedAnswer {
+  readonly thread: number;
+  readonly #written: number[] = [];
+  readonly #seen: number[] = [];
+  /** When the agent had written the last one. */
+  endedAt = Number.NaN;
+  /** When the thread first showed a reply. */
+  firstReplyAt = Number.NaN;
+
+  constructor(thread: number) {
+    this.thread = thread;
+  }
+
+  /** The next line, to be handed to the agent now. */
+  write(now: number): string {
+    this.#written.push(now);
+    return lineOf(this.thread, this.#written.length - 1);
+  }
+
+  /** The thread shows this text now. */
+  see(shown: string, now: number): void {
+    for (const number of this.#numbersIn(shown)) this.#seen[number] ??= now;
+  }
+
+  get lines(): number {
+    return this.#written.length;
+  }
+
+  /** Each seen line's age (ms) when it was first seen. */
+  ages(): number[] {
+    return this.#written.flatMap((at, number) => {
+      const seen = this.#seen[number];
+      return seen === undefined ? [] : [seen - at];
+    });
+  }
+
+  /** From the agent's end to the moment when all lines had been seen (ms); infinite where one is missing. */
+  doneLag(): number {
+    let last = 0;
+    for (const [number] of this.#written.entries())
+      last = Math.max(last, this.#seen[number] ?? Number.POSITIVE_INFINITY);
+    return Math.max(0, last - this.endedAt);
+  }
+
+  /** Whether the text shows every line once and in order. */
+  isShownBy(shown: string): boolean {
+    const numbers = this.#numbersIn(shown);
+    return numbers.length === this.lines && numbers.every((number, index) => number === index);
+  }
+
+  #numbersIn(shown: string): number[] {
+    return [...shown.matchAll(numbered)].flatMap(([, thread, number]) =>
+      Number(thread) === this.thread ? [Number(number)] : [],
+    );
+  }
+}

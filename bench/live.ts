@@ -154,6 +154,7 @@ export async function measureOurs({ threads, seconds }: Load): Promise<LiveFigur
     });
     const watch = new Watch(slack, asked);
     const equal = await watch.settled(isFinished);
+    console.log('refused by Slack:', slack.refused);
     return watch.figures(threads, equal);
   } finally {
     await stage.stop();

@@ -45,14 +45,14 @@ export class Budget {
   }
 
   /**
-   * Makes a call when all of its lanes allow it, and again when Slack throttled it all the same: that holds
-   * the last lane and slows it down. With `withinMs` it is an ornament: undefined means that it was left out.
+   * Makes a call when all of its lanes allow it, the tightest last, and again when Slack throttled it all the same:
+   * that holds the first lane, the method's own, and slows it down. With `withinMs` it is an ornament: undefined means that it was left out.
    */
   async run<T>(
     asks: readonly [Ask, ...Ask[]],
     call: (permit: Permit) => Promise<T>,
   ): Promise<{ value: T } | undefined> {
-    const last = asks[asks.length - 1] ?? asks[0];
+    const [method] = asks;
     for (let attempt = 1; ; attempt += 1) {
       const permit = await this.#permits(asks);
       if (permit === undefined) return undefined;
@@ -60,8 +60,8 @@ export class Budget {
         return { value: await call(permit) };
       } catch (error) {
         if (!(error instanceof Throttled)) throw error;
-        this.throttled(last, error.retryAfterMs);
-        if (last.withinMs !== undefined) return undefined;
+        this.throttled(method, error.retryAfterMs);
+        if (method.withinMs !== undefined) return undefined;
         if (attempt >= MOST_ATTEMPTS) throw error;
       }
     }

@@ -158,11 +158,22 @@ export class LanePump {
     for (const waiter of [...this.#waiters]) {
       waiter.deep = waiter.rankNow.order === 0 || waiter === longest;
       waiter.readyAt = Math.max(waiter.moment, this.#openAt(waiter.deep));
-      // What cannot be had in time is given up at once.
-      if (Math.max(waiter.readyAt, now) > waiter.deadline) waiter.settle(undefined);
     }
+    this.#giveUpLate(now);
     const ready = [...this.#waiters].filter((waiter) => waiter.readyAt <= now).sort(byRank);
     return longest !== undefined && ready.includes(longest) ? longest : ready[0];
+  }
+
+  /** What cannot be had in time is given up at once: of a dry lane, each permit comes a step later. */
+  #giveUpLate(now: number): void {
+    const stepMs = 60_000 / this.#rule().perMinute;
+    let ahead = 0;
+    for (const waiter of [...this.#waiters].sort(byRank)) {
+      const open = this.#openAt(waiter.deep);
+      const at = Math.max(waiter.moment, open > now ? open + ahead * stepMs : now);
+      if (at > waiter.deadline) waiter.settle(undefined);
+      else ahead += 1;
+    }
   }
 
   /** Asks a waiter for its rank and moment; one that throws is out. */

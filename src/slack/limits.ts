@@ -28,7 +28,7 @@ export const LANES = {
   /** Tier 3. */
   'chat.update': editLane(50),
   /** "1 per second per channel". One lane for each channel; a little slower, for requests that arrive early. */
-  'chat.postMessage.channel': { perMinute: 52, burst: 1 },
+  'chat.postMessage.channel': { perMinute: 55, burst: 1 },
   /** "Several hundred messages per minute" in a workspace, taken as 300. */
   'chat.postMessage': { perMinute: 280, burst: 20 },
   'chat.delete': TIER_3,

@@ -52,7 +52,7 @@ export class PacedClient {
     return done?.value;
   }
 
-  /** Makes any call under a method's lane, and first under the channel's where `channel` is named. */
+  /** Makes any call under a method's lane, and under the channel's where `channel` is named. */
   async run<T>(
     method: PacedMethod,
     wish: Wish & { guard?: Guard | undefined; channel?: string | undefined },
@@ -64,7 +64,7 @@ export class PacedClient {
     const ask: Ask = { ...wish, signal, workspace: this.installation.workspace, lane: method };
     try {
       if (channel === undefined) return await this.budget.run([ask], call);
-      return await this.budget.run([{ ...ask, lane: 'chat.postMessage.channel', of: channel }, ask], call);
+      return await this.budget.run([ask, { ...ask, lane: 'chat.postMessage.channel', of: channel }], call);
     } catch (error) {
       if (error instanceof SlackError || !guard?.signal.aborted) throw error;
       throw new LeaseEnded({ method, outcome: 'none', cause: error });

@@ -6,6 +6,7 @@ import { LeaseEnded, MessageGone, SlackError } from './errors.ts';
 import type { Guard } from './guard.ts';
 import { clientMsgId, METADATA_TYPE, type SlackMessage } from './message.ts';
 import type { PacedClient, PacedMethod } from './paced-client.ts';
+import { PostGap } from './post-gap.ts';
 
 /** What a post is, in the order in which posts go when a workspace's lane is short. */
 export type PostKind = 'first' | 'final' | 'result' | 'notice';
@@ -68,6 +69,7 @@ export class Posting {
   readonly #api: PacedClient;
   readonly #log: Logger;
   readonly #spacing = new EditSpacing();
+  readonly #gap = new PostGap();
 
   constructor(options: { api: PacedClient; log: Logger }) {
     this.#api = options.api;
@@ -88,10 +90,12 @@ export class Posting {
       unfurl_media: false,
     };
     const wish = { guard, signal, channel, rank: () => ({ order: POST_ORDER[request.kind], since }) };
-    const { ts } = await this.#must('chat.postMessage', wish, async () => {
-      await request.beforeSend?.();
-      return await this.#api.client.call('chat.postMessage', args, { schema: posted, guard });
-    });
+    const { ts } = await this.#must('chat.postMessage', wish, () =>
+      this.#gap.run(channel, async () => {
+        await request.beforeSend?.();
+        return await this.#api.client.call('chat.postMessage', args, { schema: posted, guard });
+      }),
+    );
     this.#spacing.touched(channel, ts);
     return { ts };
   }

@@ -94,6 +94,18 @@ describe('the order of a lane', () => {
     await Promise.all([late, ready]);
   });
 
+  test('of a dry lane those give up at once whose turn cannot come in time', async () => {
+    await drain();
+    const got: string[] = [];
+    const first = (since: number) => ({ withinMs: 3_000, rank: () => ({ order: 0, since }) });
+    const all = Promise.all(['a', 'b', 'c', 'd'].map((name, index) => line(got, name, first(index))));
+    await vi.advanceTimersByTimeAsync(10);
+    expect(got).toEqual(['c left out', 'd left out']);
+    await vi.advanceTimersByTimeAsync(3_000);
+    await all;
+    expect(got).toEqual(['c left out', 'd left out', 'a', 'b']);
+  });
+
   test('a flood of finals does not starve a live edit', async () => {
     await drain();
     const got: string[] = [];

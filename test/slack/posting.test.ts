@@ -42,12 +42,22 @@ describe('a post', () => {
     });
   });
 
-  test('takes a permit of its channel and one of the workspace', async () => {
+  test('takes a permit of the workspace and one of its channel', async () => {
     await posting.post(hello);
     expect(scene.lanes.rules.map((rule) => rule.lane)).toEqual([
-      'chat.postMessage.channel/C1',
       'chat.postMessage',
+      'chat.postMessage.channel/C1',
     ]);
+  });
+
+  test('leaves a second after the answer to the post before it in its channel, however late that is', async () => {
+    scene.slack.on('chat.postMessage', (_call, _request, response) => {
+      setTimeout(() => response.end(JSON.stringify({ ok: true, ts: '1.0' })), 600);
+      return undefined;
+    });
+    await Promise.all([posting.post({ ...hello, key: 'a' }), posting.post({ ...hello, key: 'b' })]);
+    const [first, second] = scene.slack.callsOf('chat.postMessage');
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(1_500);
   });
 
   test('is not repeated after an unknown outcome', async () => {

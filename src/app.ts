@@ -47,8 +47,14 @@ export interface TaskthreadApp {
   stop(): Promise<void>;
 }
 
+/** Parts of the app that can be given to it in place of its own. */
+export interface GivenParts {
+  /** Asks the tables; called with the app's own database. */
+  store?: (db: Database['kysely']) => Store;
+}
+
 /** Puts the parts together and starts them. Throws a StoreError or a SlackError that says what to mend. */
-export async function startApp(config: Config, log: Logger): Promise<TaskthreadApp> {
+export async function startApp(config: Config, log: Logger, given: GivenParts = {}): Promise<TaskthreadApp> {
   const identity = await identify({
     token: config.SLACK_BOT_TOKEN,
     slackApiUrl: config.SLACK_API_URL,
@@ -56,7 +62,7 @@ export async function startApp(config: Config, log: Logger): Promise<TaskthreadA
   });
   const undo: (() => Promise<unknown>)[] = [];
   try {
-    return await start(config, log, identity, undo);
+    return await start(config, log, given, identity, undo);
   } catch (error) {
     for (const step of undo.reverse()) await step();
     throw error;
@@ -66,11 +72,12 @@ export async function startApp(config: Config, log: Logger): Promise<TaskthreadA
 async function start(
   config: Config,
   log: Logger,
+  given: GivenParts,
   { installation, name }: Identity,
   undo: (() => Promise<unknown>)[],
 ): Promise<TaskthreadApp> {
   const { database, embedded } = await openStore(config, log, undo);
-  const store = new Store(database.kysely);
+  const store = given.store?.(database.kysely) ?? new Store(database.kysely);
   await store.workspaces.put({
     workspace: installation.workspace,
     name,

@@ -47,6 +47,11 @@ export class Store {
 
   /** Runs `work` in one transaction; a throw rolls it back. */
   async transaction<T>(work: (store: Store, trx: Transaction<Tables>) => Promise<T>): Promise<T> {
-    return this.db.transaction().execute((trx) => work(new Store(trx), trx));
+    return this.db.transaction().execute((trx) => work(this.within(trx), trx));
+  }
+
+  /** The same questions inside a transaction. */
+  protected within(trx: Transaction<Tables>): Store {
+    return new Store(trx);
   }
 }

@@ -41,7 +41,7 @@ export function replyTo(text: string, earlier: number): ScriptedReply {
   const results = text.includes(asksForResult)
     ? Array.from({ length: between(random, 1, 2) }, (_, index) => `result-${token}-${index + 1}.csv`)
     : [];
-  return { pieces, pauseMs: between(random, 1_000, 4_000) / pieces.length, results, tool: random() < 0.25 };
+  return { pieces, pauseMs: between(random, 500, 2_500) / pieces.length, results, tool: random() < 0.25 };
 }
 
 /** The agent of a run. */

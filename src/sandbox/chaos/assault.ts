@@ -12,7 +12,7 @@ type Trigger = { place: Place; call: RegExp } | undefined;
 const triggers: readonly Trigger[] = [
   undefined,
   { place: 'slack', call: /^chat\.postMessage$/ },
-  { place: 'agent', call: /^POST \/experimental\/projects$/ },
+  { place: 'agent', call: /^POST \/projects$/ },
   { place: 'agent', call: /^POST \/experimental\/tasks$/ },
   { place: 'agent', call: /^(POST \/experimental\/files|PUT (part|upload))/ },
   { place: 'agent', call: /^GET .*\/messages$/ },
@@ -61,7 +61,7 @@ export class Assault {
       if (turns.length === 0) {
         bots.at(index).thaw();
         this.#parts.provoke();
-        await sleep(200);
+        await sleep(100);
         continue;
       }
       if (random() < 0.08) await this.#rest(index);
@@ -79,7 +79,7 @@ export class Assault {
   async #rest(index: number): Promise<void> {
     const { bots, random } = this.#parts;
     this.freezes += 1;
-    await sleep(between(random, 1_000, 3_000));
+    await sleep(between(random, 500, 2_500));
     if (random() < 0.3) return;
     bots.at(index).thaw();
     await sleep(between(random, 0, 500));

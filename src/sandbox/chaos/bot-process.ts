@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
-const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+/** The program that an operator starts. */
+export const mainProgram = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const running = z.looseObject({ msg: z.literal('taskthread is running'), port: z.number() });
 const readyMs = 60_000;
 const stopMs = 15_000;
@@ -13,7 +14,7 @@ const stopMs = 15_000;
 /** Settings with which a bot starts in half the time: its code is compiled once, by a process that may end in order. */
 export async function compiledIn(folder: string): Promise<Record<string, string>> {
   const settings = { NODE_COMPILE_CACHE: folder };
-  const child = spawn(process.execPath, [main, '--help'], {
+  const child = spawn(process.execPath, [mainProgram, '--help'], {
     env: { ...process.env, ...settings },
     stdio: 'ignore',
   });
@@ -30,10 +31,10 @@ export class BotProcess {
   #port: number | undefined;
 
   /** `settings` are its whole environment but for what a process needs; its log lines are added to `logFile`. */
-  constructor(settings: Readonly<Record<string, string>>, logFile: string) {
+  constructor(settings: Readonly<Record<string, string>>, logFile: string, program = mainProgram) {
     const { PATH, HOME, TMPDIR } = process.env;
     const env = { PATH, HOME, TMPDIR, LOG_LEVEL: 'info', ...settings };
-    this.#child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#ended = once(this.#child, 'exit');
     this.#log = createWriteStream(logFile, { flags: 'a' });
     this.#log.write(`--- process ${this.#child.pid} started\n`);

@@ -8,12 +8,19 @@ export class Bots {
   failedStarts = 0;
   readonly #settings: Readonly<Record<string, string>>;
   readonly #logs: string;
+  readonly #program: string | undefined;
   readonly #bots: BotProcess[] = [];
   #turn = 0;
 
-  constructor(options: { settings: Readonly<Record<string, string>>; logs: string }) {
+  /** `program` is what is started; the bot as it is when left out. */
+  constructor(options: {
+    settings: Readonly<Record<string, string>>;
+    logs: string;
+    program?: string | undefined;
+  }) {
     this.#settings = options.settings;
     this.#logs = options.logs;
+    this.#program = options.program;
   }
 
   /** Starts that many; resolves when all take events. */
@@ -24,7 +31,7 @@ export class Bots {
   /** Starts one that is not alive; resolves when it takes events. */
   async restart(index: number): Promise<void> {
     for (let attempt = 0; attempt < 10; attempt += 1) {
-      const bot = new BotProcess(this.#settings, join(this.#logs, `bot-${index + 1}.log`));
+      const bot = new BotProcess(this.#settings, join(this.#logs, `bot-${index + 1}.log`), this.#program);
       this.#bots[index] = bot;
       if (await bot.ready()) return;
       this.failedStarts += 1;

@@ -41,25 +41,45 @@ async function forward(
 ): Promise<void> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  const port = await soon(portOf);
-  const { url: path, method, headers } = request;
-  const onward = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false });
-  onward.end(Buffer.concat(chunks));
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    onward.once('response', resolve);
-    onward.once('error', reject);
-  });
+  const body = Buffer.concat(chunks);
+  const deadline = performance.now() + patienceMs;
+  const answer = await answered(request, body, portOf, deadline);
   response.writeHead(answer.statusCode ?? 502, answer.headers);
   for await (const chunk of answer) response.write(chunk);
   response.end();
 }
 
-async function soon(portOf: () => number | undefined): Promise<number> {
-  const deadline = performance.now() + patienceMs;
+/** Passes a request on to the next process where one dies over it, as long as there is time. */
+async function answered(
+  { url: path, method, headers }: IncomingMessage,
+  body: Buffer,
+  portOf: () => number | undefined,
+  deadline: number,
+): Promise<IncomingMessage> {
+  for (;;) {
+    const port = await soon(portOf, deadline);
+    const onward = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false });
+    onward.end(body);
+    try {
+      return await new Promise<IncomingMessage>((resolve, reject) => {
+        onward.once('response', resolve);
+        onward.once('error', reject);
+      });
+    } catch {
+      await pause();
+    }
+  }
+}
+
+async function soon(portOf: () => number | undefined, deadline: number): Promise<number> {
   while (performance.now() < deadline) {
     const port = portOf();
     if (port !== undefined) return port;
-    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    await pause();
   }
   throw new Error('No process of the bot runs.');
+}
+
+async function pause(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, lookMs));
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { startEmbedded } from '../../store/embedded.ts';
 import { type AgentService, startAgentService } from '../agent/service.ts';
+import type { Faults } from '../faults.ts';
 import { type SlackWorkspace, startSlackWorkspace } from '../slack/workspace.ts';
 import { chaosAgent } from './agent-script.ts';
 import { Assault } from './assault.ts';
@@ -18,7 +19,7 @@ import { type Connection, embeddedConnection, type TurnRow } from './ledger.ts';
 import type { ChaosOptions } from './options.ts';
 import { between, type Randoms, randomsOf } from './randoms.ts';
 import type { RunFigures } from './report.ts';
-import { agentWeather, Ears, HeardFaults, slackWeather } from './weather.ts';
+import { badWeather, Ears, HeardFaults, type Place, places, type Weather } from './weather.ts';
 import { Witness } from './witness.ts';
 
 const messagesPerKill = 3;
@@ -37,11 +38,17 @@ export interface RunOutcome {
   figures: RunFigures;
 }
 
+/** What a run needs. */
+export interface RunOptions extends ChaosOptions {
+  logs: string;
+  /** What is started and killed; the bot as it is when left out. */
+  program?: string;
+  /** The faults of both services until the last kill; a rule with `times` lasts until it is used up. */
+  weather?: Weather;
+}
+
 /** One run from start to end; nothing of it is left. `tell` hears how far it is. */
-export async function runChaos(
-  options: ChaosOptions & { logs: string },
-  tell: (line: string) => void,
-): Promise<RunOutcome> {
+export async function runChaos(options: RunOptions, tell: (line: string) => void): Promise<RunOutcome> {
   const undo: (() => Promise<unknown>)[] = [];
   try {
     return await run(options, tell, undo);
@@ -51,7 +58,7 @@ export async function runChaos(
 }
 
 async function run(
-  options: ChaosOptions & { logs: string },
+  options: RunOptions,
   tell: (line: string) => void,
   undo: (() => Promise<unknown>)[],
 ): Promise<RunOutcome> {
@@ -64,13 +71,14 @@ async function run(
   const random = randomsOf(seed);
   const ears = new Ears();
   const { slack, agent } = await startServices(random, ears, undo);
+  const clearUp = gather(options.weather ?? badWeather, { slack, agent });
   const shared = replicas > 1 ? await startDatabase(join(folder, 'shared'), undo) : undefined;
   const dataFolder = join(folder, 'data');
   const settings = {
     ...(await compiledIn(join(folder, 'compiled'))),
     ...settingsOf(slack, agent, options.transport, shared ?? { dataFolder }),
   };
-  const bots = new Bots({ settings, logs });
+  const bots = new Bots({ settings, logs, program: options.program });
   undo.push(() => bots.stop());
   const witness = new Witness(async () => shared ?? embeddedConnection(dataFolder));
   undo.push(() => witness.stop());
@@ -101,8 +109,7 @@ async function run(
     await talk;
     if (assault.kills % 10 === 0) tell(`${assault.kills} kills after ${seconds(began)} s`);
   }
-  slack.faults.clear();
-  agent.faults.clear();
+  clearUp();
   const marks = () => shownThreads(slack, conversation.said).reduce((sum, thread) => sum + thread.marks, 0);
   const unfinished = await settle(slack, witness, marks);
   const turns = await witness.turns();
@@ -155,9 +162,19 @@ async function startServices(random: Randoms, ears: Ears, undo: (() => Promise<u
     faults: new HeardFaults(random.agentWeather, (call) => ears.hear('agent', call)),
   });
   undo.push(() => agent.stop());
-  for (const rule of slackWeather) slack.faults.add(rule);
-  for (const rule of agentWeather) agent.faults.add(rule);
   return { slack, agent };
+}
+
+/** Lets the weather begin; the answer ends what does not end by itself. */
+function gather(weather: Weather, services: Record<Place, { faults: Faults }>): () => void {
+  const rules = places.flatMap((place) => weather[place].map((rule) => ({ place, rule })));
+  const ends = rules.map(({ place, rule }) => {
+    const end = services[place].faults.add(rule);
+    return rule.times === undefined ? end : () => undefined;
+  });
+  return () => {
+    for (const end of ends) end();
+  };
 }
 
 async function startDatabase(folder: string, undo: (() => Promise<unknown>)[]): Promise<Connection> {

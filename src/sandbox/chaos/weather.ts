@@ -1,7 +1,8 @@
 import { type Fault, type FaultRule, Faults } from '../faults.ts';
 
 /** Where a call arrived. */
-export type Place = 'slack' | 'agent';
+export const places = ['slack', 'agent'] as const;
+export type Place = (typeof places)[number];
 
 /** Faults that also tell of every call as it arrives, before it is handled. */
 export class HeardFaults extends Faults {
@@ -20,8 +21,10 @@ export class HeardFaults extends Faults {
 
 const busy = { 'retry-after': '1' };
 
-/** Bad weather at Slack. The first rule that hits a call decides. */
-export const slackWeather: readonly FaultRule[] = [
+/** The faults of both services. The first rule that hits a call decides. */
+export type Weather = Readonly<Record<Place, readonly FaultRule[]>>;
+
+const slackWeather: readonly FaultRule[] = [
   { call: /^(chat|reactions|conversations|files)\./, fault: { kind: 'lost' }, chance: 0.03 },
   { call: /./, fault: { kind: 'cut' }, chance: 0.02 },
   { call: /./, fault: { kind: 'status', status: 503 }, chance: 0.02 },
@@ -34,8 +37,7 @@ export const slackWeather: readonly FaultRule[] = [
   { call: /./, fault: { kind: 'latency', ms: 40 }, chance: 0.3 },
 ];
 
-/** Bad weather at the service. */
-export const agentWeather: readonly FaultRule[] = [
+const agentWeather: readonly FaultRule[] = [
   { call: /^(POST|PUT)/, fault: { kind: 'lost' }, chance: 0.05 },
   { call: /./, fault: { kind: 'cut' }, chance: 0.02 },
   { call: /./, fault: { kind: 'status', status: 503 }, chance: 0.02 },
@@ -44,6 +46,9 @@ export const agentWeather: readonly FaultRule[] = [
   { call: /./, fault: { kind: 'latency', ms: 400 }, chance: 0.06 },
   { call: /./, fault: { kind: 'latency', ms: 60 }, chance: 0.3 },
 ];
+
+/** Every kind of fault, at both. */
+export const badWeather: Weather = { slack: slackWeather, agent: agentWeather };
 
 /** Tells whoever waits for a kind of call that one has just arrived. */
 export class Ears {

@@ -1,0 +1,28 @@
+import type { Kysely } from 'kysely';
+import { Posts } from '../../../../src/store/posts.ts';
+import { Store } from '../../../../src/store/store.ts';
+import type { Tables } from '../../../../src/store/tables.ts';
+import { startBroken } from './start.ts';
+
+/** Remembers what was posted, but not what was about to be. */
+class ForgetfulPosts extends Posts {
+  override async of(...[turn]: Parameters<Posts['of']>): ReturnType<Posts['of']> {
+    const known = await super.of(turn);
+    return new Map([...known].filter(([, { state }]) => state !== 'intended'));
+  }
+}
+
+class BrokenStore extends Store {
+  override readonly posts: Posts;
+
+  constructor(db: Kysely<Tables>) {
+    super(db);
+    this.posts = new ForgetfulPosts(db);
+  }
+
+  protected override within(db: Kysely<Tables>): Store {
+    return new BrokenStore(db);
+  }
+}
+
+await startBroken({ store: (db) => new BrokenStore(db) });

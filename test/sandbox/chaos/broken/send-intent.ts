@@ -1,0 +1,28 @@
+import type { Kysely } from 'kysely';
+import { Store } from '../../../../src/store/store.ts';
+import type { Tables } from '../../../../src/store/tables.ts';
+import { Turns } from '../../../../src/store/turns.ts';
+import { startBroken } from './start.ts';
+
+/** Does not write down that a message is about to be sent. */
+class ForgetfulTurns extends Turns {
+  override async record(...[turn, values]: Parameters<Turns['record']>): ReturnType<Turns['record']> {
+    const { send_intended_at: _, ...rest } = values;
+    return super.record(turn, rest);
+  }
+}
+
+class BrokenStore extends Store {
+  override readonly turns: Turns;
+
+  constructor(db: Kysely<Tables>) {
+    super(db);
+    this.turns = new ForgetfulTurns(db);
+  }
+
+  protected override within(db: Kysely<Tables>): Store {
+    return new BrokenStore(db);
+  }
+}
+
+await startBroken({ store: (db) => new BrokenStore(db) });

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentService } from '../agent/service.ts';
 import type { Message, SlackWorkspace } from '../slack/workspace.ts';
 import type { FileMark, Findings, HeldTask, SaidMessage, ShownPost, ShownThread } from './comparison.ts';
 import type { TurnRow } from './ledger.ts';
+import type { Witness } from './witness.ts';
 
 /** The mark on a message that waits. */
 const waitingMark = 'hourglass_flowing_sand';
@@ -9,8 +11,39 @@ const waitingMark = 'hourglass_flowing_sand';
 const unsettledWords =
   /getting started|Passing (your files|“)|The agent is working|waits until the agent|Stopping…|cannot be reached|a lot to do|does not accept the key|holds back messages/;
 
+const settleMs = 90_000;
+
+/** What there is once everything is done, or has had the time to be done, and the bot's rows on its turns. */
+export async function settledFindings(
+  slack: SlackWorkspace,
+  agent: AgentService,
+  witness: Witness,
+  { said, names }: { said: readonly SaidMessage[]; names: readonly string[] },
+): Promise<{ findings: Findings; turns: TurnRow[] }> {
+  const deadline = performance.now() + settleMs;
+  const marks = () => shownThreads(slack, said).reduce((sum, thread) => sum + thread.marks, 0);
+  await Promise.race([slack.settled(), sleep(settleMs, undefined, { ref: false })]);
+  let unfinished = await witness.unfinished();
+  while ((unfinished > 0 || marks() > 0) && performance.now() < deadline) {
+    await sleep(200);
+    unfinished = await witness.unfinished();
+  }
+  // Whoever still had an old lease may post now, and must not.
+  await sleep(1_000);
+  const turns = await witness.turns();
+  const findings = {
+    said,
+    tasks: await heldTasks(agent, names),
+    threads: shownThreads(slack, said),
+    waitedTogether: witness.waitedTogether,
+    sent: sendOrder(agent, turns),
+    unfinished,
+  };
+  return { findings, turns };
+}
+
 /** What the tasks hold; `names` are the people who sign their words in threads of several. */
-export async function heldTasks(agent: AgentService, names: readonly string[]): Promise<HeldTask[]> {
+async function heldTasks(agent: AgentService, names: readonly string[]): Promise<HeldTask[]> {
   const marks = new Map<string, FileMark>();
   for (const file of agent.files) {
     if (file.ready && file.purpose === 'input') marks.set(file.id, `${file.name} ${await file.sha256()}`);
@@ -44,7 +77,7 @@ export async function heldTasks(agent: AgentService, names: readonly string[]): 
 }
 
 /** What the threads show in which people said something. */
-export function shownThreads(slack: SlackWorkspace, said: readonly SaidMessage[]): ShownThread[] {
+function shownThreads(slack: SlackWorkspace, said: readonly SaidMessage[]): ShownThread[] {
   return [...new Set(said.map(({ thread }) => thread))].map((thread) => {
     const [channel = '', root = ''] = thread.split('/');
     const messages = slack.thread(channel, root);
@@ -74,7 +107,7 @@ function shownPost(slack: SlackWorkspace, message: Message): ShownPost {
 }
 
 /** By thread, the ts of its messages in the order in which the service got them. */
-export function sendOrder(agent: AgentService, turns: readonly TurnRow[]): Findings['sent'] {
+function sendOrder(agent: AgentService, turns: readonly TurnRow[]): Findings['sent'] {
   const position = new Map(
     agent.tasks.flatMap(({ messages }) => messages.map(({ id }, index) => [id, index] as const)),
   );

@@ -6,26 +6,26 @@ import { pino } from 'pino';
 import { startEmbedded } from '../../store/embedded.ts';
 import { type AgentService, startAgentService } from '../agent/service.ts';
 import type { Faults } from '../faults.ts';
-import { type SlackWorkspace, startSlackWorkspace } from '../slack/workspace.ts';
+import { startSlackWorkspace } from '../slack/workspace.ts';
 import { chaosAgent } from './agent-script.ts';
 import { Assault } from './assault.ts';
 import { compiledIn } from './bot-process.ts';
 import { Bots } from './bots.ts';
 import { compare, type Damage, type Findings } from './comparison.ts';
 import { Conversation } from './conversation.ts';
-import { heldTasks, sendOrder, shownThreads } from './evidence.ts';
+import { settledFindings } from './evidence.ts';
 import { startFront } from './front.ts';
 import { type Connection, embeddedConnection, type TurnRow } from './ledger.ts';
 import type { ChaosOptions } from './options.ts';
 import { between, type Randoms, randomsOf } from './randoms.ts';
 import type { RunFigures } from './report.ts';
+import { botSettings } from './settings.ts';
 import { badWeather, Ears, HeardFaults, type Place, places, type Weather } from './weather.ts';
 import { Witness } from './witness.ts';
 
 const messagesPerKill = 3;
 /** People talk faster than that at first, so that little is left to do after the last kill. */
 const messagesAtFirst = 4;
-const settleMs = 90_000;
 /** Bytes: a larger file goes up in parts of half that. */
 const multipartThreshold = 1_024;
 
@@ -76,7 +76,7 @@ async function run(
   const dataFolder = join(folder, 'data');
   const settings = {
     ...(await compiledIn(join(folder, 'compiled'))),
-    ...settingsOf(slack, agent, options.transport, shared ?? { dataFolder }),
+    ...botSettings(slack, agent, options.transport, shared ?? { dataFolder }),
   };
   const bots = new Bots({ settings, logs, program: options.program });
   undo.push(() => bots.stop());
@@ -110,20 +110,8 @@ async function run(
     if (assault.kills % 10 === 0) tell(`${assault.kills} kills after ${seconds(began)} s`);
   }
   clearUp();
-  const marks = () => shownThreads(slack, conversation.said).reduce((sum, thread) => sum + thread.marks, 0);
-  const unfinished = await settle(slack, witness, marks);
-  const turns = await witness.turns();
+  const { findings, turns } = await settledFindings(slack, agent, witness, conversation);
   tell(`settled after ${seconds(began)} s`);
-
-  const tasks = await heldTasks(agent, conversation.names);
-  const findings = {
-    said: conversation.said,
-    tasks,
-    threads: shownThreads(slack, conversation.said),
-    waitedTogether: witness.waitedTogether,
-    sent: sendOrder(agent, turns),
-    unfinished,
-  };
   const damage = compare(findings);
   await witness.stop();
   const lateStops = await bots.stop();
@@ -138,7 +126,7 @@ async function run(
     files: conversation.said.filter(({ files }) => files.length > 0).length,
     freezes: assault.freezes,
     undelivered: slack.deliveryStats.lost,
-    orphanedTasks: agent.tasks.length - tasks.length,
+    orphanedTasks: agent.tasks.length - findings.tasks.length,
     orphanedProjects: agent.projects.filter(({ id }) => !used.has(id)).length,
     failedStarts: bots.failedStarts,
     lateStops,
@@ -184,31 +172,6 @@ async function startDatabase(folder: string, undo: (() => Promise<unknown>)[]): 
   return server.connection;
 }
 
-function settingsOf(
-  slack: SlackWorkspace,
-  agent: AgentService,
-  transport: ChaosOptions['transport'],
-  place: Connection | { dataFolder: string },
-): Record<string, string> {
-  return {
-    SLACK_BOT_TOKEN: slack.botToken,
-    ...(transport === 'socket'
-      ? { SLACK_APP_TOKEN: slack.appToken }
-      : { SLACK_SIGNING_SECRET: slack.signingSecret }),
-    SLACK_API_URL: slack.apiUrl,
-    SLACK_EDITS_PER_MINUTE: '400',
-    AGENT_BASE_URL: agent.url,
-    AGENT_API_KEY: agent.apiKey,
-    PORT: '0',
-    HOST: '127.0.0.1',
-    ...('dataFolder' in place ? { DATA_FOLDER: place.dataFolder } : { DATABASE_URL: addressOf(place) }),
-  };
-}
-
-function addressOf({ host, port, user, database }: Connection): string {
-  return `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
-}
-
 /** The service's replies that are complete, kept up to date. */
 function settledReplies(agent: AgentService): ReadonlySet<string> {
   const settled = new Set<string>();
@@ -224,20 +187,6 @@ async function talkUntil(conversation: Conversation, due: number, random: () => 
     conversation.sayOne();
     await sleep(between(random, 0, 250));
   }
-}
-
-/** Waits until everything is done, or for as long as that may take; the answer is how much is not. */
-async function settle(slack: SlackWorkspace, witness: Witness, marks: () => number): Promise<number> {
-  const deadline = performance.now() + settleMs;
-  await Promise.race([slack.settled(), sleep(settleMs, undefined, { ref: false })]);
-  let unfinished = await witness.unfinished();
-  while ((unfinished > 0 || marks() > 0) && performance.now() < deadline) {
-    await sleep(200);
-    unfinished = await witness.unfinished();
-  }
-  // Whoever still had an old lease may post now, and must not.
-  await sleep(1_000);
-  return unfinished;
 }
 
 function seconds(since: number): number {

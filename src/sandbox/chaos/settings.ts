@@ -1,0 +1,30 @@
+import type { AgentService } from '../agent/service.ts';
+import type { SlackWorkspace } from '../slack/workspace.ts';
+import type { Connection } from './ledger.ts';
+import type { ChaosOptions } from './options.ts';
+
+/** The environment with which a bot finds both services and its database. */
+export function botSettings(
+  slack: SlackWorkspace,
+  agent: AgentService,
+  transport: ChaosOptions['transport'],
+  place: Connection | { dataFolder: string },
+): Record<string, string> {
+  return {
+    SLACK_BOT_TOKEN: slack.botToken,
+    ...(transport === 'socket'
+      ? { SLACK_APP_TOKEN: slack.appToken }
+      : { SLACK_SIGNING_SECRET: slack.signingSecret }),
+    SLACK_API_URL: slack.apiUrl,
+    SLACK_EDITS_PER_MINUTE: '400',
+    AGENT_BASE_URL: agent.url,
+    AGENT_API_KEY: agent.apiKey,
+    PORT: '0',
+    HOST: '127.0.0.1',
+    ...('dataFolder' in place ? { DATA_FOLDER: place.dataFolder } : { DATABASE_URL: addressOf(place) }),
+  };
+}
+
+function addressOf({ host, port, user, database }: Connection): string {
+  return `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+}

@@ -78,20 +78,22 @@ export class Scene {
   }
 
   /** Waits until the turn of this message is finished. */
-  async finished(channel: Channel, message: Message): Promise<void> {
-    await this.until(`the turn of "${message.text}" finishes`, async () => {
-      const key = { workspace: this.slack.team.id, channel: channel.id, ts: message.ts };
+  async finished(channel: Channel, message: Message, withinMs = patienceMs): Promise<void> {
+    const key = { workspace: this.slack.team.id, channel: channel.id, ts: message.ts };
+    const finished = async () => {
       const turn = await this.stage.bot.store.turns.ofMessage(key);
       return turn?.finished_at != null;
-    });
+    };
+    await this.until(`the turn of "${message.text}" finishes`, finished, withinMs);
   }
 
   /** Waits until something is so; fails with `what` when it does not become so. */
   async until<T>(
     what: string,
     look: () => T | undefined | false | Promise<T | undefined | false>,
+    withinMs = patienceMs,
   ): Promise<T> {
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + withinMs;
     while (performance.now() < deadline) {
       const seen = await look();
       if (seen !== undefined && seen !== false) return seen;

@@ -74,28 +74,6 @@ describe('trouble', () => {
     expect(await readiness(scene)).toMatchObject({ slackTokenRefusedSince: null });
   });
 
-  test('lost answers of creations and sends lead to no second project in use, task or message', async () => {
-    const scene = await openScene({}, onTestFinished);
-    const channel = scene.channel('lossy');
-    for (const call of ['POST /experimental/tasks', 'POST /experimental/tasks/{task_id}/messages']) {
-      scene.agent.faults.add({ call, fault: { kind: 'lost' }, times: 1 });
-    }
-    const root = scene.ask(channel, 'only once please');
-    await scene.finished(channel, root);
-    const tasks = scene.agent.tasks.filter(({ title }) => title === 'only once please');
-    expect(tasks).toHaveLength(1);
-    expect(scene.told('only once please').texts).toEqual(['only once please']);
-  });
-
-  test('a lost answer to a post leads to no second reply', async () => {
-    const scene = await openScene({}, onTestFinished);
-    const channel = scene.channel();
-    scene.slack.faults.add({ call: 'chat.postMessage', fault: { kind: 'lost' }, times: 1 });
-    const root = scene.ask(channel, 'posted once?');
-    await scene.finished(channel, root);
-    expect(scene.replies(channel, root)).toHaveLength(1);
-  });
-
   test('replies that came before their thread became ours are read back and wait like any other', async () => {
     const scene = await openScene({}, onTestFinished);
     const channel = scene.channel();

@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import type { Fault } from '../../src/sandbox/faults.ts';
+import { openServer } from './scene.ts';
+import { openStepScene } from './step-scene.ts';
+import { type StepCall, stepCalls } from './steps.ts';
+
+await openServer();
+
+const busy = { status: 429, headers: { 'retry-after': '1' } };
+
+/** What goes wrong with one call, and how that looks at the step. */
+const faults: { what: string; fault: (step: StepCall) => Fault }[] = [
+  { what: 'is answered with a server error', fault: () => ({ kind: 'status', status: 503 }) },
+  { what: 'is cut off before it takes effect', fault: () => ({ kind: 'cut' }) },
+  { what: 'takes effect but its answer is lost', fault: () => ({ kind: 'lost' }) },
+  { what: 'is told to wait', fault: () => ({ kind: 'status', ...busy }) },
+  { what: 'is slow and takes effect too late', fault: ({ slowMs }) => ({ kind: 'latency', ms: slowMs }) },
+];
+
+describe.concurrent('each call of a turn that', () => {
+  test.for(faults)(
+    '$what leaves one message, one reply and its results once',
+    async ({ fault }, { onTestFinished }) => {
+      const steps = await openStepScene({}, onTestFinished);
+      const cases = stepCalls.map((step) => ({ step: step.step, turn: steps.begin(step, fault(step)) }));
+      const outcomes = await Promise.allSettled(cases.map(({ turn }) => steps.whole(turn)));
+      const wrong = outcomes.flatMap((outcome, index) =>
+        outcome.status === 'rejected' ? [`${cases[index]?.step}: ${String(outcome.reason)}`] : [],
+      );
+      expect(wrong).toEqual([]);
+    },
+  );
+});

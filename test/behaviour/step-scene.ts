@@ -1,0 +1,101 @@
+import { expect } from 'vitest';
+import { textOf } from '../../src/sandbox/agent/records.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
+import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
+import { openScene, type Scene } from './scene.ts';
+import { ScopedFaults } from './scoped-faults.ts';
+import type { StepCall } from './steps.ts';
+
+/** A lost call is settled after ten seconds at the latest; the lanes hold so many threads up for a while. */
+const patienceMs = 60_000;
+
+interface Case {
+  name: string;
+  channel: Channel;
+  root: Message;
+}
+
+/** A scene where each thread is in a channel of its own, and a fault hits one thread's call. */
+export class StepScene {
+  readonly scene: Scene;
+  readonly #faults: Record<'slack' | 'agent', ScopedFaults>;
+  readonly #about = new Map<string, string>();
+
+  constructor(scene: Scene, faults: Record<'slack' | 'agent', ScopedFaults>) {
+    this.scene = scene;
+    this.#faults = faults;
+    for (const place of ['slack', 'agent'] as const) {
+      faults[place].scopeOf = (said) => this.#scopeOf(said);
+    }
+  }
+
+  /** Somebody asks something with a table; the first such call of its turn meets the fault. */
+  begin(step: StepCall, fault: Fault): Case {
+    const { slack } = this.scene;
+    const name = `case-${step.step.replaceAll(' ', '-')}`;
+    const person = slack.createPerson({ name: `asker of ${name}`, realName: 'Asker' });
+    const channel = this.scene.channel(name);
+    this.#about.set(channel.id, name);
+    this.#about.set(person.id, name);
+    const escaped = step.name.replaceAll(/[.{}]/g, '\\$&');
+    const call = new RegExp(`^${escaped} ${name} .*${step.says ?? ''}`, 's');
+    this.#faults[step.place].add({ call, fault, times: 1 });
+    const files = [{ name: 'table.csv', mime: 'text/csv', bytes: 'name,value\nA1,12\nA2,14\n' }];
+    const root = this.scene.ask(channel, `summarise ${name}`, { person, files });
+    for (const file of root.fileIds) this.#about.set(file, name);
+    return { name, channel, root };
+  }
+
+  /** How many calls of a turn met a fault. */
+  hits({ name }: Case): number {
+    const calls = [...this.#faults.slack.hits, ...this.#faults.agent.hits];
+    return calls.filter((call) => call.includes(` ${name} `)).length;
+  }
+
+  /** Waits for the end of the turn, and expects every trace of it to be right. */
+  async whole(turn: Case): Promise<void> {
+    const { name, channel, root } = turn;
+    await this.scene.finished(channel, root, patienceMs);
+    expect(this.hits(turn), 'calls that met the fault').toBe(1);
+    const tasks = this.scene.agent.tasks.filter(
+      ({ title, messages }) => title === `summarise ${name}` && messages.length > 0,
+    );
+    const messages = tasks.flatMap((task) => task.messages);
+    const told = messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
+    expect(told).toEqual([`summarise ${name}`]);
+    const [reply, ...others] = messages.filter(({ role }) => role === 'assistant');
+    expect(others).toEqual([]);
+    expect(reply?.input?.fileIds).toHaveLength(1);
+    expect(tasks.flatMap(({ results }) => results)).toHaveLength(2);
+    const [shown = '', results = '', ...more] = this.scene
+      .replies(channel, root)
+      .map((message) => this.scene.slack.shown(message));
+    expect(more).toEqual([]);
+    expect(shown).toMatch(/^I will look at `table.csv`.*I saved the summary as .*1 step in .+$/s);
+    expect(shown).not.toMatch(/Stop|cannot be reached|The agent is working/);
+    expect(results).toContain('2 files from the agent');
+  }
+
+  #scopeOf(said: string): string {
+    for (const [id, name] of this.#about) if (said.includes(id)) return name;
+    const { tasks, files, projects } = this.scene.agent;
+    const known = [...tasks, ...files].find(({ id }) => said.includes(id));
+    if (known !== undefined) return known.project.title;
+    const project = projects.find(({ id }) => said.includes(id));
+    if (project !== undefined) return project.title;
+    return /case-[\w-]+/.exec(said)?.[0] ?? '';
+  }
+}
+
+/** Opens one; `whenDone` as for a scene. */
+export async function openStepScene(
+  settings: Record<string, string>,
+  whenDone: (close: () => Promise<void>) => void,
+): Promise<StepScene> {
+  const faults = { slack: new ScopedFaults(), agent: new ScopedFaults() };
+  const scene = await openScene(
+    { slack: { faults: faults.slack, clientMsgIdDedupe: false }, agent: { faults: faults.agent }, settings },
+    whenDone,
+  );
+  return new StepScene(scene, faults);
+}

@@ -21,7 +21,7 @@ const triggers: readonly Trigger[] = [
   { place: 'slack', call: /^chat\.update$/ },
   { place: 'agent', call: /^GET .*\/results$/ },
 ];
-const triggerMs = 800;
+const triggerMs = 600;
 
 /** What the assault works with. */
 export interface AssaultParts {
@@ -93,19 +93,18 @@ export class Assault {
       freeze();
       return;
     }
-    await new Promise<void>((resolve) => {
-      const strike = () => {
-        clearTimeout(timer);
-        deaf();
-        freeze();
-        resolve();
-      };
-      const timer = setTimeout(strike, triggerMs);
-      const deaf = ears.next(trigger.place, trigger.call, () => {
-        if (lateMs === 0) strike();
-        else setTimeout(strike, lateMs);
-      });
+    const heard = Promise.withResolvers<void>();
+    const deaf = ears.next(trigger.place, trigger.call, () => {
+      if (lateMs > 0) return void setTimeout(heard.resolve, lateMs);
+      // In this very moment: the call has arrived and is not handled yet.
+      freeze();
+      heard.resolve();
     });
+    const patience = new AbortController();
+    await Promise.race([heard.promise, sleep(triggerMs, undefined, patience).catch(() => undefined)]);
+    patience.abort();
+    deaf();
+    freeze();
   }
 
   #nextTrigger(): Trigger {

@@ -57,7 +57,7 @@ export class Conversation {
     const channel = oneOf(random, this.#channels.slice(-5));
     const text = `what about ${name} today${this.#wish()}`;
     const root = this.#say({ channel, name, text, root: undefined });
-    this.#open.push({ name, channel, root: root.ts, said: 1, most: between(random, 2, 3) });
+    this.#open.push({ name, channel, root: root.ts, said: 1, most: random() < 0.65 ? 2 : 3 });
     if (this.#open.length > mostOpen) this.#open.shift();
   }
 

@@ -25,7 +25,7 @@ import { Witness } from './witness.ts';
 
 const messagesPerKill = 3;
 /** People talk faster than that at first, so that little is left to do after the last kill. */
-const messagesAtFirst = 4;
+const messagesAtFirst = 5;
 /** Bytes: a larger file goes up in parts of half that. */
 const multipartThreshold = 1_024;
 

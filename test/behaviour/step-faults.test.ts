@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import { openServer } from './scene.ts';
 import { openStepScene } from './step-scene.ts';
-import { type StepCall, stepCalls } from './steps.ts';
+import { type StepCall, stepCalls, wholeTrace } from './steps.ts';
 
 await openServer();
 
@@ -22,12 +22,13 @@ describe.concurrent('each call of a turn that', () => {
     '$what leaves one message, one reply and its results once',
     async ({ fault }, { onTestFinished }) => {
       const steps = await openStepScene({}, onTestFinished);
-      const cases = stepCalls.map((step) => ({ step: step.step, turn: steps.begin(step, fault(step)) }));
-      const outcomes = await Promise.allSettled(cases.map(({ turn }) => steps.whole(turn)));
-      const wrong = outcomes.flatMap((outcome, index) =>
-        outcome.status === 'rejected' ? [`${cases[index]?.step}: ${String(outcome.reason)}`] : [],
+      const turns = stepCalls.map((call) => ({ call, turn: steps.begin(call, fault(call)) }));
+      const traces = await Promise.all(
+        turns.map(async ({ call, turn }) => [call.step, await steps.trace(turn)] as const),
       );
-      expect(wrong).toEqual([]);
+      expect(Object.fromEntries(traces)).toEqual(
+        Object.fromEntries(stepCalls.map(({ step }) => [step, wholeTrace])),
+      );
     },
   );
 });

@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import { textOf } from '../../src/sandbox/agent/records.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
@@ -13,6 +12,20 @@ interface Case {
   name: string;
   channel: Channel;
   root: Message;
+}
+
+/** What a turn left behind, at the service and in its thread. */
+export interface Trace {
+  /** Calls that met the fault. */
+  faults: number;
+  /** People's messages in the tasks of the thread. */
+  told: string[];
+  /** How many files went with each message. */
+  files: number[];
+  /** How many results the tasks have. */
+  results: number;
+  /** The bot's messages in the thread. */
+  posts: string[];
 }
 
 /** A scene where each thread is in a channel of its own, and a fault hits one thread's call. */
@@ -52,28 +65,21 @@ export class StepScene {
     return calls.filter((call) => call.includes(` ${name} `)).length;
   }
 
-  /** Waits for the end of the turn, and expects every trace of it to be right. */
-  async whole(turn: Case): Promise<void> {
+  /** Waits for the end of the turn, and tells what it left behind. */
+  async trace(turn: Case): Promise<Trace> {
     const { name, channel, root } = turn;
     await this.scene.finished(channel, root, patienceMs);
-    expect(this.hits(turn), 'calls that met the fault').toBe(1);
-    const tasks = this.scene.agent.tasks.filter(
-      ({ title, messages }) => title === `summarise ${name}` && messages.length > 0,
-    );
+    const asked = `summarise ${name}`;
+    const tasks = this.scene.agent.tasks.filter(({ title }) => title === asked);
     const messages = tasks.flatMap((task) => task.messages);
     const told = messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
-    expect(told).toEqual([`summarise ${name}`]);
-    const [reply, ...others] = messages.filter(({ role }) => role === 'assistant');
-    expect(others).toEqual([]);
-    expect(reply?.input?.fileIds).toHaveLength(1);
-    expect(tasks.flatMap(({ results }) => results)).toHaveLength(2);
-    const [shown = '', results = '', ...more] = this.scene
-      .replies(channel, root)
-      .map((message) => this.scene.slack.shown(message));
-    expect(more).toEqual([]);
-    expect(shown).toMatch(/^I will look at `table.csv`.*I saved the summary as .*1 step in .+$/s);
-    expect(shown).not.toMatch(/Stop|cannot be reached|The agent is working/);
-    expect(results).toContain('2 files from the agent');
+    return {
+      faults: this.hits(turn),
+      told: told.map((text) => (text === asked ? 'as asked' : text)),
+      files: messages.flatMap(({ input }) => (input === null ? [] : [input.fileIds.length])),
+      results: tasks.flatMap(({ results }) => results).length,
+      posts: this.scene.replies(channel, root).map((message) => this.scene.slack.shown(message)),
+    };
   }
 
   #scopeOf(said: string): string {

@@ -1,27 +1,28 @@
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openServer } from './scene.ts';
 import { openStepScene } from './step-scene.ts';
-import { stepCalls } from './steps.ts';
+import { stepCalls, wholeTrace } from './steps.ts';
 
 await openServer();
 
 /** Each group has a bot of its own: a stop would also hit the turns of others. */
-const groups = [0, 1, 2, 3].map((group) => ({
-  calls: stepCalls.filter((_, index) => index % 4 === group),
-}));
+const groups = [0, 1, 2, 3].map((group) => {
+  const calls = stepCalls.filter((_, index) => index % 4 === group);
+  return { calls, steps: calls.map(({ step }) => step).join(', ') };
+});
 const heldMs = 400;
 
 describe.concurrent('a process that stops while a call is on its way, and starts again', () => {
   test.for(groups)(
-    'leaves one message, one reply and its results once: group %#',
+    'leaves one message, one reply and its results once: $steps',
     async ({ calls }, context) => {
       // Without a drain: the call is cut off in its middle, and takes effect when nobody waits for its answer.
-      const steps = await openStepScene({ DRAIN_SECONDS: '0' }, context.onTestFinished);
+      const scene = await openStepScene({ DRAIN_SECONDS: '0' }, context.onTestFinished);
       for (const call of calls) {
-        const turn = steps.begin(call, { kind: 'latency', ms: heldMs });
-        await steps.scene.until(`the call of the ${call.step}`, () => steps.hits(turn) > 0);
-        await steps.scene.stage.restartBot();
-        await steps.whole(turn);
+        const turn = scene.begin(call, { kind: 'latency', ms: heldMs });
+        await scene.scene.until(`the call of the ${call.step}`, () => scene.hits(turn) > 0);
+        await scene.scene.stage.restartBot();
+        expect({ [call.step]: await scene.trace(turn) }).toEqual({ [call.step]: wholeTrace });
       }
     },
   );

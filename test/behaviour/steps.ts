@@ -1,4 +1,6 @@
+import { expect } from 'vitest';
 import type { Place } from '../../src/sandbox/chaos/weather.ts';
+import type { Trace } from './step-scene.ts';
 
 /** A call that a turn makes at one of its steps. */
 export interface StepCall {
@@ -41,3 +43,15 @@ export const stepCalls: readonly StepCall[] = [
     slowMs: slackGivesUp,
   },
 ];
+
+/** One message with its file, one reply, and its results once. */
+export const wholeTrace: Trace = {
+  faults: 1,
+  told: ['as asked'],
+  files: [1],
+  results: 2,
+  posts: [
+    expect.stringMatching(/^I will look at `table.csv`(?!.*(Stop|cannot be reached)).*\n.*1 step in .+$/s),
+    expect.stringMatching(/^2 files from the agent/),
+  ],
+};

@@ -1,11 +1,13 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openScene, openServer, pause, type Scene } from './scene.ts';
 
 await openServer();
 
-describe('trouble', () => {
-  test('the service away at the mention: the thread says so, and the turn goes on when it is back', async () => {
+describe.concurrent('trouble', () => {
+  test('the service away at the mention: the thread says so, and the turn goes on when it is back', async ({
+    onTestFinished,
+  }) => {
     const scene = await openScene({}, onTestFinished);
     const channel = scene.channel();
     const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
@@ -20,7 +22,9 @@ describe('trouble', () => {
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
-  test('a dead service key is said once, and the turn goes on when it is mended', async () => {
+  test('a dead service key is said once, and the turn goes on when it is mended', async ({
+    onTestFinished,
+  }) => {
     const scene = await openScene({}, onTestFinished);
     const channel = scene.channel();
     const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
@@ -34,7 +38,9 @@ describe('trouble', () => {
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
-  test('a dead service key stops the calls with it, and is told to the operator', async () => {
+  test('a dead service key stops the calls with it, and is told to the operator', async ({
+    onTestFinished,
+  }) => {
     const scene = await openScene({}, onTestFinished);
     const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
     const roots = [1, 2, 3, 4, 5].map((question) => {
@@ -53,7 +59,9 @@ describe('trouble', () => {
     expect(await readiness(scene)).toMatchObject({ agentKeyRefusedSince: null });
   });
 
-  test('a dead Slack token stops the calls with it; the answer is there when it is mended', async () => {
+  test('a dead Slack token stops the calls with it; the answer is there when it is mended', async ({
+    onTestFinished,
+  }) => {
     const scene = await openScene({}, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 400');
@@ -74,7 +82,9 @@ describe('trouble', () => {
     expect(await readiness(scene)).toMatchObject({ slackTokenRefusedSince: null });
   });
 
-  test('replies that came before their thread became ours are read back and wait like any other', async () => {
+  test('replies that came before their thread became ours are read back and wait like any other', async ({
+    onTestFinished,
+  }) => {
     const scene = await openScene({}, onTestFinished);
     const channel = scene.channel();
     const root = scene.slack.say({ person: scene.ada, channel, text: 'forgot to mention the bot' });

@@ -38,14 +38,22 @@ export async function channelProject(
       );
     }
     const body = await projectOf(workspace, thread);
-    await store.projects.intend(key);
+    // Reading the channel may have waited for its lane, and another turn may have claimed the project meanwhile.
+    if (!(await store.projects.intend(key, turnId, claimMs))) continue;
     try {
       const project = await parts.agent(thread.account).createProject(body, { guard: lease });
-      await store.projects.bind(key, project.id);
-      log.info({ ...key, project: project.id }, 'project made');
-      return project.id;
+      if (await store.projects.bind(key, turnId, project.id)) {
+        log.info({ ...key, project: project.id }, 'project made');
+        return project.id;
+      }
+      log.warn(
+        { ...key, project: project.id, code: 'orphaned_project' },
+        'A project was made too late, when the channel had another; it stays there unused.',
+      );
     } catch (error) {
-      if (error instanceof AgentError && error.outcome !== 'unknown') await store.projects.release(key);
+      const surelyNot = error instanceof AgentError && error.outcome !== 'unknown';
+      // After the lease the claim may be that of the process that holds the turn now.
+      if (surelyNot && lease.remainingMs() > 0) await store.projects.release(key, turnId);
       throw error;
     }
   }

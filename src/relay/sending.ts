@@ -66,7 +66,10 @@ export async function deliver(
     throw new Error('The service answered a send without its message, and does not list it.');
   } catch (error) {
     if (error instanceof AgentAbortedError && abort.signal.aborted) throw notSeen(error);
-    if (error instanceof AgentError && (error.outcome === 'refused' || error.outcome === 'not_sent')) {
+    const surelyNot =
+      error instanceof AgentError && (error.outcome === 'refused' || error.outcome === 'not_sent');
+    // After the lease the intent may be that of the process that holds the turn now.
+    if (surelyNot && lease.remainingMs() > 0) {
       await store.turns.record(intended, { send_intended_at: null });
     }
     throw error;

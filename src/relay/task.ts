@@ -28,9 +28,8 @@ export async function threadTask(
     const left = thread.task_intended_at.getTime() + overAfterMs - Date.now();
     const found = (await adoptable(parts, thread, projectId)) ?? (await later());
     if (found !== undefined) {
-      await store.threads.bindTask(thread, found);
       log.info({ task: found }, 'task adopted after a lost answer');
-      return found;
+      return store.threads.bindTask(thread, found);
     }
     log.warn(
       { channel: thread.channel, thread: thread.root, code: 'orphaned_task' },
@@ -45,11 +44,12 @@ export async function threadTask(
   await store.threads.intendTask(thread, projectId, title);
   try {
     const task = await agent.startTask({ projectId, title }, { guard: lease });
-    await store.threads.bindTask(thread, task.id);
+    // Where this process was frozen meanwhile, the thread may have another by now.
+    const bound = await store.threads.bindTask(thread, task.id);
     log.info({ channel: thread.channel, thread: thread.root, task: task.id }, 'task started');
-    return task.id;
+    return bound;
   } catch (error) {
-    if (error instanceof AgentError && error.outcome !== 'unknown')
+    if (error instanceof AgentError && error.outcome !== 'unknown' && lease.remainingMs() > 0)
       await store.threads.forgetTaskIntent(thread);
     throw error;
   }

@@ -1,5 +1,5 @@
 import type { RenderedMessage } from '../reply/slack-blocks.ts';
-import { SlackError } from '../slack/errors.ts';
+import { LeaseEnded, SlackError } from '../slack/errors.ts';
 import type { SlackMessage } from '../slack/message.ts';
 import type { PostKind } from '../slack/posting.ts';
 import type { Post, Turn } from '../store/tables.ts';
@@ -69,6 +69,7 @@ export class ThreadPosts {
         kind,
         // Not earlier: from this moment the outcome is unknown until Slack has answered.
         beforeSend: async () => {
+          mustHold(this.#lease);
           this.#posts.set(part, await this.#parts.store.posts.intend(this.#turn, part, key));
         },
         guard: this.#lease,
@@ -76,7 +77,8 @@ export class ThreadPosts {
       });
       await this.#place(part, ts, digest);
     } catch (error) {
-      if (error instanceof SlackError && error.outcome === 'none') {
+      // After the lease the record may be that of the process that holds the turn now.
+      if (error instanceof SlackError && error.outcome === 'none' && this.#lease.remainingMs() > 0) {
         await this.#parts.store.posts.forget(this.#turn, part);
         this.#posts.delete(part);
       }
@@ -150,4 +152,9 @@ export class ThreadPosts {
     const used = [...this.#posts.values()].filter(({ key }) => key.replace(/\++$/, '') === first);
     return first + '+'.repeat(used.length);
   }
+}
+
+/** Waiting for the lane may have outlived the lease: nothing may be recorded then. */
+function mustHold(lease: Lease): void {
+  if (lease.remainingMs() <= 0) throw new LeaseEnded({ method: 'chat.postMessage', outcome: 'none' });
 }

@@ -68,7 +68,8 @@ export class TurnRun {
     try {
       await this.#steps();
     } catch (error) {
-      if (error instanceof HandOver || error instanceof StoreError || this.#lease.signal.aborted) throw error;
+      if (error instanceof HandOver || error instanceof StoreError || this.#lease.remainingMs() <= 0)
+        throw error;
       if (!hasNoPlace(error)) return await this.#endEarly(error);
       this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the reply has no place in Slack any more');
       await leaveThread(this.#parts, this.#workspace, this.#turn, this.#lease);

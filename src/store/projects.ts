@@ -57,21 +57,36 @@ export class Projects {
     return row.project_id === null ? { kind: 'taken' } : { kind: 'known', projectId: row.project_id };
   }
 
-  /** Records that the project is about to be made. */
-  async intend(key: ProjectKey): Promise<void> {
-    await this.#project(key).set({ intended_at: sql<Date>`clock_timestamp()` }).execute();
+  /** Records that the project is about to be made, and begins the claim anew; false where it is not ours any more. */
+  async intend(key: ProjectKey, turn: string, leaseMs: number): Promise<boolean> {
+    const row = await this.#claimed(key, turn)
+      .set({
+        intended_at: sql<Date>`clock_timestamp()`,
+        claimed_until: sql<Date>`clock_timestamp() + ${leaseMs} * interval '1 millisecond'`,
+      })
+      .returning('channel')
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   /** Gives the claim back: the project was surely not made. */
-  async release(key: ProjectKey): Promise<void> {
-    await this.#project(key).set({ intended_at: null, claimed_by: null, claimed_until: null }).execute();
+  async release(key: ProjectKey, turn: string): Promise<void> {
+    await this.#claimed(key, turn)
+      .set({ intended_at: null, claimed_by: null, claimed_until: null })
+      .execute();
   }
 
-  /** Records the channel's project. */
-  async bind(key: ProjectKey, projectId: string): Promise<void> {
-    await this.#project(key)
+  /** Records the channel's project; false where the claim was lost meanwhile: another may be in use. */
+  async bind(key: ProjectKey, turn: string, projectId: string): Promise<boolean> {
+    const row = await this.#claimed(key, turn)
       .set({ project_id: projectId, intended_at: null, claimed_by: null, claimed_until: null })
-      .execute();
+      .returning('channel')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  #claimed(key: ProjectKey, turn: string) {
+    return this.#project(key).where('project_id', 'is', null).where('claimed_by', '=', turn);
   }
 
   #project(key: ProjectKey) {

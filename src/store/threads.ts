@@ -68,9 +68,17 @@ export class Threads {
     await this.#change(key, { task_intended_at: null });
   }
 
-  /** Records the thread's task. */
-  async bindTask(key: ThreadKey, taskId: string): Promise<void> {
-    await this.#change(key, { task_id: taskId, task_intended_at: null });
+  /** Records the thread's task; the answer is the thread's task, which may be another that was recorded before. */
+  async bindTask(key: ThreadKey, taskId: string): Promise<string> {
+    const row = await this.#db
+      .updateTable('threads')
+      .set({ task_id: sql<string>`coalesce(task_id, ${taskId})`, task_intended_at: null })
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('root', '=', key.root)
+      .returning('task_id')
+      .executeTakeFirstOrThrow();
+    return row.task_id ?? taskId;
   }
 
   /** Whether a task belongs to a thread already, or another thread of the project has an open intent. */
@@ -118,9 +126,7 @@ export class Threads {
 
   async #change(
     key: ThreadKey,
-    values: Partial<
-      Pick<Thread, 'began_ts' | 'dormant' | 'project_id' | 'task_id' | 'task_title' | 'task_intended_at'>
-    >,
+    values: Partial<Pick<Thread, 'began_ts' | 'dormant' | 'project_id' | 'task_title' | 'task_intended_at'>>,
   ): Promise<void> {
     await this.#db
       .updateTable('threads')

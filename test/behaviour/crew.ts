@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import type { AgentScript } from '../../src/sandbox/agent/script.ts';
 import { type AgentService, startAgentService } from '../../src/sandbox/agent/service.ts';
 import { BotProcess, compiledIn } from '../../src/sandbox/chaos/bot-process.ts';
@@ -17,8 +18,8 @@ import {
   type SlackWorkspace,
   startSlackWorkspace,
 } from '../../src/sandbox/slack/workspace.ts';
-import { copyOfTemplate, testServer } from '../store/postgres.ts';
-import { pause } from './scene.ts';
+import { copyOfTemplate } from '../store/postgres.ts';
+import { openServer, pause } from './scene.ts';
 
 const patienceMs = 30_000;
 
@@ -165,6 +166,17 @@ export class Crew {
   }
 }
 
+let compiled: Promise<Record<string, string>> | undefined;
+
+/** To be called at the top of a file whose tests open crews. */
+export async function prepareCrews(): Promise<void> {
+  await openServer();
+  const folder = await mkdtemp(join(tmpdir(), 'taskthread-compiled-'));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  compiled = compiledIn(folder);
+  await compiled;
+}
+
 /** A crew on a database of the test's own, or each on the embedded one; gone with the test. */
 export async function openCrew(whenDone: WhenDone, where: 'shared' | 'embedded' = 'shared'): Promise<Crew> {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-crew-'));
@@ -183,9 +195,9 @@ export async function openCrew(whenDone: WhenDone, where: 'shared' | 'embedded' 
   const agent = await startAgentService({ script, faults: heard('agent') });
   whenDone(() => agent.stop());
   const dataFolder = join(folder, 'data');
-  const shared = where === 'shared' ? await copyOfTemplate(await testServer()) : undefined;
+  const shared = where === 'shared' ? await copyOfTemplate(await openServer()) : undefined;
   const settings = {
-    ...(await compiledIn(join(tmpdir(), 'taskthread-crew-compiled'))),
+    ...(await compiled),
     ...botSettings(slack, agent, 'socket', shared ?? { dataFolder }),
   };
   const connectionOf = async () => shared ?? embeddedConnection(dataFolder);

@@ -22,6 +22,8 @@ const triggers: readonly Trigger[] = [
   { place: 'agent', call: /^GET .*\/results$/ },
 ];
 const triggerMs = 600;
+const mostOpenTurns = 30;
+const breathMs = 4_000;
 
 /** What the assault works with. */
 export interface AssaultParts {
@@ -54,6 +56,7 @@ export class Assault {
   /** Waits for the next moment, strikes there, and starts the process again; resolves when it takes events. */
   async strike(): Promise<void> {
     const { bots, random } = this.#parts;
+    await this.#breathe();
     for (;;) {
       const index = between(random, 0, this.#replicas - 1);
       await this.#moment(this.#nextTrigger(), () => bots.at(index).freeze());
@@ -73,6 +76,12 @@ export class Assault {
       await bots.restart(index);
       return;
     }
+  }
+
+  /** Where kills come faster than work gets done, each is given time: a bot that lives too short gives turns up. */
+  async #breathe(): Promise<void> {
+    const deadline = performance.now() + breathMs;
+    while (performance.now() < deadline && (await this.#openTurns()).length > mostOpenTurns) await sleep(100);
   }
 
   /** Leaves the process frozen for a while; some go on after that and are killed a little later. */

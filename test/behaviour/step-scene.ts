@@ -24,9 +24,21 @@ export interface Trace {
   files: number[];
   /** How many results the tasks have. */
   results: number;
-  /** The bot's messages in the thread. */
-  posts: string[];
+  /** The bot's messages with the beginning of the reply, with its end, and with the results. */
+  begun: number;
+  ended: number;
+  withResults: number;
+  /** Its messages that look like work that goes on, and those that are none of these. */
+  unsettled: number;
+  others: number;
 }
+
+const [begin, end, result] = [
+  /I will look at `table.csv`/,
+  /I saved the summary as/,
+  /2 files from the agent/,
+];
+const unsettled = /\bStop\b|cannot be reached|a lot to do|The agent is working/;
 
 /** A scene where each thread is in a channel of its own, and a fault hits one thread's call. */
 export class StepScene {
@@ -78,8 +90,17 @@ export class StepScene {
       told: told.map((text) => (text === asked ? 'as asked' : text)),
       files: messages.flatMap(({ input }) => (input === null ? [] : [input.fileIds.length])),
       results: tasks.flatMap(({ results }) => results).length,
-      posts: this.scene.replies(channel, root).map((message) => this.scene.slack.shown(message)),
+      begun: this.#posts(turn, (shown) => begin.test(shown)),
+      ended: this.#posts(turn, (shown) => end.test(shown)),
+      withResults: this.#posts(turn, (shown) => result.test(shown)),
+      unsettled: this.#posts(turn, (shown) => unsettled.test(shown)),
+      others: this.#posts(turn, (shown) => ![begin, end, result].some((part) => part.test(shown))),
     };
+  }
+
+  #posts({ channel, root }: Case, which: (shown: string) => boolean): number {
+    const posts = this.scene.replies(channel, root);
+    return posts.filter((message) => which(this.scene.slack.shown(message))).length;
   }
 
   #scopeOf(said: string): string {

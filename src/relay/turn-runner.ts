@@ -5,12 +5,19 @@ import type { RelayParts, Workspace } from './context.ts';
 import type { Lease } from './dispatcher.ts';
 import { HandOver } from './interruption.ts';
 import type { Marks } from './marks.ts';
+import { pause } from './patience.ts';
 import type { ReadRate } from './read-rate.ts';
 import { admitStrays } from './stray-replies.ts';
 import { TurnRun } from './turn.ts';
 
 /** A turn that was taken up so often without a step forward, and for so long (ms), is ended with a sentence. */
 const mostAttempts = 5;
+/**
+ * From so many attempts on a turn begins later than the others (ms), and only then counts as attempted: a process that
+ * ends before was not brought down by it.
+ */
+const suspectAttempts = 3;
+const suspectPauseMs = 5_000;
 const attemptsMs = 120_000;
 /** A turn that was worked on for so long (ms) is none that brings its process down. */
 const thrivesMs = 60_000;
@@ -53,7 +60,10 @@ export class TurnRunner {
   async #take(workspace: Workspace, thread: ThreadKey, lease: Lease): Promise<Turn | undefined> {
     const { store } = this.#parts;
     const open = await store.turns.open(thread);
-    if (open !== undefined) return store.turns.attempt(open);
+    if (open !== undefined) {
+      if (open.attempts >= suspectAttempts) await pause(suspectPauseMs, lease);
+      return store.turns.attempt(open);
+    }
     await admitStrays(this.#parts, workspace, thread, lease);
     const next = await store.messages.nextWaiting(thread);
     return next === undefined ? undefined : store.turns.begin(this.#nextId(), next);

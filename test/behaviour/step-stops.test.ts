@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openServer } from './scene.ts';
+import { openScene, openServer } from './scene.ts';
 import { openStepScene } from './step-scene.ts';
 import { stepCalls, wholeTrace } from './steps.ts';
 
@@ -26,4 +26,25 @@ describe.concurrent('a process that stops while a call is on its way, and starts
       }
     },
   );
+
+  test('again and again does not count against a turn that waits, which then goes on', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openScene({ settings: { DRAIN_SECONDS: '0' } }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 800');
+    await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+    const attempts = async () => {
+      const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
+      return (await scene.stage.bot.store.turns.ofMessage(key))?.attempts;
+    };
+    for (let stop = 1; stop <= 6; stop += 1) {
+      await scene.stage.restartBot();
+      if (stop <= 3) await scene.until('it is taken up', async () => (await attempts()) === stop);
+    }
+    expect(await attempts()).toBe(3);
+    await scene.finished(channel, root, 60_000);
+    expect(scene.shown(channel, root).split('Second 800 of 800')).toHaveLength(2);
+    expect(scene.shown(channel, root)).not.toContain('stopped trying');
+  });
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { dialectSetting } from './agent/dialect.ts';
 
@@ -122,9 +123,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the settings from an environment; empty values count as not set. Throws ConfigError. */
+/**
+ * Reads the settings from an environment; empty values count as not set. A secret may stand in a file that
+ * `<NAME>_FILE` names. Throws ConfigError.
+ */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const set = withFiles(Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '')));
   const parsed = settingsSchema.safeParse(set);
   if (!parsed.success) {
     throw new ConfigError(
@@ -139,6 +143,36 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     ]);
   }
   return config;
+}
+
+/** The values of the settings that are secrets: what no log may show. */
+export function secretsOf(config: Config): string[] {
+  return Object.entries(config).flatMap(([name, value]) =>
+    notes.get(name)?.secret === true && typeof value === 'string' ? [value] : [],
+  );
+}
+
+/** Secrets from the files that the environment names; a line's end at the end of a file is no part of it. */
+function withFiles(set: Record<string, string | undefined>): Record<string, string | undefined> {
+  const problems: string[] = [];
+  const read = { ...set };
+  for (const [name, { secret }] of notes) {
+    const file = set[`${name}_FILE`];
+    if (secret !== true || file === undefined) continue;
+    if (set[name] !== undefined) {
+      problems.push(`${name} and ${name}_FILE are both set. Leave one of them out.`);
+      continue;
+    }
+    try {
+      read[name] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+      problems.push(`${name}_FILE names a file that cannot be read${code}: ${file}.`);
+    }
+    if (read[name] === '') problems.push(`${name}_FILE names an empty file: ${file}.`);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return read;
 }
 
 function problem(name: string, set: Record<string, string | undefined>, message: string): string {

@@ -1,20 +1,24 @@
 import { startApp } from './app.ts';
-import { ConfigError, readConfig, settingRows } from './config.ts';
+import { ConfigError, readConfig, secretsOf, settingRows } from './config.ts';
 import { createLog } from './operate/log.ts';
+import { Redaction } from './operate/redaction.ts';
 
 if (process.argv.includes('--help')) {
   console.log('Taskthread: a hosted AI agent in Slack. Settings are environment variables:\n');
-  for (const { name, fallback, what } of settingRows()) {
-    console.log(`  ${name}${fallback === '' ? '' : ` (${fallback})`}\n      ${what}`);
+  for (const { name, fallback, what, secret } of settingRows()) {
+    console.log(
+      `  ${name}${fallback === '' ? '' : ` (${fallback})`}\n      ${what}${secret ? `; or ${name}_FILE, the file that it stands in` : ''}`,
+    );
   }
 } else {
   await run();
 }
 
 async function run(): Promise<void> {
-  const log = createLog({ level: process.env.LOG_LEVEL ?? 'info' });
   try {
-    const app = await startApp(readConfig(process.env), log);
+    const config = readConfig(process.env);
+    const log = createLog({ level: config.LOG_LEVEL, redaction: new Redaction(secretsOf(config)) });
+    const app = await startApp(config, log);
     const stop = (reason: string, code: number) => {
       log.info({ reason }, 'stopping');
       app.stop().then(

@@ -1,5 +1,8 @@
-import { describe, expect, test } from 'vitest';
-import { ConfigError, readConfig, settingRows } from '../src/config.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { ConfigError, readConfig, secretsOf, settingRows } from '../src/config.ts';
 
 const whole = {
   SLACK_BOT_TOKEN: 'xoxb-1',
@@ -62,5 +65,32 @@ describe('settings', () => {
 
   test('every setting has a row that says what it is', () => {
     for (const { name, what } of settingRows()) expect(`${name}: ${what.length > 10}`).toBe(`${name}: true`);
+  });
+});
+
+describe('secrets from files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'taskthread-config-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const { AGENT_API_KEY: _, ...rest } = whole;
+
+  test('are read, without the line end at the end', () => {
+    const config = readConfig({ ...rest, AGENT_API_KEY_FILE: file('key', 'from a file\n') });
+    expect(config.AGENT_API_KEY).toBe('from a file');
+    expect(secretsOf(config)).toEqual(expect.arrayContaining(['from a file', 'xoxb-1', 'xapp-1']));
+  });
+
+  test('are refused where the setting is there too, and where the file is missing or empty', () => {
+    expect(complaint({ ...whole, AGENT_API_KEY_FILE: file('other', 'x') })).toContain('are both set');
+    const missing = complaint({ ...rest, AGENT_API_KEY_FILE: join(folder, 'none') });
+    expect(missing).toContain('AGENT_API_KEY_FILE names a file that cannot be read (ENOENT)');
+    expect(complaint({ ...rest, AGENT_API_KEY_FILE: file('empty', '\n') })).toContain('empty file');
+  });
+
+  test('are not read for settings that are none', () => {
+    expect(readConfig({ ...whole, PORT_FILE: join(folder, 'none') }).PORT).toBe(3000);
   });
 });

@@ -1,31 +1,21 @@
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { Redaction } from './redaction.ts';
 
-/** Where secrets may stand in what is logged; pino writes [redacted] in their place. */
-const secretPaths = [
-  'token',
-  'apiKey',
-  'authorization',
-  'password',
-  'signingSecret',
-  'downloadUrl',
-  'url',
-  '*.token',
-  '*.apiKey',
-  '*.authorization',
-  '*.password',
-  '*.signingSecret',
-  '*.downloadUrl',
-  'headers.authorization',
-  '*.headers.authorization',
-  'err.original.config',
-  'err.cause.original',
-];
+/** What errors of HTTP clients carry of their requests: whole bodies and headers, of no use in a log. */
+const requestPaths = ['err.original.config', 'err.cause.original'];
 
-/** The app's log: JSON lines on standard output, secrets redacted. */
-export function createLog(options: { level: string }): Logger {
-  return pino({
-    level: options.level,
+/** The app's log: JSON lines, on standard output where no `destination` is given. Every line is cleaned of secrets. */
+export function createLog(options: {
+  level: string;
+  redaction?: Redaction;
+  destination?: DestinationStream;
+}): Logger {
+  const { level, redaction = new Redaction(), destination } = options;
+  const settings = {
+    level,
     base: { app: 'taskthread' },
-    redact: { paths: secretPaths, censor: '[redacted]' },
-  });
+    redact: { paths: requestPaths, censor: '[left out]' },
+    hooks: { streamWrite: (line: string) => redaction.clean(line) },
+  };
+  return destination === undefined ? pino(settings) : pino(settings, destination);
 }

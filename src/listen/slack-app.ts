@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { boltLogger } from './bolt-logger.ts';
 import { Connections, type ConnectionsState } from './connections.ts';
 import { type ControlListeners, listenToControls, type PlacedPress } from './controls.ts';
+import { guarded, mostBodyBytes } from './http-guard.ts';
 import type { Intake } from './intake.ts';
 import type { Sharing } from './sharing.ts';
 
@@ -52,7 +53,7 @@ export class SlackApp {
     let receiver: Connections | HTTPReceiver;
     if (transport.kind === 'http') {
       receiver = httpReceiver(transport.signingSecret, parts);
-      this.requestListener = receiver.requestListener;
+      this.requestListener = guarded(receiver.requestListener);
       this.#connections = undefined;
     } else {
       receiver = new Connections({ ...transport, slackApiUrl, onLive: parts.onLive, log });
@@ -106,5 +107,6 @@ export class SlackApp {
 }
 
 function httpReceiver(signingSecret: string, { log }: SlackAppParts): HTTPReceiver {
-  return new HTTPReceiver({ signingSecret, logger: boltLogger(log), processBeforeResponse: true });
+  const logger = boltLogger(log);
+  return new HTTPReceiver({ signingSecret, logger, processBeforeResponse: true, bodyLimit: mostBodyBytes });
 }

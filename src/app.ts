@@ -5,7 +5,8 @@ import { Intake, type IntakeParts } from './listen/intake.ts';
 import { sharingOf } from './listen/sharing.ts';
 import { SlackApp, type Transport } from './listen/slack-app.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
-import { HealthServer } from './operate/health.ts';
+import { type HealthParts, HealthServer } from './operate/health.ts';
+import { Watch } from './operate/watch.ts';
 import { Afterthoughts } from './relay/afterthoughts.ts';
 import type { RelayParts, Workspace } from './relay/context.ts';
 import { Controls } from './relay/controls.ts';
@@ -21,6 +22,7 @@ import { Budget } from './slack/budget.ts';
 import { type Installation, SlackClient } from './slack/client.ts';
 import { Downloads } from './slack/downloads.ts';
 import { type Identity, identify } from './slack/identity.ts';
+import type { LaneStore } from './slack/lane-store.ts';
 import { editLane, laneTable } from './slack/limits.ts';
 import { PacedClient } from './slack/paced-client.ts';
 import { People } from './slack/people.ts';
@@ -28,6 +30,7 @@ import { Posting } from './slack/posting.ts';
 import { ReadBack } from './slack/read-back.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { type EmbeddedServer, startEmbedded } from './store/embedded.ts';
+import { readFigures } from './store/figures.ts';
 import { Lanes } from './store/lanes.ts';
 import { ThreadQueue } from './store/queue.ts';
 import { Store } from './store/store.ts';
@@ -77,7 +80,14 @@ async function start(
   undo: (() => Promise<unknown>)[],
 ): Promise<TaskthreadApp> {
   const { database, embedded } = await openStore(config, log, undo);
-  const store = given.store?.(database.kysely) ?? new Store(database.kysely);
+  const watch = new Watch({
+    log,
+    origins: { slack: config.SLACK_API_URL, service: config.AGENT_BASE_URL },
+    figures: () => readFigures(database.kysely),
+    held: () => dispatcher.held,
+  });
+  undo.push(async () => watch.close());
+  const store = given.store?.(database.kysely) ?? new Store(database.kysely, watch.onStep);
   await store.workspaces.put({
     workspace: installation.workspace,
     name,
@@ -92,7 +102,14 @@ async function start(
 
   const slackGate = new CredentialGate({ setting: 'SLACK_BOT_TOKEN', log });
   const agentGate = new CredentialGate({ setting: 'AGENT_API_KEY', log });
-  const workspace = workspaceParts(config, log, installation, new Lanes(database.kysely), slackGate);
+  const workspace = workspaceParts(
+    config,
+    log,
+    installation,
+    watch.lanes(new Lanes(database.kysely)),
+    slackGate,
+    watch,
+  );
   const rate = new ReadRate(config.AGENT_READS_PER_SECOND);
   const agent = new AgentClient({
     baseUrl: config.AGENT_BASE_URL,
@@ -101,6 +118,7 @@ async function start(
     gate: agentGate,
     beforeRead: (signal) => rate.open(signal),
     onRateLimited: (pauseMs) => rate.hold(pauseMs),
+    onTry: watch.onTry,
     log,
   });
   undo.push(() => agent.close());
@@ -143,6 +161,7 @@ async function start(
     bot: (id) => parts.workspace(id)?.bot,
     onEvent: (id) => receiving.heard(id),
     onAdmission,
+    onHeard: watch.onHeard,
     log,
   });
   const slackApp = new SlackApp({
@@ -161,7 +180,7 @@ async function start(
     log,
   });
   let draining = false;
-  const health = new HealthServer({
+  const pages = {
     database: async () =>
       database.pool.query('select 1').then(
         () => true,
@@ -173,12 +192,24 @@ async function start(
       turns: dispatcher.held,
       slackTokenRefusedSince: slackGate.refusedSince ?? null,
       agentKeyRefusedSince: agentGate.refusedSince ?? null,
+      events: slackApp.connections === undefined ? 'http' : 'socket',
       ...(slackApp.connections && { sockets: slackApp.connections }),
+      ...watch.report(),
     }),
-    fallback: slackApp.requestListener,
-  });
-  const port = await health.start(config.PORT, config.HOST);
-  undo.push(() => health.stop());
+  };
+  const serve = async (at: number, parts: Partial<HealthParts>) => {
+    const server = new HealthServer({ fallback: undefined, ...pages, ...parts });
+    const taken = await server.start(at, config.HOST);
+    undo.push(() => server.stop());
+    return taken;
+  };
+  const { METRICS_PORT } = config;
+  const fallback = slackApp.requestListener;
+  const port = await serve(
+    config.PORT,
+    METRICS_PORT === undefined ? { fallback, metrics: watch.page } : { fallback },
+  );
+  if (METRICS_PORT !== undefined) await serve(METRICS_PORT, { metrics: watch.page });
   dispatcher.start();
   undo.push(() => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }));
   upkeep.start();
@@ -241,11 +272,12 @@ function workspaceParts(
   config: Config,
   log: Logger,
   installation: Installation,
-  lanes: Lanes,
+  lanes: LaneStore,
   gate: CredentialGate,
+  { onCall, onEdit }: Watch,
 ): Workspace {
   const slackApiUrl = config.SLACK_API_URL;
-  const client = new SlackClient({ installation, slackApiUrl, gate, log });
+  const client = new SlackClient({ installation, slackApiUrl, gate, log, onCall });
   const budget = new Budget({
     store: lanes,
     lanes: laneTable({
@@ -258,7 +290,7 @@ function workspaceParts(
   return {
     id: installation.workspace,
     bot: { userId: installation.botUser, botId: installation.botId },
-    posting: new Posting({ api, log }),
+    posting: new Posting({ api, log, onEdit }),
     downloads: new Downloads({ api, mostBytes: config.FILE_LIMIT_MIB * 1024 * 1024, slackApiUrl }),
     people: new People({ api, log }),
     readBack: new ReadBack({ api, distributed: config.SLACK_DISTRIBUTED }),

@@ -73,7 +73,10 @@ const settingsSchema = z.object({
     what: 'Folder of the embedded PostgreSQL',
   }),
   PORT: setting('PORT', count.max(65_535).default(3000), {
-    what: 'Port for events by HTTP and for /healthz; 0 takes a free one',
+    what: 'Port for events by HTTP, /healthz and /readyz; 0 takes a free one',
+  }),
+  METRICS_PORT: setting('METRICS_PORT', count.max(65_535).optional(), {
+    what: 'Port of its own for /metrics, so that it need not be public; not set: on PORT',
   }),
   HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on' }),
   LOG_LEVEL: setting(

@@ -31,17 +31,9 @@ export class Caller {
     const { connectMs, idleMs } = this.timeouts;
     const retry = { ...defaultRetry, ...options.retry };
     const shared = { connectMs, idleMs, retry, dispatcher: options.dispatcher };
-    const { apiKey, log, beforeRead, onRateLimited, gate } = options;
-    this.http = new Http({
-      ...shared,
-      baseUrl,
-      apiKey,
-      dialect: this.dialect,
-      log,
-      beforeRead,
-      onRateLimited,
-      gate,
-    });
+    const { apiKey, log, onTry, beforeRead, onRateLimited, gate } = options;
+    const bound = { baseUrl, apiKey, dialect: this.dialect, log, onTry, beforeRead, onRateLimited, gate };
+    this.http = new Http({ ...shared, ...bound });
     const hosts = [bareHost(baseUrl), ...(options.allowedHosts ?? []).map((host) => host.toLowerCase())];
     this.links = new Links({ ...shared, allowedHosts: new Set(hosts) });
   }

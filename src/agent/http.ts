@@ -6,6 +6,7 @@ import { parseJson } from './error-words.ts';
 import { AgentAnswerError, type AgentError, AgentKeyError, AgentRateLimitError } from './errors.ts';
 import { type Answer, BrokenExchange, exchange, readText } from './exchange.ts';
 import { breakdown, type Called, leaseLost, refusal } from './failure.ts';
+import type { ServiceTry } from './options.ts';
 import { type RetryPolicy, repeated } from './retry.ts';
 
 /** Bytes of a JSON answer that are read at most. */
@@ -54,6 +55,7 @@ export interface HttpOptions {
   /** Milliseconds without a byte that end the download of a content. */
   readonly idleMs: number;
   readonly log?: Logger | undefined;
+  readonly onTry?: ((made: ServiceTry) => void) | undefined;
   /** Awaited before each GET leaves, so that callers can wait together. */
   readonly beforeRead?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly onRateLimited?: ((pauseMs: number) => void) | undefined;
@@ -200,10 +202,9 @@ export class Http {
       throw failure;
     } finally {
       clearTimeout(timer);
-      this.#options.log?.debug(
-        { call: called.name, status, attempt, ms: Math.round(performance.now() - start) },
-        'agent service',
-      );
+      const made = { call: called.name, status, attempt, ms: Math.round(performance.now() - start) };
+      this.#options.log?.debug(made, 'agent service');
+      this.#options.onTry?.(made);
     }
   }
 

@@ -29,6 +29,17 @@ export const defaultTimeouts: AgentTimeouts = {
   idleMs: 60_000,
 };
 
+/** One try of a call to the service, for figures. */
+export interface ServiceTry {
+  /** Method and path template, such as `GET /experimental/tasks/{task_id}`. */
+  readonly call: string;
+  /** Undefined where no answer came. */
+  readonly status: number | undefined;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly ms: number;
+}
+
 export interface AgentClientOptions {
   /** With the version, for example `https://host/v1`. */
   readonly baseUrl: string;
@@ -39,6 +50,8 @@ export interface AgentClientOptions {
   /** Hosts of signed links that may be private or plain http; the service's own host always may. */
   readonly allowedHosts?: readonly string[];
   readonly log?: Logger;
+  /** Hears of every try of a call when it is over. */
+  readonly onTry?: ((made: ServiceTry) => void) | undefined;
   /** Awaited before each GET leaves: a place to wait while the service asks for a pause. */
   readonly beforeRead?: (signal: AbortSignal) => Promise<void>;
   /** The service asks for a pause of so many milliseconds. */

@@ -1,11 +1,22 @@
 import type { Logger } from 'pino';
 import type { Admission, Inbox } from '../relay/inbox.ts';
-import { readArrival, readEnvelope } from './events.ts';
+import { type Envelope, readArrival, readEnvelope } from './events.ts';
 
 /** Our own user in a workspace. */
 export interface Bot {
   readonly userId: string;
   readonly botId: string;
+}
+
+/** One event that came, for figures. */
+export interface HeardEvent {
+  workspace: string;
+  /** `message`, `edit`, `deletion`, or `other` for what does not concern us. */
+  kind: string;
+  /** What became of it: an admission's kind, `silence`, `stranger` or `failed` (Slack sends it again). */
+  outcome: string;
+  /** From its receipt until it may be acknowledged. */
+  ms: number;
 }
 
 /** What the intake needs. */
@@ -20,6 +31,8 @@ export interface IntakeParts {
     admission: Admission,
     event: { workspace: string; channel: string; ts: string; person: string },
   ) => void;
+  /** Hears what became of every event, for figures. */
+  onHeard?: (event: HeardEvent) => void;
   log: Logger;
 }
 
@@ -36,22 +49,35 @@ export class Intake {
   async accept(body: unknown): Promise<void> {
     const envelope = readEnvelope(body);
     if (envelope === undefined) return;
+    const since = performance.now();
+    const heard = { workspace: envelope.workspace, kind: 'other', outcome: 'failed' };
+    try {
+      heard.outcome = await this.#take(envelope, heard);
+    } finally {
+      this.#parts.onHeard?.({ ...heard, ms: performance.now() - since });
+    }
+  }
+
+  /** The answer is what became of the event. */
+  async #take(envelope: Envelope, heard: { kind: string }): Promise<string> {
     const bot = this.#parts.bot(envelope.workspace);
     if (bot === undefined) {
       this.#logOnce(envelope.workspace);
-      return;
+      return 'stranger';
     }
     this.#parts.onEvent(envelope.workspace);
     const arrival = readArrival(envelope, bot);
     if (arrival.kind === 'silence') {
       this.#parts.log.debug({ workspace: envelope.workspace, why: arrival.why }, 'event passed over');
-      return;
+      return 'silence';
     }
+    heard.kind = arrival.kind;
     const admission = await this.#parts.inbox.accept(arrival, bot);
     const event = arrival.kind === 'deletion' ? arrival : arrival.message;
     const { workspace, channel, ts } = event;
     this.#parts.log.debug({ workspace, channel, ts, outcome: admission.kind }, 'event taken in');
     this.#parts.onAdmission(admission, { workspace, channel, ts, person: event.person ?? '' });
+    return admission.kind;
   }
 
   #logOnce(workspace: string): void {

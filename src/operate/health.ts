@@ -1,7 +1,7 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What /healthz and /readyz tell. */
+/** What the process's pages tell. */
 export interface HealthParts {
   /** Whether the database answers. */
   database(): Promise<boolean>;
@@ -9,35 +9,58 @@ export interface HealthParts {
   draining(): boolean;
   /** What an operator wants to know beside that; it changes no status. */
   report(): Record<string, unknown>;
+  /** What /metrics tells; not found when left out. */
+  metrics?: (() => Promise<{ type: string; text: string }>) | undefined;
   /** Everything else: Slack's requests, where events come by HTTP. */
   fallback: RequestListener | undefined;
 }
 
-/** The process's HTTP server: health, and Slack's requests where events come that way. */
+interface Page {
+  status: number;
+  type: string;
+  text: string;
+}
+
+/** On every answer: none of them is a page that shows, runs or keeps anything. */
+const headers = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; form-action 'self'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/** The longest that a request's headers, and the whole request, may take (ms). */
+const headersMs = 10_000;
+const requestMs = 30_000;
+/** Bytes of a request's headers; Slack's take about one KiB. */
+const headerBytes = 16 * 1024;
+/** Connections at one time: Slack and a few who watch. */
+const mostConnections = 1_000;
+
+/** The process's HTTP server: health, figures, and Slack's requests where events come that way. */
 export class HealthServer {
   readonly #parts: HealthParts;
   readonly #server: Server;
 
   constructor(parts: HealthParts) {
     this.#parts = parts;
-    this.#server = createServer((request, response) => {
-      const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-      if (request.method === 'GET' && pathname === '/healthz') {
-        answer(200, { status: 'alive' });
-      } else if (request.method === 'GET' && pathname === '/readyz') {
-        void this.#readiness().then(({ status, body }) => answer(status, body));
-      } else {
+    const limits = { maxHeaderSize: headerBytes, headersTimeout: headersMs, requestTimeout: requestMs };
+    this.#server = createServer(limits, (request, response) => {
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      const page = this.#page(request);
+      if (page === undefined) {
         this.#pass(request, response);
+        return;
       }
-      function answer(status: number, body: unknown): void {
-        response.writeHead(status, {
-          'content-type': 'application/json',
-          'x-content-type-options': 'nosniff',
-        });
-        response.end(`${JSON.stringify(body)}\n`);
-      }
+      void page.then(({ status, type, text }) => {
+        response.writeHead(status, { 'content-type': type });
+        response.end(request.method === 'HEAD' ? '' : text);
+      });
     });
-    this.#server.requestTimeout = 30_000;
+    this.#server.maxConnections = mostConnections;
   }
 
   /** Listens; the answer is the port. Throws where the port is taken. */
@@ -58,6 +81,20 @@ export class HealthServer {
     clearTimeout(force);
   }
 
+  #page(request: IncomingMessage): Promise<Page> | undefined {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
+    switch (URL.parse(request.url ?? '/', 'http://localhost')?.pathname) {
+      case '/healthz':
+        return Promise.resolve(json(200, { status: 'alive' }));
+      case '/readyz':
+        return this.#readiness();
+      case '/metrics':
+        return this.#parts.metrics === undefined ? undefined : this.#figures(this.#parts.metrics);
+      default:
+        return undefined;
+    }
+  }
+
   #pass(...[request, response]: Parameters<RequestListener>): void {
     try {
       if (this.#parts.fallback !== undefined) {
@@ -71,10 +108,22 @@ export class HealthServer {
     response.end('Not found\n');
   }
 
-  async #readiness(): Promise<{ status: number; body: unknown }> {
+  async #figures(metrics: NonNullable<HealthParts['metrics']>): Promise<Page> {
+    try {
+      return { status: 200, ...(await metrics()) };
+    } catch {
+      return { status: 503, type: 'text/plain', text: 'The database does not answer.\n' };
+    }
+  }
+
+  async #readiness(): Promise<Page> {
     const database = await this.#parts.database();
     const draining = this.#parts.draining();
     const ready = database && !draining;
-    return { status: ready ? 200 : 503, body: { ready, database, draining, ...this.#parts.report() } };
+    return json(ready ? 200 : 503, { ready, database, draining, ...this.#parts.report() });
   }
+}
+
+function json(status: number, body: unknown): Page {
+  return { status, type: 'application/json', text: `${JSON.stringify(body)}\n` };
 }

@@ -32,7 +32,7 @@ export async function threadTask(
       return store.threads.bindTask(thread, found);
     }
     log.warn(
-      { channel: thread.channel, thread: thread.root, code: 'orphaned_task' },
+      { code: 'orphaned_task' },
       'A task may have been started at the service whose answer was lost; it stays there unused.',
     );
     async function later(): Promise<string | undefined> {
@@ -46,7 +46,7 @@ export async function threadTask(
     const task = await agent.startTask({ projectId, title }, { guard: lease });
     // Where this process was frozen meanwhile, the thread may have another by now.
     const bound = await store.threads.bindTask(thread, task.id);
-    log.info({ channel: thread.channel, thread: thread.root, task: task.id }, 'task started');
+    log.info({ task: task.id }, 'task started');
     return bound;
   } catch (error) {
     if (error instanceof AgentError && error.outcome !== 'unknown' && lease.remainingMs() > 0)

@@ -45,11 +45,20 @@ export class TurnRunner {
     try {
       const turn = await this.#take(workspace, thread, lease);
       if (turn === undefined) return;
-      this.#parts.log.info({ turn: turn.id, ...thread, attempts: turn.attempts }, 'turn taken up');
+      const { account, task_id: task } = await this.#parts.store.threads.expect(thread);
+      // Every line about the turn says in which thread and task it is.
+      const log = this.#parts.log.child({ ...thread, ...(task === null ? {} : { task }) });
+      log.info({ turn: turn.id, attempts: turn.attempts }, 'turn taken up');
       this.#marks.waiting(thread);
       this.#marks.tidy();
-      const { account } = await this.#parts.store.threads.expect(thread);
-      const run = new TurnRun(this.#parts, workspace, turn, lease, this.#rateOf(account), this.#marks);
+      const run = new TurnRun(
+        { ...this.#parts, log },
+        workspace,
+        turn,
+        lease,
+        this.#rateOf(account),
+        this.#marks,
+      );
       await (isPoisoned(turn) ? run.abandon() : this.#watched(turn, lease, () => run.go()));
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;

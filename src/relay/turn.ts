@@ -255,7 +255,6 @@ export class TurnRun {
   async #close(outcome: TurnOutcome): Promise<void> {
     await this.#reply.close();
     await this.#parts.store.turns.finish(this.#turn, outcome);
-    this.#parts.log.info({ turn: this.#turn.id, outcome: this.#turn.outcome ?? outcome }, 'turn finished');
   }
 
   async #patiently<T>(step: () => Promise<T>): Promise<T> {

@@ -42,6 +42,15 @@ export interface TokenGate {
   accepted(): void;
 }
 
+/** What became of one call, for figures. */
+export interface SlackCall {
+  workspace: string;
+  method: string;
+  /** `ok`, or the code of the error. */
+  outcome: string;
+  ms: number;
+}
+
 export interface SlackClientOptions {
   installation: Installation;
   log: Logger;
@@ -49,6 +58,8 @@ export interface SlackClientOptions {
   /** Another address for tests and the sandbox. */
   slackApiUrl?: string | undefined;
   timeoutMs?: number | undefined;
+  /** Hears of every call that was made, when it is over. */
+  onCall?: ((call: SlackCall) => void) | undefined;
   /** For a proxy or TLS of your own. */
   dispatcher?: Dispatcher | undefined;
 }
@@ -86,8 +97,10 @@ export class SlackClient {
   // async context as long as it never waits, hence the endless concurrency.
   readonly #flights = new AsyncLocalStorage<Flight>();
   readonly #dispatcher: Dispatcher | undefined;
+  readonly #onCall: SlackClientOptions['onCall'];
 
   constructor(options: SlackClientOptions) {
+    this.#onCall = options.onCall;
     this.installation = options.installation;
     this.#timeoutMs = options.timeoutMs ?? CALL_TIMEOUT_MS;
     this.#dispatcher = options.dispatcher;
@@ -125,6 +138,8 @@ export class SlackClient {
     const onLost = () => controller.abort(guard?.signal.reason);
     guard?.signal.addEventListener('abort', onLost, { once: true });
     const flight: Flight = { method, guard, signal: controller.signal, sent: false };
+    const since = performance.now();
+    let outcome = 'ok';
     try {
       const answer = await this.#flights.run(flight, () => this.#web.apiCall(method, args));
       this.#gate?.accepted();
@@ -133,9 +148,11 @@ export class SlackClient {
       throw unreadable(method, read.error);
     } catch (error) {
       const failure = classify(flight, error);
+      outcome = failure.code;
       if (failure instanceof Unauthorized && failure.dead) this.#gate?.refused(failure);
       throw failure;
     } finally {
+      this.#onCall?.({ workspace: this.workspace, method, outcome, ms: performance.now() - since });
       clearTimeout(timer);
       guard?.signal.removeEventListener('abort', onLost);
     }

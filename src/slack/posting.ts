@@ -68,11 +68,14 @@ const linked = z.looseObject({ permalink: z.string() });
 export class Posting {
   readonly #api: PacedClient;
   readonly #log: Logger;
+  readonly #onEdit: ((unseenMs: number) => void) | undefined;
   readonly #spacing = new EditSpacing();
   readonly #gap = new PostGap();
 
-  constructor(options: { api: PacedClient; log: Logger }) {
+  /** `onEdit` hears of each edit how old the oldest text is that it shows first (ms). */
+  constructor(options: { api: PacedClient; log: Logger; onEdit?: (unseenMs: number) => void }) {
     this.#api = options.api;
+    this.#onEdit = options.onEdit;
     this.#log = options.log;
   }
 
@@ -112,6 +115,7 @@ export class Posting {
       notBefore: () => this.#spacing.notBefore(channel, ts, state().final),
     };
     const done = await this.#api.run('chat.update', wish, async (permit) => {
+      const { unseenSince } = state();
       const message = await rendered(request, permit);
       if (message === undefined) return 'unchanged' as const;
       try {
@@ -123,6 +127,7 @@ export class Posting {
       } finally {
         this.#spacing.touched(channel, ts);
       }
+      this.#onEdit?.(Date.now() - unseenSince);
       return 'edited' as const;
     });
     return done?.value ?? 'left_out';

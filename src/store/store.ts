@@ -10,6 +10,7 @@ import { Retention } from './retention.ts';
 import { Strays } from './strays.ts';
 import type { Tables } from './tables.ts';
 import { Threads } from './threads.ts';
+import type { OnStep } from './turn-steps.ts';
 import { Turns } from './turns.ts';
 import { Workspaces } from './workspaces.ts';
 
@@ -28,8 +29,11 @@ export class Store {
   readonly threads: Threads;
   readonly turns: Turns;
   readonly workspaces: Workspaces;
+  readonly #onStep: OnStep | undefined;
 
-  constructor(db: Kysely<Tables>) {
+  /** `onStep` hears of every step of a turn that is recorded, for logs and figures. */
+  constructor(db: Kysely<Tables>, onStep?: OnStep) {
+    this.#onStep = onStep;
     this.db = db;
     this.catchUps = new CatchUps(db);
     this.files = new Files(db);
@@ -41,7 +45,7 @@ export class Store {
     this.retention = new Retention(db);
     this.strays = new Strays(db);
     this.threads = new Threads(db);
-    this.turns = new Turns(db);
+    this.turns = new Turns(db, onStep);
     this.workspaces = new Workspaces(db);
   }
 
@@ -52,6 +56,6 @@ export class Store {
 
   /** The same questions inside a transaction. */
   protected within(trx: Transaction<Tables>): Store {
-    return new Store(trx);
+    return new Store(trx, this.#onStep);
   }
 }

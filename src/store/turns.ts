@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { FileNote, Message, Tables, Turn, TurnOutcome } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
+import { type OnStep, stepsIn } from './turn-steps.ts';
 
 /** What a step records in its turn. */
 export type TurnRecord = Partial<
@@ -24,9 +25,11 @@ export type TurnRecord = Partial<
 /** Turns: one message to the agent and its reply. */
 export class Turns {
   readonly #db: Kysely<Tables>;
+  readonly #onStep: OnStep | undefined;
 
-  constructor(db: Kysely<Tables>) {
+  constructor(db: Kysely<Tables>, onStep?: OnStep) {
     this.#db = db;
+    this.#onStep = onStep;
   }
 
   async get(workspace: string, id: string): Promise<Turn | undefined> {
@@ -97,7 +100,7 @@ export class Turns {
   /** Records a step; every recorded step starts the count of attempts anew. */
   async record(turn: Pick<Turn, 'workspace' | 'id'>, values: TurnRecord): Promise<Turn> {
     const { attached, file_notes, ...rest } = values;
-    return this.#db
+    const { task, ...recorded } = await this.#db
       .updateTable('turns')
       .set({
         ...rest,
@@ -108,7 +111,10 @@ export class Turns {
       .where('workspace', '=', turn.workspace)
       .where('id', '=', turn.id)
       .returningAll()
+      .returning(taskOf)
       .executeTakeFirstOrThrow();
+    for (const step of stepsIn(values)) this.#onStep?.(recorded, step, task);
+    return recorded;
   }
 
   /** Counts one more takeover without progress; the answer is the turn as it then is. */
@@ -147,7 +153,7 @@ export class Turns {
 
   /** Ends a turn; its first outcome stays. */
   async finish(turn: Pick<Turn, 'workspace' | 'id'>, outcome: TurnOutcome): Promise<void> {
-    await this.#db
+    const done = await this.#db
       .updateTable('turns')
       .set({
         finished_at: sql<Date>`now()`,
@@ -156,7 +162,13 @@ export class Turns {
       })
       .where('workspace', '=', turn.workspace)
       .where('id', '=', turn.id)
-      .execute();
+      .where('finished_at', 'is', null)
+      .returningAll()
+      .returning(taskOf)
+      .executeTakeFirst();
+    if (done === undefined) return;
+    const { task, ...finished } = done;
+    this.#onStep?.(finished, 'finished', task);
   }
 
   /** Asks for a stop; undefined where the turn is over. The first who asked stays named. */
@@ -206,3 +218,9 @@ export class Turns {
       .where('root', '=', thread.root);
   }
 }
+
+/** The task of a turn's thread. */
+const taskOf = sql<string | null>`(
+  select task_id from threads
+  where threads.workspace = turns.workspace and threads.channel = turns.channel and threads.root = turns.root
+)`.as('task');

@@ -121,7 +121,7 @@ export function openServer(): ReturnType<typeof testServer> {
  * `onTestFinished` for a scene of one test.
  */
 export async function openScene(
-  options: Omit<StageOptions, 'log'> = {},
+  options: Partial<StageOptions> = {},
   whenDone: (close: () => Promise<void>) => void = afterAll,
 ): Promise<Scene> {
   const { host, port, user, database } = await copyOfTemplate(await openServer());

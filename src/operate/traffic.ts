@@ -1,0 +1,42 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { z } from 'zod';
+
+/** Whom a request goes to: Slack, the agent service, or whatever else its links lead to. */
+export type Peer = 'slack' | 'service' | 'links';
+
+const chunk = z.object({
+  request: z.object({ origin: z.union([z.string(), z.instanceof(URL)]).nullish() }),
+  chunk: z.custom<string | Uint8Array>((value) => typeof value === 'string' || value instanceof Uint8Array),
+});
+
+/**
+ * Counts the bytes of request and answer bodies of this process, as undici tells them on its diagnostic channels
+ * (Node's own fetch, which Bolt uses, tells them there too). The answer ends it.
+ */
+export function countTraffic(
+  origins: { slack: string; service: string },
+  count: (peer: Peer, direction: 'up' | 'down', bytes: number) => void,
+): () => void {
+  const slack = new URL(origins.slack).origin;
+  const service = new URL(origins.service).origin;
+  const heard = (direction: 'up' | 'down') => (message: unknown) => {
+    const { data } = chunk.safeParse(message);
+    if (data === undefined) return;
+    const origin = String(data.request.origin ?? '').replace(/\/$/, '');
+    const peer =
+      origin === slack || /^https:\/\/([\w-]+\.)*slack\.com$/.test(origin)
+        ? 'slack'
+        : origin === service
+          ? 'service'
+          : 'links';
+    count(peer, direction, Buffer.byteLength(data.chunk));
+  };
+  const up = heard('up');
+  const down = heard('down');
+  subscribe('undici:request:bodyChunkSent', up);
+  subscribe('undici:request:bodyChunkReceived', down);
+  return () => {
+    unsubscribe('undici:request:bodyChunkSent', up);
+    unsubscribe('undici:request:bodyChunkReceived', down);
+  };
+}

@@ -1,0 +1,66 @@
+import type { Logger } from 'pino';
+import type { ServiceTry } from '../agent/options.ts';
+import type { SlackCall } from '../slack/client.ts';
+import type { LaneStore } from '../slack/lane-store.ts';
+import type { OnStep } from '../store/turn-steps.ts';
+import { type MetricSources, Metrics } from './metrics.ts';
+import { Pulse, type PulseReport } from './pulse.ts';
+import { stepLog } from './step-log.ts';
+import { countTraffic } from './traffic.ts';
+
+/** What watching needs. */
+export interface WatchParts extends MetricSources {
+  log: Logger;
+  /** Where Slack and the service are. */
+  origins: { slack: string; service: string };
+}
+
+/** Everything that hears what happens below: figures, signs of life and the log's line a step. */
+export class Watch {
+  readonly #metrics: Metrics;
+  readonly #pulse = new Pulse();
+  readonly #endCount: () => void;
+  readonly onStep: OnStep;
+
+  constructor({ log, origins, ...sources }: WatchParts) {
+    this.#metrics = new Metrics(sources);
+    this.#endCount = countTraffic(origins, (...counted) => this.#metrics.bytes(...counted));
+    const logStep = stepLog(log);
+    this.onStep = (turn, step, task) => {
+      logStep(turn, step, task);
+      this.#metrics.step(turn, step);
+    };
+  }
+
+  readonly onHeard = (event: { kind: string; outcome: string; ms: number }): void => {
+    this.#pulse.event();
+    this.#metrics.event(event);
+  };
+
+  readonly onTry = (made: ServiceTry): void => {
+    this.#pulse.serviceTry(made);
+    this.#metrics.serviceTry(made);
+  };
+
+  readonly onCall = (call: SlackCall): void => this.#metrics.slackCall(call);
+
+  /** `unseenMs`: how old the oldest text is that an edit shows first. */
+  readonly onEdit = (unseenMs: number): void => this.#metrics.edit(unseenMs);
+
+  /** The lanes, with every permit counted. */
+  lanes(lanes: LaneStore): LaneStore {
+    return this.#metrics.countedLanes(lanes);
+  }
+
+  /** What a scrape gets. Throws where the database cannot be asked. */
+  readonly page = (): Promise<{ type: string; text: string }> => this.#metrics.page();
+
+  /** For /readyz. */
+  report(): PulseReport {
+    return this.#pulse.report();
+  }
+
+  close(): void {
+    this.#endCount();
+  }
+}

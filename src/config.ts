@@ -169,7 +169,7 @@ function withFiles(set: Record<string, string | undefined>): Record<string, stri
     try {
       read[name] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+      const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
       problems.push(`${name}_FILE names a file that cannot be read${code}: ${file}.`);
     }
     if (read[name] === '') problems.push(`${name}_FILE names an empty file: ${file}.`);

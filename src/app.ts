@@ -137,7 +137,7 @@ async function start(
     store,
     queue,
     marks,
-    keep: { words: config.KEEP_WORDS_DAYS, rows: config.KEEP_ROWS_DAYS },
+    keep: { words: config.KEEP_WORDS_DAYS, rows: config.KEEP_ROWS_DAYS, audit: config.KEEP_AUDIT_DAYS },
     log,
   });
   const afterthoughts = new Afterthoughts(parts);

@@ -108,6 +108,9 @@ const settingsSchema = z.object({
   KEEP_ROWS_DAYS: setting('KEEP_ROWS_DAYS', z.coerce.number().int().min(2).default(90), {
     what: 'Days after which the records of messages, turns and posts leave the database',
   }),
+  KEEP_AUDIT_DAYS: setting('KEEP_AUDIT_DAYS', z.coerce.number().int().min(1).default(365), {
+    what: 'Days after which rows of the audit trail leave the database',
+  }),
   DRAIN_SECONDS: setting('DRAIN_SECONDS', count.default(8), {
     what: 'How long turns may take to hand over when the process is asked to stop',
   }),

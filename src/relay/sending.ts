@@ -41,6 +41,7 @@ export async function deliver(
   const intended = await store.turns.record(turn, {
     send_after_id: last?.id ?? '',
     send_intended_at: new Date(),
+    skill: parts.settings.skill ?? null,
   });
   const abort = new AbortController();
   const watch = new AbortController();

@@ -43,3 +43,12 @@ export async function systemLines(
   }
   return lines.filter((line) => line !== '');
 }
+
+/** How often the agent used which tool for a reply. */
+export function toolsIn({ content }: AgentMessage): Record<string, number> {
+  const tools = new Map<string, number>();
+  for (const block of content) {
+    if (block.type === 'tool_use') tools.set(block.name, (tools.get(block.name) ?? 0) + 1);
+  }
+  return Object.fromEntries(tools);
+}

@@ -21,7 +21,7 @@ import { hasNoPlace } from './reply-messages.ts';
 import { ReplyState } from './reply-state.ts';
 import { postResults } from './results.ts';
 import { ThreadPosts } from './thread-posts.ts';
-import { ending, lineOutcome, outcomeOf, systemLines } from './turn-end.ts';
+import { ending, lineOutcome, outcomeOf, systemLines, toolsIn } from './turn-end.ts';
 
 /** How often a task that still works in the background is asked (ms). */
 const backgroundEveryMs = 2_000;
@@ -179,7 +179,8 @@ export class TurnRun {
     const phase = outcome === 'completed' ? (working ? 'background' : 'done') : outcome;
     this.#state.settle(settled, { system, stoppedBy: await this.#stopper(), phase });
     await this.#reply.settle();
-    if (this.#turn.settled_at === null) await this.#record({ settled_at: new Date(), outcome });
+    if (this.#turn.settled_at === null)
+      await this.#record({ settled_at: new Date(), outcome, tools: toolsIn(settled) });
   }
 
   /** The name of who asked for a stop, if somebody did. */

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { Audit } from './audit.ts';
 import type { Tables } from './tables.ts';
 
 /** How long what is kept, in days. */
@@ -7,6 +8,8 @@ export interface RetentionDays {
   words: number;
   /** Messages, turns and posts after that; never less than Slack's redelivery of 24 hours. */
   rows: number;
+  /** The audit trail. */
+  audit: number;
 }
 
 /** Rows that one statement touches at most, so that nothing is held for long. */
@@ -52,6 +55,7 @@ export class Retention {
           select workspace, channel, ts from messages
           where ${done} and received_at < now() - ${days.rows} * interval '1 day' limit ${batch})`),
     ];
+    counts.push(await new Audit(this.#db).expire(days.audit));
     return counts.reduce((sum, count) => sum + count, 0);
   }
 

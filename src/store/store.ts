@@ -1,7 +1,9 @@
 import type { Kysely, Transaction } from 'kysely';
+import { Audit } from './audit.ts';
 import { CatchUps } from './catch-ups.ts';
 import { Files } from './files.ts';
 import { Messages } from './messages.ts';
+import { Oblivion } from './oblivion.ts';
 import { Posts } from './posts.ts';
 import { Projects } from './projects.ts';
 import { Receivers } from './receivers.ts';
@@ -18,8 +20,10 @@ import { Workspaces } from './workspaces.ts';
 export class Store {
   readonly db: Kysely<Tables>;
   readonly catchUps: CatchUps;
+  readonly audit: Audit;
   readonly files: Files;
   readonly messages: Messages;
+  readonly oblivion: Oblivion;
   readonly posts: Posts;
   readonly projects: Projects;
   readonly receivers: Receivers;
@@ -36,8 +40,10 @@ export class Store {
     this.#onStep = onStep;
     this.db = db;
     this.catchUps = new CatchUps(db);
+    this.audit = new Audit(db);
     this.files = new Files(db);
     this.messages = new Messages(db);
+    this.oblivion = new Oblivion(db);
     this.posts = new Posts(db);
     this.projects = new Projects(db);
     this.receivers = new Receivers(db);

@@ -154,6 +154,12 @@ export interface TurnTable {
   breaks: Generated<number[]>;
   settled_at: MaybeTime;
   outcome: TurnOutcome | null;
+  /** The skill that the message was sent with. */
+  skill: string | null;
+  /** How often the agent used which tool. */
+  tools: MaybeJson<Record<string, number>>;
+  /** How often a process took the turn up after the first. */
+  takeovers: Generated<number>;
   /** Set when a person pressed Continue or Try again. */
   followed_at: MaybeTime;
   /** Set when the results have been posted (or there are none). */
@@ -236,6 +242,20 @@ export interface CatchUpTable {
   noted_at: Generated<Date>;
 }
 
+/** What somebody did. Rows are only added; turns, stops and withdrawals are noted by the database itself. */
+export interface AuditTable {
+  workspace: string;
+  id: Generated<number>;
+  at: Generated<Date>;
+  kind: 'turn' | 'stop' | 'withdrawal' | 'deletion' | 'refusal' | 'forget' | 'setting';
+  person: ColumnType<string | null, string | undefined, null>;
+  channel: ColumnType<string | null, string | undefined, never>;
+  root: ColumnType<SlackTs | null, SlackTs | undefined, never>;
+  turn: ColumnType<string | null, string | undefined, never>;
+  task: ColumnType<string | null, string | undefined, never>;
+  details: ColumnType<Record<string, unknown>, string, never>;
+}
+
 /** Every table of the product; each carries the workspace. */
 export interface Tables extends EngineTables {
   workspaces: WorkspaceTable;
@@ -250,6 +270,7 @@ export interface Tables extends EngineTables {
   results: ResultTable;
   receivers: ReceiverTable;
   catch_ups: CatchUpTable;
+  audit: AuditTable;
 }
 
 export type Thread = Selectable<ThreadTable>;

@@ -17,10 +17,11 @@ export type TurnRecord = Partial<
     | 'settled_at'
     | 'outcome'
     | 'results_at'
+    | 'skill'
     | 'first_visible_at'
     | 'bytes_up'
   >
-> & { attached?: string[]; file_notes?: FileNote[] };
+> & { attached?: string[]; file_notes?: FileNote[]; tools?: Record<string, number> };
 
 /** Turns: one message to the agent and its reply. */
 export class Turns {
@@ -99,12 +100,13 @@ export class Turns {
 
   /** Records a step; every recorded step starts the count of attempts anew. */
   async record(turn: Pick<Turn, 'workspace' | 'id'>, values: TurnRecord): Promise<Turn> {
-    const { attached, file_notes, ...rest } = values;
+    const { attached, file_notes, tools, ...rest } = values;
     const { task, ...recorded } = await this.#db
       .updateTable('turns')
       .set({
         ...rest,
         ...(attached === undefined ? {} : { attached: JSON.stringify(attached) }),
+        ...(tools === undefined ? {} : { tools: JSON.stringify(tools) }),
         ...(file_notes === undefined ? {} : { file_notes: JSON.stringify(file_notes) }),
         attempts: 0,
       })
@@ -123,6 +125,7 @@ export class Turns {
       .updateTable('turns')
       .set({
         attempts: sql<number>`attempts + 1`,
+        takeovers: sql<number>`takeovers + 1`,
         attempts_since: sql<Date>`case when attempts = 0 then clock_timestamp() else attempts_since end`,
       })
       .where('workspace', '=', turn.workspace)

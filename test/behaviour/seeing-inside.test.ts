@@ -93,3 +93,22 @@ test('each step of a turn is one line with the ids of turn, thread and task', as
   }
   expect(JSON.stringify(lines)).not.toContain('one line a step');
 });
+
+test('the audit trail says who asked, what the agent used and what came of it', async () => {
+  const channel = scene.channel();
+  const files = [{ name: 'secret-name.csv', mime: 'text/csv', bytes: Buffer.from('a,b\n1,2\n3,4\n') }];
+  const asked = scene.ask(channel, 'a secret question', { files });
+  await scene.finished(channel, asked);
+  const rows = [];
+  for await (const row of scene.stage.bot.store.audit.read({ since: new Date(0) })) rows.push(row);
+  expect(rows.find(({ root }) => root === asked.ts)).toMatchObject({
+    kind: 'turn',
+    person: scene.ada.id,
+    channel: channel.id,
+    task: expect.any(String),
+    details: { outcome: 'completed', sent: true, filesIn: 1, filesOut: 2, bytesIn: 12 },
+  });
+  const tools = rows.find(({ root }) => root === asked.ts)?.details.tools;
+  expect(Object.keys(Object(tools)).length).toBeGreaterThan(0);
+  expect(JSON.stringify(rows)).not.toContain('secret');
+});

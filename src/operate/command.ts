@@ -1,0 +1,24 @@
+import { ConfigError } from '../config.ts';
+
+/** The command line is not usable; `message` shows how it goes. */
+export class UsageError extends Error {
+  readonly code = 'bad_usage';
+
+  constructor(usage: string, problem: string) {
+    super(`${problem}\nUsage: ${usage}`);
+    this.name = 'UsageError';
+  }
+}
+
+/** Runs an operator's command and ends the process: 2 for a wrong command line, 1 for what failed, with a sentence. */
+export async function runCommand(work: () => Promise<number>): Promise<never> {
+  try {
+    process.exit(await work());
+  } catch (error) {
+    const known = error instanceof UsageError || error instanceof ConfigError;
+    console.error(
+      known ? error.message : `It failed: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    process.exit(error instanceof UsageError ? 2 : 1);
+  }
+}

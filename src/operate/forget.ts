@@ -1,0 +1,96 @@
+import { parseArgs } from 'node:util';
+import { AgentClient } from '../agent/client.ts';
+import { AgentNotFoundError } from '../agent/errors.ts';
+import { readConfig } from '../config.ts';
+import type { BegunTask } from '../store/oblivion.ts';
+import type { Store } from '../store/store.ts';
+import { runCommand, UsageError } from './command.ts';
+import { withStore } from './operator-store.ts';
+
+const usage =
+  'npm run forget -- --workspace T0123 (--user U0123 [--tasks] | --everything)\n' +
+  '  --user U0123   blanks what is kept of one person\n' +
+  '  --tasks        also deletes the tasks that only this person wrote in, at the agent service\n' +
+  '  --everything   deletes every row of the workspace';
+
+/** What to forget. */
+export type ForgetRequest =
+  | { workspace: string; user: string; tasks: boolean }
+  | { workspace: string; everything: true };
+
+/** Reads the command line. Throws UsageError. */
+export function readForgetRequest(args: readonly string[]): ForgetRequest {
+  const { workspace, user, tasks = false, everything = false } = parsed();
+  if (workspace === undefined) throw new UsageError(usage, '--workspace is missing.');
+  if (!/^[TE][A-Z0-9]+$/.test(workspace)) throw new UsageError(usage, `${workspace} is no workspace's id.`);
+  if (user === undefined) {
+    // Nobody shall lose a workspace by leaving a word out.
+    if (!everything) throw new UsageError(usage, '--user or --everything is missing.');
+    if (tasks) throw new UsageError(usage, '--tasks goes with --user.');
+    return { workspace, everything };
+  }
+  if (everything) throw new UsageError(usage, '--user and --everything exclude each other.');
+  if (!/^[UW][A-Z0-9]+$/.test(user)) throw new UsageError(usage, `${user} is no person's id.`);
+  return { workspace, user, tasks };
+
+  function parsed() {
+    const text = { type: 'string' } as const;
+    const flag = { type: 'boolean' } as const;
+    try {
+      const options = { workspace: text, user: text, tasks: flag, everything: flag };
+      return parseArgs({ args: [...args], options }).values;
+    } catch (error) {
+      throw new UsageError(usage, error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+/**
+ * Forgets, and says what was done and what is left elsewhere. `deleteTask` deletes at the service; what it throws
+ * leaves our own rows as they are, so that the command can be given again.
+ */
+export async function forget(
+  store: Pick<Store, 'oblivion'>,
+  request: ForgetRequest,
+  deleteTask: (task: BegunTask) => Promise<void>,
+  print: (line: string) => void,
+): Promise<void> {
+  const { workspace } = request;
+  if ('everything' in request) {
+    print(`${await store.oblivion.workspace(workspace)} rows of ${workspace} are deleted.`);
+    print('Its projects and tasks at the agent service are still there.');
+    return;
+  }
+  const tasks = await store.oblivion.tasksOf(workspace, request.user);
+  const own = request.tasks ? tasks.filter(({ alone }) => alone) : [];
+  for (const task of own) await deleteTask(task);
+  const messages = await store.oblivion.person(workspace, request.user);
+  print(`${messages} messages of ${request.user} and what else was kept are blanked.`);
+  if (own.length > 0) print(`${own.length} tasks at the agent service are deleted.`);
+  const left = tasks.filter((task) => !own.includes(task));
+  if (left.length > 0)
+    print(`These tasks at the agent service are still there: ${left.map(({ task }) => task).join(', ')}.`);
+  print("The person's own messages in Slack are Slack's; the agent's replies there are not touched.");
+}
+
+if (import.meta.main) {
+  await runCommand(async () => {
+    const request = readForgetRequest(process.argv.slice(2));
+    const config = readConfig(process.env);
+    const agent = new AgentClient({
+      baseUrl: config.AGENT_BASE_URL,
+      apiKey: config.AGENT_API_KEY,
+      dialect: config.AGENT_DIALECT,
+    });
+    const deleteTask = async ({ task }: BegunTask) => {
+      try {
+        await agent.deleteTask(task);
+      } catch (error) {
+        if (!(error instanceof AgentNotFoundError)) throw error;
+      }
+    };
+    await withStore(config, (store) => forget(store, request, deleteTask, (line) => console.log(line)));
+    await agent.close();
+    return 0;
+  });
+}

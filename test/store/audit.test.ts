@@ -1,0 +1,221 @@
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { AuditRange, AuditRow } from '../../src/store/audit.ts';
+import { jobIds } from '../../src/store/job-id.ts';
+import { Store } from '../../src/store/store.ts';
+import { freshDatabase } from './postgres.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const nextId = jobIds();
+let seconds = 1_700_000_000;
+
+async function rows(range: Partial<AuditRange> = {}): Promise<AuditRow[]> {
+  const found: AuditRow[] = [];
+  for await (const row of store.audit.read({ since: new Date(0), ...range })) found.push(row);
+  return found;
+}
+
+/** A person's message in a thread that is ours, and its turn. */
+async function begun(person = 'U1', workspace = 'T1') {
+  seconds += 1;
+  const ts = `${seconds}.000100`;
+  const thread = { workspace, channel: 'C1', root: ts };
+  await store.threads.adopt(thread, { account: 'settings', person, ts });
+  const words = { text: 'secret words', files: [{ id: `F${seconds}` }] };
+  const key = { workspace, channel: 'C1', ts };
+  await store.messages.add(key, { root: ts, person, state: 'waiting', words, editedTs: null });
+  const message = await store.messages.get(key);
+  if (message === undefined) throw new Error('the message was not written');
+  return { key, thread, turn: await store.turns.begin(nextId(), message) };
+}
+
+beforeEach(async () => {
+  await store.oblivion.workspace('T1');
+  await store.oblivion.workspace('T2');
+});
+
+describe('the audit trail', () => {
+  test('gets a row of its own for a turn that ends, once, and for its stop', async () => {
+    const { turn, key } = await begun();
+    await store.turns.attempt(turn);
+    await store.turns.record(turn, { attached: ['file-1', 'file-2'], bytes_up: 30, skill: 'omics' });
+    await store.turns.askStop('T1', turn.id, 'U2');
+    await store.turns.askStop('T1', turn.id, 'U3');
+    await store.results.claim(turn, ['result-1']);
+    await store.turns.record(turn, { settled_at: new Date(), tools: { plot: 2 } });
+    await store.turns.finish(turn, 'cancelled');
+    await store.turns.finish(turn, 'completed');
+    expect(await rows()).toMatchObject([
+      { kind: 'stop', person: 'U2', turn: turn.id },
+      {
+        kind: 'turn',
+        workspace: 'T1',
+        person: 'U1',
+        channel: 'C1',
+        root: key.ts,
+        turn: turn.id,
+        details: {
+          message: key.ts,
+          outcome: 'cancelled',
+          skill: 'omics',
+          tools: { plot: 2 },
+          filesIn: 2,
+          bytesIn: 30,
+          filesOut: 1,
+          seconds: expect.any(Number),
+          retries: 1,
+          stoppedBy: 'U2',
+        },
+      },
+    ]);
+  });
+
+  test('gets a row for a message that is taken back, and none where its transaction fails', async () => {
+    const { key, turn } = await begun();
+    const failing = store.transaction(async ({ messages, turns }) => {
+      await messages.withdraw(key);
+      await turns.finish(turn, 'withdrawn');
+      throw new Error('and then it failed');
+    });
+    await expect(failing).rejects.toThrow('and then it failed');
+    expect(await rows()).toEqual([]);
+    await store.messages.withdraw(key);
+    expect(await rows()).toMatchObject([{ kind: 'withdrawal', person: 'U1', details: { message: key.ts } }]);
+  });
+
+  test("holds nobody's words", async () => {
+    const { turn } = await begun();
+    await store.turns.record(turn, { content: 'secret words' });
+    await store.turns.finish(turn, 'completed');
+    expect(JSON.stringify(await rows())).not.toContain('secret');
+  });
+
+  test.each([
+    ['changed', sql`update audit set person = 'U9'`],
+    ['deleted', sql`delete from audit`],
+    ['emptied', sql`truncate audit`],
+  ])('cannot be %s', async (_, statement) => {
+    await store.audit.add({ workspace: 'T1', kind: 'refusal', person: 'U1' });
+    await expect(statement.execute(kysely)).rejects.toThrow('the audit trail is only added to');
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test('is read by time and workspace, oldest first, over many pages', async () => {
+    const half = async () => {
+      await kysely
+        .insertInto('audit')
+        .values(
+          Array.from({ length: 700 }, () => ({ workspace: 'T1', kind: 'setting', details: '{}' }) as const),
+        )
+        .execute();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    await half();
+    const middle = new Date();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await half();
+    await store.audit.add({ workspace: 'T2', kind: 'setting' });
+    const all = await rows();
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1_401);
+    expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).sort((a, b) => a - b));
+    expect(await rows({ until: middle })).toHaveLength(700);
+    expect(await rows({ since: middle, workspace: 'T1' })).toHaveLength(700);
+    expect(await rows({ workspace: 'T2' })).toHaveLength(1);
+  });
+
+  test('loses its rows when their time is over, and only those', async () => {
+    await store.audit.add({ workspace: 'T1', kind: 'setting' });
+    await kysely
+      .insertInto('audit')
+      .values({
+        workspace: 'T1',
+        kind: 'deletion',
+        at: sql<Date>`now() - interval '366 days'`,
+        details: '{}',
+      })
+      .execute();
+    await store.retention.sweep({ words: 7, rows: 90, audit: 365 });
+    expect(await rows()).toMatchObject([{ kind: 'setting' }]);
+  });
+});
+
+/** Every row of every table, as text. */
+async function everything(): Promise<string> {
+  const tables = await sql<{ name: string }>`
+    select table_name as name from information_schema.columns
+    where table_schema = current_schema() and column_name = 'workspace'`.execute(kysely);
+  const texts = tables.rows.map(async ({ name }) =>
+    JSON.stringify((await sql`select * from ${sql.table(name)}`.execute(kysely)).rows),
+  );
+  return (await Promise.all(texts)).join('\n');
+}
+
+describe('forgetting', () => {
+  test('a person leaves no word, no file name and no id behind, and others keep theirs', async () => {
+    const gone = await begun('UGONE');
+    const kept = await begun('UKEPT');
+    for (const { turn, key } of [gone, kept]) {
+      const name = `${turn.asker} results.csv`;
+      await store.files.record({
+        workspace: 'T1',
+        slack_file: `F${Number(key.ts) | 0}`,
+        project_id: 'p',
+        file_id: `file of ${turn.id}`,
+        name,
+        size_bytes: 1,
+      });
+      await store.turns.record(turn, {
+        content: `words of ${turn.asker}`,
+        attached: [`file of ${turn.id}`],
+        file_notes: [{ name, reason: null }],
+      });
+      await store.turns.askStop('T1', turn.id, 'UGONE');
+      await store.turns.finish(turn, 'completed');
+    }
+    const waiting = await begun('UGONE');
+    expect(await everything()).toContain('UGONE');
+    expect(await store.oblivion.person('T1', 'UGONE')).toBe(2);
+    const left = await everything();
+    expect(left).not.toContain('UGONE');
+    expect(left).toContain('words of UKEPT');
+    expect(left).toContain('UKEPT results.csv');
+    expect((await store.messages.get(waiting.key))?.state).toBe('withdrawn');
+    expect((await rows()).at(-1)).toMatchObject({ kind: 'forget', person: null });
+  });
+
+  test('a message that was forgotten is not taken for new when Slack sends it again', async () => {
+    const { key } = await begun('UGONE');
+    await store.oblivion.person('T1', 'UGONE');
+    const again = {
+      root: key.ts,
+      person: 'UGONE',
+      state: 'waiting',
+      words: { text: 'a' },
+      editedTs: null,
+    } as const;
+    expect(await store.messages.add(key, again)).toBe(false);
+  });
+
+  test('tells the tasks that a person began, and which of them nobody else wrote in', async () => {
+    const { thread } = await begun('U1');
+    await store.threads.bindTask(thread, 'task-1');
+    await kysely
+      .updateTable('threads')
+      .set({ writers: ['U1', 'U2'] })
+      .where('task_id', '=', 'task-1')
+      .execute();
+    expect(await store.oblivion.tasksOf('T1', 'U1')).toMatchObject([{ task: 'task-1', alone: false }]);
+    expect(await store.oblivion.tasksOf('T2', 'U1')).toEqual([]);
+  });
+
+  test('a workspace leaves no row, another one stays as it is', async () => {
+    await begun('U1', 'T1');
+    const { turn } = await begun('U1', 'T2');
+    await store.turns.finish(turn, 'completed');
+    expect(await store.oblivion.workspace('T1')).toBeGreaterThan(2);
+    const left = await everything();
+    expect(left).not.toContain('"T1"');
+    expect(left).toContain(turn.id);
+  });
+});

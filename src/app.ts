@@ -115,6 +115,7 @@ async function start(
     baseUrl: config.AGENT_BASE_URL,
     apiKey: config.AGENT_API_KEY,
     dialect: config.AGENT_DIALECT,
+    allowedHosts: config.PRIVATE_HOSTS,
     gate: agentGate,
     beforeRead: (signal) => rate.open(signal),
     onRateLimited: (pauseMs) => rate.hold(pauseMs),

@@ -17,6 +17,10 @@ function setting<Schema extends z.ZodType>(name: string, schema: Schema, note: N
   return schema;
 }
 
+const hostList = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').flatMap((host) => host.trim().toLowerCase() || []));
 const count = z.coerce.number().int().nonnegative();
 
 const settingsSchema = z.object({
@@ -56,6 +60,9 @@ const settingsSchema = z.object({
     where: 'the account page of the service, or your contact there',
     secret: true,
   }),
+  PRIVATE_HOSTS: setting('PRIVATE_HOSTS', hostList, {
+    what: "Hosts (names or addresses, separated by commas) that may lie in a private network or speak plain http: the service's and those of its links; all others must be public and https",
+  }),
   AGENT_DIALECT: setting('AGENT_DIALECT', dialectSetting, {
     what: 'What the service document leaves open, as a JSON object; the table of assumptions lists the names',
   }),
@@ -77,6 +84,9 @@ const settingsSchema = z.object({
   }),
   METRICS_PORT: setting('METRICS_PORT', count.max(65_535).optional(), {
     what: 'Port of its own for /metrics, so that it need not be public; not set: on PORT',
+  }),
+  PUBLIC_URL: setting('PUBLIC_URL', z.url().optional(), {
+    what: 'Address at which Slack reaches PORT, without a path; npm run doctor tries it',
   }),
   HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on' }),
   LOG_LEVEL: setting(
@@ -205,6 +215,7 @@ export function settingRows(): { name: string; fallback: string; what: string; s
 }
 
 function shown(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
   if (typeof value === 'object') return '{}';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -24,6 +24,7 @@ const settings = {
   SLACK_API_URL: slack.apiUrl,
   AGENT_BASE_URL: agent.url,
   AGENT_API_KEY: agent.apiKey,
+  PRIVATE_HOSTS: '127.0.0.1',
   DATA_FOLDER: join(folder, 'data'),
   PORT: '0',
   HOST: '127.0.0.1',

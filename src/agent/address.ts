@@ -11,8 +11,12 @@ for (const [net, prefix] of [
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ] as const) {
   special.addSubnet(net, prefix, 'ipv4');
@@ -21,6 +25,10 @@ for (const [net, prefix] of [
   ['::', 128],
   ['::1', 128],
   ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
   ['fc00::', 7],
   ['fe80::', 10],
   ['ff00::', 8],
@@ -32,7 +40,22 @@ for (const [net, prefix] of [
 export function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 0) return false;
-  return special.check(address, family === 4 ? 'ipv4' : 'ipv6');
+  if (special.check(address, family === 4 ? 'ipv4' : 'ipv6')) return true;
+  const inside = translated(address);
+  return inside !== undefined && special.check(inside, 'ipv4');
+}
+
+/** The IPv4 address that a NAT64 gateway turns an address of 64:ff9b::/96 into. */
+function translated(address: string): string | undefined {
+  const [, high, low] = /^\[64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})\]$/.exec(canonical(address)) ?? [];
+  if (low === undefined) return undefined;
+  const [a, b] = [Number.parseInt(high ?? '0', 16), Number.parseInt(low, 16)];
+  return [a >> 8, a & 255, b >> 8, b & 255].join('.');
+}
+
+/** An IPv6 address in its short form, as URLs write it. */
+function canonical(address: string): string {
+  return URL.parse(`http://[${address}]`)?.hostname ?? '';
 }
 
 /** A host name of a URL without the brackets of an IPv6 address. */

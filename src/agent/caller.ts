@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { bareHost } from './address.ts';
+import { bareHost, isPrivateAddress, publicLookup } from './address.ts';
 import { type Dialect, defaultDialect } from './dialect.ts';
 import { Http } from './http.ts';
 import { Links } from './links.ts';
@@ -22,7 +22,8 @@ export class Caller {
 
   /** Throws TypeError where the address or the key cannot be used. */
   constructor(options: AgentClientOptions) {
-    const baseUrl = baseAddress(options.baseUrl);
+    const allowedHosts = new Set((options.allowedHosts ?? []).map((host) => host.toLowerCase()));
+    const baseUrl = baseAddress(options.baseUrl, allowedHosts);
     if (!/^[\x21-\x7e]+$/.test(options.apiKey)) {
       throw new TypeError('AGENT_API_KEY must be visible ASCII characters without spaces.');
     }
@@ -30,12 +31,12 @@ export class Caller {
     this.timeouts = { ...defaultTimeouts, ...options.timeouts };
     const { connectMs, idleMs } = this.timeouts;
     const retry = { ...defaultRetry, ...options.retry };
+    const lookup = allowedHosts.has(bareHost(baseUrl)) ? undefined : publicLookup;
     const shared = { connectMs, idleMs, retry, dispatcher: options.dispatcher };
     const { apiKey, log, onTry, beforeRead, onRateLimited, gate } = options;
     const bound = { baseUrl, apiKey, dialect: this.dialect, log, onTry, beforeRead, onRateLimited, gate };
-    this.http = new Http({ ...shared, ...bound });
-    const hosts = [bareHost(baseUrl), ...(options.allowedHosts ?? []).map((host) => host.toLowerCase())];
-    this.links = new Links({ ...shared, allowedHosts: new Set(hosts) });
+    this.http = new Http({ ...shared, ...bound, lookup });
+    this.links = new Links({ ...shared, allowedHosts });
   }
 
   /** Ends all connections; calls under way fail. */
@@ -82,11 +83,18 @@ export class Caller {
   }
 }
 
-function baseAddress(text: string): URL {
+function baseAddress(text: string, allowedHosts: ReadonlySet<string>): URL {
   const url = URL.parse(text);
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
   if (!plain || url.search !== '' || url.hash !== '') {
     throw new TypeError('AGENT_BASE_URL must be an http(s) address without user, query or fragment.');
+  }
+  const host = bareHost(url);
+  if (allowedHosts.has(host)) return url;
+  if (isPrivateAddress(host) || url.protocol !== 'https:') {
+    throw new TypeError(
+      `AGENT_BASE_URL must be https at a public address. If ${host} is meant, name it in PRIVATE_HOSTS.`,
+    );
   }
   return url;
 }

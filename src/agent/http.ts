@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import type { Logger } from 'pino';
 import { Agent, type Dispatcher } from 'undici';
 import type { z } from 'zod';
@@ -52,6 +53,8 @@ export interface HttpOptions {
   readonly dialect: Dialect;
   readonly retry: RetryPolicy;
   readonly connectMs: number;
+  /** How the service's name is looked up; the system's way when left out. */
+  readonly lookup?: LookupFunction | undefined;
   /** Milliseconds without a byte that end the download of a content. */
   readonly idleMs: number;
   readonly log?: Logger | undefined;
@@ -89,7 +92,11 @@ export class Http {
   constructor(options: HttpOptions) {
     this.#options = options;
     this.#dispatcher =
-      options.dispatcher ?? new Agent({ allowH2: false, connect: { timeout: options.connectMs } });
+      options.dispatcher ??
+      new Agent({
+        allowH2: false,
+        connect: { timeout: options.connectMs, ...(options.lookup && { lookup: options.lookup }) },
+      });
   }
 
   /** Makes a call and reads its JSON answer by `schema`; `raw` is that answer as it came. */

@@ -47,7 +47,7 @@ export interface AgentClientOptions {
   readonly dialect?: Dialect;
   readonly timeouts?: Partial<AgentTimeouts>;
   readonly retry?: Partial<RetryPolicy>;
-  /** Hosts of signed links that may be private or plain http; the service's own host always may. */
+  /** Hosts (names without port) that may have a private address or plain http: the service's, and those of links. */
   readonly allowedHosts?: readonly string[];
   readonly log?: Logger;
   /** Hears of every try of a call when it is over. */

@@ -81,6 +81,7 @@ if (import.meta.main) {
       baseUrl: config.AGENT_BASE_URL,
       apiKey: config.AGENT_API_KEY,
       dialect: config.AGENT_DIALECT,
+      allowedHosts: config.PRIVATE_HOSTS,
     });
     const deleteTask = async ({ task }: BegunTask) => {
       try {

@@ -23,6 +23,7 @@ console.log(`Taskthread's sandbox is running: a Slack workspace, an agent servic
                        SLACK_APP_TOKEN=${slack.appToken}
                        AGENT_BASE_URL=${agent.url}
                        AGENT_API_KEY=${agent.apiKey}
+                       PRIVATE_HOSTS=127.0.0.1
 
 Write a question and press Enter: it begins a thread in #sandbox. Lines that begin with ">" go on in that thread;
 "file" sends a sample table with the question "What is in this run?". Ctrl-C ends everything.

@@ -57,6 +57,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       SLACK_API_URL: slack.apiUrl,
       AGENT_BASE_URL: agent.url,
       AGENT_API_KEY: agent.apiKey,
+      PRIVATE_HOSTS: '127.0.0.1',
       ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
       DATA_FOLDER: join(folder, 'data'),
       PORT: '0',

@@ -17,16 +17,26 @@ describe('isPrivateAddress', () => {
     'fd00::1',
     '::ffff:10.0.0.1',
     '::ffff:169.254.169.254',
+    '::ffff:a9fe:a9fe',
+    '64:ff9b::10.0.0.1',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
+    '198.51.100.7',
   ])('knows %s', (address) => {
     expect(isPrivateAddress(address)).toBe(true);
   });
 
-  it.each(['8.8.8.8', '172.32.0.1', '2606:4700::1111', '::ffff:8.8.8.8', 'example.org', ''])(
-    'lets %j pass',
-    (address) => {
-      expect(isPrivateAddress(address)).toBe(false);
-    },
-  );
+  it.each([
+    '8.8.8.8',
+    '172.32.0.1',
+    '2606:4700::1111',
+    '::ffff:8.8.8.8',
+    '64:ff9b::808:808',
+    'example.org',
+    '',
+  ])('lets %j pass', (address) => {
+    expect(isPrivateAddress(address)).toBe(false);
+  });
 });
 
 describe('publicLookup', () => {

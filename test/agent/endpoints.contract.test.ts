@@ -24,7 +24,7 @@ beforeAll(async () => {
       turn.review({ findings: 'Sound.', afterMs: 0 });
     },
   });
-  client = new AgentClient({ baseUrl: service.url, apiKey: service.apiKey });
+  client = new AgentClient({ baseUrl: service.url, allowedHosts: ['127.0.0.1'], apiKey: service.apiKey });
   project = await client.createProject({ title: 'Cells' });
 });
 

@@ -16,7 +16,12 @@ beforeAll(async () => {
       await turn.sleep(600_000);
     },
   });
-  client = new AgentClient({ baseUrl: service.url, apiKey: service.apiKey, retry });
+  client = new AgentClient({
+    baseUrl: service.url,
+    allowedHosts: ['127.0.0.1'],
+    apiKey: service.apiKey,
+    retry,
+  });
   projectId = (await client.createProject({ title: 'P' })).id;
 });
 
@@ -69,7 +74,12 @@ describe('the documented errors', () => {
 describe('the errors that the document leaves open', () => {
   it.each([401, 403] as const)('a bad key as %d', async (status) => {
     service.dialect.badKeyStatus = status;
-    const stranger = new AgentClient({ baseUrl: service.url, apiKey: 'wrong', retry });
+    const stranger = new AgentClient({
+      baseUrl: service.url,
+      allowedHosts: ['127.0.0.1'],
+      apiKey: 'wrong',
+      retry,
+    });
     const before = service.calls.length;
     const error = await stranger.getTask(taskId).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'bad_key', status, outcome: 'refused', attempts: 1 });

@@ -257,6 +257,31 @@ describe('the key', () => {
   );
 });
 
+describe('a service in a private network', () => {
+  it.each([
+    'http://127.0.0.1/v1',
+    'https://10.0.0.1/v1',
+    'https://[::1]/v1',
+    'https://[::ffff:169.254.169.254]/v1',
+    'https://2130706433/v1',
+    'http://service.example/v1',
+  ])('is not called at %s', (baseUrl) => {
+    expect(() => new AgentClient({ baseUrl, apiKey })).toThrow('name it in PRIVATE_HOSTS');
+    const host = new URL(baseUrl).hostname.replaceAll(/[[\]]/g, '');
+    expect(() => new AgentClient({ baseUrl, apiKey, allowedHosts: [host] })).not.toThrow();
+  });
+
+  it('is not called by a public name that leads there: the name is looked up as the connection is made', async () => {
+    await using server = await localServer((_, response) => response.end(JSON.stringify(task)));
+    const { port } = new URL(server.origin);
+    const client = clientOf('', { baseUrl: `https://localhost:${port}/v1`, allowedHosts: [] });
+    const error = await failure(client.getTask('t1'));
+    expect(inspect(error, { depth: 10 })).toContain('localhost leads to a private address');
+    expect(server.requests).toHaveLength(0);
+    await client.close();
+  });
+});
+
 describe('the address of a call', () => {
   it('holds ids in one step of the path', async () => {
     await using server = await localServer((_, response) => response.end(JSON.stringify(task)));

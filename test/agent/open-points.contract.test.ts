@@ -30,7 +30,12 @@ async function pair(
     },
   });
   open.push({ close: () => service.stop() });
-  const client = new AgentClient({ baseUrl: service.url, apiKey: service.apiKey, ...options });
+  const client = new AgentClient({
+    baseUrl: service.url,
+    allowedHosts: ['127.0.0.1'],
+    apiKey: service.apiKey,
+    ...options,
+  });
   open.push(client);
   return { service, client, projectId: (await client.createProject({ title: 'P' })).id };
 }

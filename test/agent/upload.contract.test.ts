@@ -33,7 +33,12 @@ afterAll(async () => {
 
 async function start(options: Parameters<typeof startAgentService>[0]): Promise<void> {
   service = await startAgentService(options);
-  client = new AgentClient({ baseUrl: service.url, apiKey: service.apiKey, retry: { baseMs: 1, capMs: 5 } });
+  client = new AgentClient({
+    baseUrl: service.url,
+    allowedHosts: ['127.0.0.1'],
+    apiKey: service.apiKey,
+    retry: { baseMs: 1, capMs: 5 },
+  });
   projectId = (await client.createProject({ title: 'P' })).id;
 }
 

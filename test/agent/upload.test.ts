@@ -326,7 +326,7 @@ describe('a signed link', () => {
     await using server = await localServer((_, response) => {
       response.writeHead(302, { location: places.shift() ?? '' }).end();
     });
-    const client = clientOf(server.origin, { allowedHosts: ['LOCALHOST'] });
+    const client = clientOf(server.origin, { allowedHosts: ['127.0.0.1', 'LOCALHOST'] });
     const { body } = await client.fileContent('f');
     expect(String(await body.toArray())).toBe('bytes');
     expect(target.requests[0]?.headers.authorization).toBeUndefined();

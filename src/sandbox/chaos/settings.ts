@@ -19,6 +19,7 @@ export function botSettings(
     SLACK_EDITS_PER_MINUTE: '400',
     AGENT_BASE_URL: agent.url,
     AGENT_API_KEY: agent.apiKey,
+    PRIVATE_HOSTS: '127.0.0.1',
     PORT: '0',
     HOST: '127.0.0.1',
     ...('dataFolder' in place ? { DATA_FOLDER: place.dataFolder } : { DATABASE_URL: addressOf(place) }),

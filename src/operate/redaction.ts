@@ -18,7 +18,8 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   // Slack's tokens: xoxb-, xoxp-, xoxe.xoxb-1-, xoxe-1-, xapp-.
   [/\b(?:xox[a-z](?:[.-]xox[a-z])?|xapp|xwfp)-[\w%.~+/=-]{3,}/gi, mark],
   // Authorization headers, with or without their name.
-  [/\b(Bearer|Basic|Token)(\s+|%20)[\w.~+/=-]{6,}/gi, `$1 ${mark}`],
+  [/\b(Bearer)(\s+|%20)[\w.~+/=-]{6,}/gi, `$1 ${mark}`],
+  [/\b(authorization\W{1,6}(?:Basic|Token|Digest))\s+[^\s"'\\,]+/gi, `$1 ${mark}`],
   // Users and passwords in addresses, such as DATABASE_URL.
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s"'\\/@]*:[^\s"'\\/]*@/gi, `$1${mark}@`],
   // Slack's response addresses carry their right in the path.

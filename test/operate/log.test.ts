@@ -32,6 +32,7 @@ const secrets: Record<string, { whole: string; part: string }> = {
     part: 'SeCrEtPaTh',
   },
   'an Authorization header': { whole: 'Bearer opaque.token-4711', part: 'opaque.token-4711' },
+  'a header of another kind': { whole: 'Authorization: Basic dXNlcjpwYXNz', part: 'dXNlcjpwYXNz' },
   'a database address': { whole: databaseUrl, part: 'p%40ss-word' },
   "the database's password": { whole: 'p@ss-word!9', part: 'p@ss-word!9' },
 };
@@ -86,8 +87,10 @@ describe('the log', () => {
 
   test('shows what is no secret as it is', () => {
     const turn = '0190a0b0-c0d0-7000-8000-000000000001';
-    const line = logged((log) => log.info({ turn, channel: 'C1', ms: 12 }, 'a token for its thread'));
-    expect(JSON.parse(line)).toMatchObject({ turn, channel: 'C1', ms: 12, msg: 'a token for its thread' });
+    const said =
+      'the Slack token SLACK_BOT_TOKEN is under "Basic Information", see https://a.example/docs#tokens';
+    const line = logged((log) => log.info({ turn, channel: 'C1', ms: 12 }, said));
+    expect(JSON.parse(line)).toMatchObject({ turn, channel: 'C1', ms: 12, msg: said });
   });
 
   test('hides a secret that became known later', () => {

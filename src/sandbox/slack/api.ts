@@ -87,6 +87,7 @@ export class Api {
     const name = methodName(request);
     try {
       const answer = await this.#run(name, request);
+      if (this.#methods[name]?.token === 'bot') response.set('x-oauth-scopes', [...this.#scopes].join(','));
       this.#reply(response, 200, { ok: true, ...answer });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;

@@ -1,0 +1,66 @@
+import { startEmbedded } from '../../store/embedded.ts';
+import { runningEmbedded } from '../../store/embedded-running.ts';
+import { inspectDatabase } from '../../store/inspection.ts';
+import { type Check, type Finding, fine, type Instruments, sayingOf, wrong } from './finding.ts';
+
+/** pg-boss, the queue, needs 13. */
+const oldest = 13;
+/** How far the database's clock may be from ours (ms). */
+const mostSkewMs = 30_000;
+
+/** The database: whether it can be reached and used, and what a start would change in it. */
+export const checkDatabase: Check = async (config, instruments) => {
+  const what = 'database';
+  try {
+    if (config.DATABASE_URL !== undefined) {
+      return await looked('DATABASE_URL', { connectionString: config.DATABASE_URL }, instruments);
+    }
+    const running = await runningEmbedded(config.DATA_FOLDER);
+    if (running !== undefined) return await looked('DATA_FOLDER', running, instruments);
+    const server = await startEmbedded({ folder: config.DATA_FOLDER, log: instruments.log });
+    try {
+      return await looked('DATA_FOLDER', server.connection, instruments);
+    } finally {
+      await server.stop();
+    }
+  } catch (error) {
+    const setting = config.DATABASE_URL === undefined ? 'DATA_FOLDER' : 'DATABASE_URL';
+    return [wrong(what, `${setting}: ${sayingOf(error)}`)];
+  }
+};
+
+async function looked(
+  setting: string,
+  settings: Parameters<typeof inspectDatabase>[0],
+  { now }: Instruments,
+): Promise<Finding[]> {
+  const { version, major, pending, unknown, mayCreate, now: there } = await inspectDatabase(settings);
+  const what = 'database';
+  if (major < oldest)
+    return [wrong(what, `${setting}: PostgreSQL ${version} is too old; ${oldest} is needed.`)];
+  if (unknown.length > 0) {
+    const newest = unknown.at(-1) ?? '';
+    return [
+      wrong(what, `${setting}: a newer release has used it (${newest}); start that release or a newer one.`),
+    ];
+  }
+  if (pending.length > 0 && !mayCreate) {
+    return [
+      wrong(
+        what,
+        `${setting}: its user may not make tables; grant it CREATE on the schema and, for the queue, on the database.`,
+      ),
+    ];
+  }
+  const skew = Math.abs(there.getTime() - now());
+  if (skew > mostSkewMs) {
+    return [
+      wrong(
+        what,
+        `${setting}: its clock and ours are ${Math.round(skew / 1_000)} s apart; keep both by NTP.`,
+      ),
+    ];
+  }
+  const next = pending.length === 0 ? 'its tables are up to date' : `a start will make ${pending.join(', ')}`;
+  return [fine(what, `PostgreSQL ${version}, ${next}`)];
+}

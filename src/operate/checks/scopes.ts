@@ -1,0 +1,15 @@
+/** The scopes of the bot's token that the app needs; the manifest asks for the same. */
+export const neededScopes: readonly string[] = [
+  'app_mentions:read',
+  'channels:history',
+  'channels:read',
+  'chat:write',
+  'files:read',
+  'groups:history',
+  'groups:read',
+  'im:history',
+  'im:write',
+  'mpim:history',
+  'reactions:write',
+  'users:read',
+];

@@ -1,0 +1,144 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import { SlackClient } from '../../slack/client.ts';
+import { SlackError } from '../../slack/errors.ts';
+import { identify } from '../../slack/identity.ts';
+import { type Check, type Finding, fine, type Instruments, sayingOf, wrong } from './finding.ts';
+import { neededScopes } from './scopes.ts';
+
+const answerMs = 10_000;
+const opened = z.looseObject({ url: z.string() });
+const hello = z.looseObject({ type: z.literal('hello') });
+
+/** The bot's token and its scopes, and the way on which events come. */
+export const checkSlack: Check = async (config, instruments) => [
+  ...(await token(config, instruments)),
+  ...(config.SLACK_APP_TOKEN === undefined
+    ? await publicAddress(config, instruments)
+    : await connection(config, config.SLACK_APP_TOKEN, instruments)),
+];
+
+async function token(config: Config, { log }: Instruments): Promise<Finding[]> {
+  try {
+    const { name, scopes } = await identify({
+      token: config.SLACK_BOT_TOKEN,
+      slackApiUrl: config.SLACK_API_URL,
+      log,
+    });
+    const found = fine('Slack token', `the bot is installed in ${name}`);
+    // Slack always tells; a stand-in may not.
+    if (scopes.length === 0) return [found, fine('Slack scopes', 'Slack does not tell them')];
+    const missing = neededScopes.filter((scope) => !scopes.includes(scope));
+    if (missing.length === 0) return [found, fine('Slack scopes', 'all that the manifest asks for')];
+    const says =
+      `SLACK_BOT_TOKEN lacks ${missing.join(', ')}: add them under "OAuth & Permissions", ` +
+      'or paste manifest.yml anew, and install the app again.';
+    return [found, wrong('Slack scopes', says)];
+  } catch (error) {
+    return [wrong('Slack token', slackTrouble('SLACK_BOT_TOKEN', error))];
+  }
+}
+
+function slackTrouble(setting: string, error: unknown): string {
+  if (error instanceof SlackError && error.code === 'unavailable')
+    return `SLACK_API_URL cannot be reached: check the network, a proxy and DNS. ${error.message}`;
+  return `${setting} is not accepted: make a new one at api.slack.com/apps. ${sayingOf(error)}`;
+}
+
+async function connection(config: Config, appToken: string, { log }: Instruments): Promise<Finding[]> {
+  const what = 'Slack connection';
+  const client = new SlackClient({
+    installation: { workspace: '', token: appToken, botUser: '', botId: '' },
+    slackApiUrl: config.SLACK_API_URL,
+    log,
+  });
+  let url: string;
+  try {
+    ({ url } = await client.call('apps.connections.open', {}, { schema: opened }));
+  } catch (error) {
+    return [wrong(what, slackTrouble('SLACK_APP_TOKEN', error))];
+  }
+  try {
+    await greeted(url);
+    return [fine(what, 'Socket Mode connects')];
+  } catch (error) {
+    const says = `SLACK_APP_TOKEN is good, but the WebSocket does not open (${sayingOf(error)}): let wss:// through to Slack.`;
+    return [wrong(what, says)];
+  }
+}
+
+/** Opens a connection and closes it when Slack has greeted. An event that meets it is sent again by Slack. */
+function greeted(url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url);
+    const over = (error?: Error) => {
+      clearTimeout(timer);
+      socket.close();
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    const timer = setTimeout(() => over(new Error('no greeting in time')), answerMs);
+    socket.addEventListener('message', ({ data }) => {
+      if (hello.safeParse(parsed(data)).success) over();
+    });
+    socket.addEventListener('error', () => over(new Error('refused or cut')));
+    socket.addEventListener('close', () => over(new Error('closed')));
+  });
+}
+
+function parsed(data: unknown): unknown {
+  try {
+    return JSON.parse(String(data));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Asks our own address what Slack asks a new one: only a Taskthread with the same signing secret gives it back. */
+async function publicAddress(config: Config, { now }: Instruments): Promise<Finding[]> {
+  const what = 'public address';
+  const { PUBLIC_URL: address, SLACK_SIGNING_SECRET: secret = '' } = config;
+  if (address === undefined)
+    return [wrong(what, 'PUBLIC_URL is not set: set it to the https address at which Slack reaches PORT.')];
+  const url = new URL('/slack/events', address);
+  const challenge = randomUUID();
+  const body = JSON.stringify({ type: 'url_verification', challenge });
+  const at = String(Math.floor(now() / 1_000));
+  const mac = createHmac('sha256', secret).update(`v0:${at}:${body}`).digest('hex');
+  const headers = {
+    'content-type': 'application/json',
+    'x-slack-request-timestamp': at,
+    'x-slack-signature': `v0=${mac}`,
+  };
+  let status: number;
+  try {
+    const signal = AbortSignal.timeout(answerMs);
+    const answer = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal });
+    status = answer.status;
+    if (answer.ok && (await answer.text()).includes(challenge)) {
+      const plain = url.protocol === 'https:' || new URL(config.SLACK_API_URL).protocol === 'http:';
+      return plain
+        ? [fine(what, `${url.origin} leads to Taskthread`)]
+        : [wrong(what, 'PUBLIC_URL is not https: Slack sends to nothing else.')];
+    }
+  } catch {
+    return [
+      wrong(
+        what,
+        `Nothing answers at PUBLIC_URL (${url.origin}): start Taskthread, and check DNS and the proxy.`,
+      ),
+    ];
+  }
+  if (status === 401) {
+    const says =
+      'Taskthread at PUBLIC_URL refuses the signature: SLACK_SIGNING_SECRET differs there, or a clock is wrong.';
+    return [wrong(what, says)];
+  }
+  return [
+    wrong(
+      what,
+      `PUBLIC_URL (${url.origin}) leads to something else (status ${status}): let ${url.pathname} through.`,
+    ),
+  ];
+}

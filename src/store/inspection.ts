@@ -1,0 +1,57 @@
+import pg from 'pg';
+import { asStoreError } from './errors.ts';
+import { migrations } from './migrations.ts';
+
+/** What a database is like, before anything is changed in it. */
+export interface Inspection {
+  /** Like 18.4. */
+  version: string;
+  major: number;
+  /** Migrations that are still to be made, and those that only a newer release knows. */
+  pending: string[];
+  unknown: string[];
+  /** Whether our user may make the tables that are missing. */
+  mayCreate: boolean;
+  /** The database's clock. */
+  now: Date;
+}
+
+/** Looks at a database and changes nothing. Throws a StoreError. */
+export async function inspectDatabase(settings: pg.ClientConfig): Promise<Inspection> {
+  const client = new pg.Client({ ...settings, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{
+      version: string;
+      number: string;
+      now: Date;
+      may: boolean;
+      known: boolean;
+    }>(`
+      select current_setting('server_version') as version, current_setting('server_version_num') as number,
+        clock_timestamp() as now,
+        has_schema_privilege(current_schema(), 'create')
+          and (to_regnamespace('pgboss') is not null or has_database_privilege(current_database(), 'create')) as may,
+        to_regclass('kysely_migration') is not null as known`);
+    const row = rows[0];
+    if (row === undefined) throw new Error('The database answered nothing.');
+    const made = row.known
+      ? (await client.query<{ name: string }>('select name from kysely_migration')).rows.map(
+          ({ name }) => name,
+        )
+      : [];
+    return {
+      version: row.version.split(' ')[0] ?? row.version,
+      major: Math.floor(Number(row.number) / 10_000),
+      pending: Object.keys(migrations).filter((name) => !made.includes(name)),
+      unknown: made.filter((name) => !(name in migrations)),
+      mayCreate: row.may,
+      now: row.now,
+    };
+  } catch (error) {
+    throw asStoreError(error);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { pino } from 'pino';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import type { Instruments } from '../../src/operate/checks/finding.ts';
+import { neededScopes } from '../../src/operate/checks/scopes.ts';
+import { examine } from '../../src/operate/doctor.ts';
+import { ALL_SCOPES, startSlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
+import { setStage } from '../../src/sandbox/stage.ts';
+import { copyOfTemplate, testServer } from '../store/postgres.ts';
+
+const { host, port, user, database } = await copyOfTemplate(await testServer());
+const databaseUrl = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+const stage = await setStage({ log: pino({ level: 'silent' }), databaseUrl, transport: 'http' });
+afterAll(() => stage.stop());
+
+const shared = {
+  SLACK_BOT_TOKEN: stage.slack.botToken,
+  SLACK_API_URL: stage.slack.apiUrl,
+  AGENT_BASE_URL: stage.agent.url,
+  AGENT_API_KEY: stage.agent.apiKey,
+  PRIVATE_HOSTS: '127.0.0.1',
+  DATABASE_URL: databaseUrl,
+};
+const bySocket = { ...shared, SLACK_APP_TOKEN: stage.slack.appToken };
+const byHttp = {
+  ...shared,
+  SLACK_SIGNING_SECRET: stage.slack.signingSecret,
+  PUBLIC_URL: `http://127.0.0.1:${stage.bot.port}`,
+};
+
+async function doctor(environment: Record<string, string>, instruments?: Partial<Instruments>) {
+  const lines: string[] = [];
+  const well = await examine(environment, (line) => lines.push(line), instruments);
+  const amiss = lines.filter((line) => !line.startsWith('OK '));
+  return { well, lines, amiss: amiss.join('\n') };
+}
+
+/** A server that answers everything in one way. */
+async function stranger(status: number, body: string): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status).end(body));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+}
+
+describe('the doctor', () => {
+  test.each([
+    ['Socket Mode', bySocket],
+    ['HTTP', byHttp],
+  ])('finds nothing amiss where all is well, with events by %s', async (_, environment) => {
+    const { well, lines, amiss } = await doctor(environment);
+    expect(amiss).toBe('');
+    expect(well).toBe(true);
+    expect(lines.length).toBeGreaterThanOrEqual(8);
+    for (const secret of [stage.slack.botToken, stage.agent.apiKey])
+      expect(lines.join()).not.toContain(secret);
+  });
+
+  const nobody = 'http://127.0.0.1:9';
+  test.each<[string, Record<string, string>, RegExp]>([
+    ['a setting is missing', { ...bySocket, AGENT_API_KEY: '' }, /AGENT_API_KEY is missing/],
+    [
+      'the database is away',
+      { ...bySocket, DATABASE_URL: 'postgres://u:pw-of-mine@127.0.0.1:9/d' },
+      /DATABASE_URL/,
+    ],
+    [
+      'the database is another',
+      { ...bySocket, DATABASE_URL: databaseUrl.replace(database, 'none') },
+      /DATABASE_URL/,
+    ],
+    ['the bot token is not taken', { ...bySocket, SLACK_BOT_TOKEN: 'xoxb-wrong' }, /SLACK_BOT_TOKEN/],
+    ['the app token is not taken', { ...bySocket, SLACK_APP_TOKEN: 'xapp-wrong' }, /SLACK_APP_TOKEN/],
+    ['the service key is not taken', { ...bySocket, AGENT_API_KEY: 'wrong' }, /AGENT_API_KEY/],
+    ['the service is away', { ...bySocket, AGENT_BASE_URL: `${nobody}/v1` }, /AGENT_BASE_URL/],
+    ['the service is private', { ...bySocket, PRIVATE_HOSTS: '' }, /PRIVATE_HOSTS/],
+    [
+      'the name of the service leads to a private place',
+      { ...bySocket, AGENT_BASE_URL: 'https://localhost:9/v1' },
+      /PRIVATE_HOSTS/,
+    ],
+    ['the public address is not set', { ...byHttp, PUBLIC_URL: '' }, /PUBLIC_URL/],
+    ['nothing runs at the public address', { ...byHttp, PUBLIC_URL: nobody }, /PUBLIC_URL/],
+    ['the signing secret is another', { ...byHttp, SLACK_SIGNING_SECRET: 'another' }, /SLACK_SIGNING_SECRET/],
+  ])('says what to do and names the setting where %s', async (_, environment, says) => {
+    const { well, amiss } = await doctor(environment);
+    expect(well).toBe(false);
+    expect(amiss).toMatch(says);
+    expect(amiss).toMatch(/^MEND /);
+    expect(amiss).not.toContain('pw-of-mine');
+    expect(amiss.split('\n').filter((line) => line.startsWith('MEND'))).toHaveLength(1);
+  });
+
+  test('says it of a web server that is not the service, or not Taskthread', async () => {
+    const at = await stranger(404, 'Not here');
+    expect((await doctor({ ...bySocket, AGENT_BASE_URL: `${at}/v1` })).amiss).toMatch(/AGENT_BASE_URL/);
+    expect((await doctor({ ...byHttp, PUBLIC_URL: at })).amiss).toMatch(/PUBLIC_URL .* something else/);
+  });
+
+  test('names the scopes that the token lacks', async () => {
+    const scopes = ALL_SCOPES.filter((scope) => scope !== 'files:read' && scope !== 'im:write');
+    const slack = await startSlackWorkspace({ scopes });
+    onTestFinished(() => slack.stop());
+    const environment = { ...bySocket, SLACK_BOT_TOKEN: slack.botToken, SLACK_APP_TOKEN: slack.appToken };
+    const { amiss } = await doctor({ ...environment, SLACK_API_URL: slack.apiUrl });
+    expect(amiss).toMatch(/^MEND .*SLACK_BOT_TOKEN lacks files:read, im:write:/);
+  });
+
+  test('finds Slack away, and then a WebSocket that does not open', async () => {
+    const slack = await startSlackWorkspace({});
+    const environment = { ...bySocket, SLACK_BOT_TOKEN: slack.botToken, SLACK_APP_TOKEN: slack.appToken };
+    // Ten connections are all that Slack allows.
+    const url = async () => {
+      const answer = await fetch(`${slack.apiUrl}apps.connections.open`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${slack.appToken}` },
+      });
+      return z.looseObject({ url: z.string() }).parse(await answer.json()).url;
+    };
+    const sockets: WebSocket[] = [];
+    for (let index = 0; index < 10; index += 1) {
+      const socket = new WebSocket(await url());
+      sockets.push(socket);
+      await new Promise((done) => socket.addEventListener('message', done, { once: true }));
+    }
+    const busy = await doctor({ ...environment, SLACK_API_URL: slack.apiUrl });
+    for (const socket of sockets) socket.close();
+    expect(busy.amiss).toMatch(/^MEND {2}Slack connection .*SLACK_APP_TOKEN is good/m);
+    await slack.stop();
+    const away = await doctor({ ...environment, SLACK_API_URL: slack.apiUrl });
+    expect(away.amiss).toMatch(/^MEND {2}Slack token .*SLACK_API_URL cannot be reached/m);
+  });
+
+  test('finds a clock that is wrong and a disk that is full', async () => {
+    const ahead = await doctor(bySocket, { now: () => Date.now() + 3_600_000 });
+    expect(ahead.amiss).toMatch(/^MEND {2}clock .*3\d{3} s apart/m);
+    expect(ahead.amiss).toMatch(/^MEND {2}database .*DATABASE_URL: its clock/m);
+    const { DATABASE_URL: _, ...embedded } = bySocket;
+    const full = await doctor(
+      { ...embedded, DATA_FOLDER: '/dev/null/data' },
+      { freeBytes: async () => 10_000_000 },
+    );
+    expect(full.amiss).toMatch(/^MEND {2}disk .*DATA_FOLDER: make room/m);
+    expect(full.amiss).toMatch(/^MEND {2}database .*DATA_FOLDER/m);
+  });
+});
+
+test('the doctor asks for the scopes of the manifest', () => {
+  const manifest = z.looseObject({
+    oauth_config: z.looseObject({ scopes: z.looseObject({ bot: z.array(z.string()) }) }),
+  });
+  const text = readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8');
+  expect([...neededScopes].sort()).toEqual([...manifest.parse(parse(text)).oauth_config.scopes.bot].sort());
+});

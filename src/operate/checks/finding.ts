@@ -14,9 +14,9 @@ export interface Finding {
 export interface Instruments {
   log: Logger;
   /** Our clock (ms since 1970). */
-  now(): number;
+  now: () => number;
   /** Bytes that are free where a path is, or would be. */
-  freeBytes(path: string): Promise<number>;
+  freeBytes: (path: string) => Promise<number>;
 }
 
 /** Looks at one side of the settings. */

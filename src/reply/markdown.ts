@@ -2,8 +2,10 @@ import type { Nodes, Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
+import { emphasised } from './emphasis.ts';
+import { isFormula, mathSyntax } from './math.ts';
 
-/** A node of the tree, with the places (characters) where its source starts and ends. */
+/** A node of mdast's tree, or a `formula` (on lines of its own) or `inlineFormula`, with the places (characters) where its source starts and ends. */
 export interface MarkdownNode {
   type: string;
   start: number;
@@ -25,7 +27,7 @@ const notInSlack = {
     ],
   },
 };
-const syntax = [gfm(), notInSlack];
+const syntax = [gfm(), mathSyntax, notInSlack];
 
 // Without its transforms, which make nodes without a place in the source.
 const toTree = gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] }));
@@ -39,17 +41,23 @@ export interface ParseCount {
 export function parseMarkdown(text: string, count: ParseCount): MarkdownNode {
   count.characters += text.length;
   const safe = text.startsWith('\uFEFF') ? `\u2060${text.slice(1)}` : text;
-  const root: Root = fromMarkdown(safe, { extensions: syntax, mdastExtensions: toTree });
-  return placed(root);
+  const root: Root = fromMarkdown(emphasised(safe), { extensions: syntax, mdastExtensions: toTree });
+  return placed(root, text);
 }
 
-function placed(node: Nodes): MarkdownNode {
+function placed(node: Nodes, text: string): MarkdownNode {
+  const start = node.position?.start.offset ?? 0;
   return {
-    type: node.type,
-    start: node.position?.start.offset ?? 0,
+    type: typeOf(node, text, start),
+    start,
     end: node.position?.end.offset ?? 0,
-    children: 'children' in node ? node.children.map(placed) : [],
+    children: 'children' in node ? node.children.map((child) => placed(child, text)) : [],
   };
+}
+
+function typeOf(node: Nodes, text: string, start: number): string {
+  if (node.type === 'inlineCode' && isFormula(text, start)) return 'inlineFormula';
+  return node.type === 'code' && isFormula(text, start) ? 'formula' : node.type;
 }
 
 /** Where the line that holds this place starts. */

@@ -1,6 +1,8 @@
 import { fenceOf, headEnd, isClosed, isTooWide, ROWS_MOST } from './context.ts';
 import { BLOCKS_MOST, BlockCount } from './cut.ts';
+import { joinerCost } from './emphasis.ts';
 import { lineEnd, lineStart, type MarkdownNode, type ParseCount, parseMarkdown } from './markdown.ts';
+import { formulaCost } from './math.ts';
 import { type Piece, piecesOf } from './pieces.ts';
 import { pingCost } from './pings.ts';
 import { finalCloser, tailOf } from './tail.ts';
@@ -50,7 +52,7 @@ export class OpenPart {
   /** Measures what is new; true once there is more than fits, and `filled` is then where the part is full. */
   fill(text: string): boolean {
     while (this.filled < text.length) {
-      const cost = this.#cost + 1 + (this.filled > this.start ? pingCost(text, this.filled) : 0);
+      const cost = this.#cost + 1 + (this.filled > this.start ? addedFor(text, this.filled) : 0);
       if (cost > PART_MOST) return true;
       this.#cost = cost;
       this.filled += 1;
@@ -135,6 +137,11 @@ export class OpenPart {
       throw new Error('the settled part of an answer is longer than the answer');
     this.#tail = undefined;
   }
+}
+
+/** Characters that what we add may take for the character at `index`. */
+function addedFor(text: string, index: number): number {
+  return pingCost(text, index) + formulaCost(text, index) + joinerCost(text, index);
 }
 
 function rowsOf(tree: MarkdownNode): number {

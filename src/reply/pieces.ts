@@ -1,4 +1,5 @@
 import { fenceFor, isTooWide, linePrefix } from './context.ts';
+import { JOINER, joinersOf } from './emphasis.ts';
 import type { MarkdownNode } from './markdown.ts';
 
 /** A stretch of a part's Markdown: of the answer, or added by the split. */
@@ -8,30 +9,37 @@ export interface Piece {
 }
 
 /** Something that is put into a text at this place. */
-export interface Insert {
+interface Insert {
   at: number;
   text: string;
-  /** Whether it belongs to what follows it; else to what it follows. */
-  opens: boolean;
+  /** `opens` belongs to what follows it, `closes` to what it follows; `stands` goes between the two. */
+  kind: 'opens' | 'closes' | 'stands';
 }
 
-/** The fences around tables that are too wide for Slack: such a table is shown as code. */
-export function insertsFor(text: string, tree: MarkdownNode): Insert[] {
-  const inserts: Insert[] = [];
-  for (const node of tree.children) {
-    if (node.type !== 'table') {
-      if (node.type !== 'paragraph') inserts.push(...insertsFor(text, node));
-      continue;
-    }
-    if (!isTooWide(text, node)) continue;
-    const prefix = linePrefix(text, node.start);
-    const fence = fenceFor(text.slice(node.start, node.end));
-    inserts.push(
-      { at: node.start, text: `${fence}\n${prefix}`, opens: true },
-      { at: node.end, text: `\n${prefix}${fence}`, opens: false },
-    );
+/**
+ * What Slack needs to see the answer as it was meant: fences around tables that are too wide for it and around
+ * formulas, which are shown as code, and word joiners beside marks that it would not take for such.
+ */
+function insertsFor(text: string, node: MarkdownNode): Insert[] {
+  if (node.type === 'formula' || (node.type === 'table' && isTooWide(text, node))) return fenced(text, node);
+  if (node.type === 'inlineFormula') {
+    return [
+      { at: node.start, text: '`', kind: 'opens' },
+      { at: node.end, text: '`', kind: 'closes' },
+    ];
   }
-  return inserts;
+  const inner = node.children.flatMap((child) => insertsFor(text, child));
+  const joiners = joinersOf(text, node).map((at) => ({ at, text: JOINER, kind: 'stands' as const }));
+  return joiners.length === 0 ? inner : [...inner, ...joiners].sort((a, b) => a.at - b.at);
+}
+
+function fenced(text: string, node: MarkdownNode): Insert[] {
+  const prefix = linePrefix(text, node.start);
+  const fence = fenceFor(text.slice(node.start, node.end));
+  return [
+    { at: node.start, text: `${fence}\n${prefix}`, kind: 'opens' },
+    { at: node.end, text: `\n${prefix}${fence}`, kind: 'closes' },
+  ];
 }
 
 /** A text from `from` to `to` as pieces; what stands before `sourceFrom` was added by the split. */
@@ -54,8 +62,8 @@ export function piecesOf(options: {
   let closing = closer;
   let isOpen = false;
   for (const insert of insertsFor(text, options.tree)) {
-    if (insert.opens ? insert.at < at || insert.at >= to : !isOpen) continue;
-    isOpen = insert.opens;
+    if (insert.kind === 'closes' ? !isOpen : insert.at < at || insert.at >= to) continue;
+    if (insert.kind !== 'stands') isOpen = insert.kind === 'opens';
     if (insert.at >= to) {
       closing ||= insert.text;
       continue;

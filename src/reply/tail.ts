@@ -1,4 +1,5 @@
 import { fenceOf, headEnd, isClosed, linePrefix } from './context.ts';
+import { HARD_OPENER, LETTER } from './emphasis.ts';
 import { lineEnd, lineStart, type MarkdownNode, type ParseCount, parseMarkdown } from './markdown.ts';
 
 /** The end of a text that is still being written: what of it can be shown. */
@@ -27,6 +28,10 @@ export function tailOf(text: string, tree: MarkdownNode, count: ParseCount): Tai
       const code = codeTail(text, leaf, end);
       if (code.hold === end || code.closer !== '') return code;
       end = trimmedEnd(text, code.hold);
+    } else if (leaf?.type === 'formula' && text.indexOf('\n', leaf.end) === -1) {
+      const hold = formulaHold(text, leaf, end);
+      if (hold === end) return plain(end);
+      end = trimmedEnd(shown, hold);
     } else {
       const hold = leaf?.type === 'table' ? tableHold(text, leaf, end) : linesHold(text, leaf, end);
       if (hold === end) return leaf && isOpenText(text, leaf, end) ? inlineTail(text, leaf, end) : plain(end);
@@ -82,6 +87,13 @@ function codeTail(text: string, code: MarkdownNode, end: number, final = false):
   };
 }
 
+/** A formula is shown once its end is there, or when it is too long to wait for. */
+function formulaHold(text: string, formula: MarkdownNode, end: number): number {
+  const source = text.slice(formula.start, end);
+  const closed = source.length > 4 && (source.endsWith('$$') || source.endsWith('\\]'));
+  return closed || source.length > MARK_REACH ? end : lineStart(text, formula.start);
+}
+
 function tableHold(text: string, table: MarkdownNode, end: number): number {
   const head = headEnd(text, table);
   if (text.charAt(head) !== '\n') return lineStart(text, table.start);
@@ -127,7 +139,7 @@ function unpaired(text: string, leaf: MarkdownNode, end: number): string {
     if (child.type === 'text' || child.type === 'break' || literal || to <= from) continue;
     masked = masked.slice(0, from) + '\uE000'.repeat(to - from) + masked.slice(to);
   }
-  return masked.replace(/\\[!-/:-@[-`{-~]/g, '\uE000\uE000');
+  return masked.replace(/\\[!-'*-/:-@\\^-`{-~]/g, '\uE000\uE000');
 }
 
 function inlineTail(text: string, leaf: MarkdownNode, end: number): Tail {
@@ -155,8 +167,13 @@ function openCode(masked: string): { at: number; run: string; hold: number } | u
   return { at: match.index, run: match[0], hold: hold > content ? hold : match.index };
 }
 
-const HALF_LINK = [
+const HALF_WRITTEN = [
   // The order matters little: they are tried until none moves the end.
+  /\\[([](?:[^\\]|\\[^)\]]){0,600}\\?$/,
+  /\$\$[^$]{0,600}\$?$/,
+  /(?<![\p{L}\p{N}$\\])\$(?=[\p{L}\\{(|])[^$\n]{0,80}$/u,
+  /\$$/,
+  HARD_OPENER,
   /\\$/,
   /&#?[a-z0-9]{0,31}$/i,
   /[*_~]+$/,
@@ -176,7 +193,7 @@ function inlineHold(masked: string): number {
     const from = Math.max(0, hold - LINK_REACH);
     const window = masked.slice(from, hold).trimEnd();
     hold = from + window.length;
-    for (const pattern of HALF_LINK) {
+    for (const pattern of HALF_WRITTEN) {
       const match = pattern.exec(window);
       if (!match) continue;
       hold = from + match.index;
@@ -187,9 +204,15 @@ function inlineHold(masked: string): number {
   return hold;
 }
 
+/** A mark that may open a stretch: behind a letter only in writing without spaces between words. */
+const OPENER = new RegExp(
+  `(?<![\\p{L}\\p{N}*_~])(?:\\*{1,3}|_{1,3}|~{1,2})(?=[^\\s*_~])|(?<=${LETTER})(?:\\*{1,3}|~~)(?=[^\\s*_~])`,
+  'gu',
+);
+
 function openMarks(masked: string): { at: number; end: number; run: string }[] {
   const from = Math.max(0, masked.length - MARK_REACH);
-  return [...masked.matchAll(/(?<![\p{L}\p{N}*_~])(?:\*{1,3}|_{1,3}|~{1,2})(?=[^\s*_~])/gu)]
+  return [...masked.matchAll(OPENER)]
     .map((match) => ({ at: match.index, end: match.index + match[0].length, run: match[0] }))
     .filter((mark) => mark.at >= from);
 }

@@ -30,6 +30,8 @@ interface ClosedPart {
 
 /** Characters of the answer that a part holds at least, where its constructs allow. */
 const PART_LEAST = 9_000;
+/** Stands where a whole message holds only white space. */
+const NOTHING = '…';
 /** Characters that are looked at first for a cut by the limits on blocks and rows. */
 const FIRST_LOOK = 1_500;
 
@@ -58,18 +60,14 @@ export class Draft {
     this.#breakAt(options.breaks ?? []);
     this.#rewind(text, options.final);
     const { final, most = Number.POSITIVE_INFINITY } = options;
-    const enough = () => this.#closed.length > most && this.#visible().length > most;
-    while (!enough() && this.#closeNext(text, final)) {
+    while (this.#closed.length <= most && this.#closeNext(text, final)) {
       // Each round closes one part.
     }
-    if (enough()) return this.#visible().slice(0, most + 1);
+    const closed = this.#closed.slice(0, most + 1).map(({ part }) => part);
+    if (closed.length > most) return upToVisible(closed);
     const shown = this.#open.render(text, final, this.parsed);
     const open = shown ? [makePart(shown.pieces, [this.#open.start, shown.end], false)] : [];
-    return [...this.#visible(), ...open.filter(isVisible)];
-  }
-
-  #visible(): Part[] {
-    return this.#closed.map(({ part }) => part).filter(isVisible);
+    return upToVisible([...closed, ...open]);
   }
 
   /** Keeps what still holds after the service changed earlier text. */
@@ -213,9 +211,23 @@ function makePart(made: Piece[], source: [number, number], closed: boolean): Par
   };
 }
 
-/** Slack refuses a message without a visible character. */
+/**
+ * The parts up to the last one with something to see. Slack refuses a message without a visible character, so one
+ * before it that has none gets a sign that there is nothing.
+ */
+function upToVisible(parts: readonly Part[]): Part[] {
+  return parts
+    .slice(0, parts.findLastIndex(isVisible) + 1)
+    .map((part) => (isVisible(part) ? part : signed(part)));
+}
+
 function isVisible(part: Part): boolean {
   return part.pieces.some((piece) => !piece.added && /[^\s\p{C}\p{Z}]/u.test(piece.text));
+}
+
+function signed(part: Part): Part {
+  const pieces = joined([{ text: `${NOTHING}\n`, added: true }, ...part.pieces]);
+  return { ...part, blocks: [{ type: 'markdown', text: pieces.map(({ text }) => text).join('') }], pieces };
 }
 
 function commonLength(a: string, b: string): number {

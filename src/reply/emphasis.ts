@@ -9,10 +9,7 @@ const RUN = '(?:\\*{1,3}|~~)';
 export const LETTER =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}ー]';
 const MARK = '[\\p{P}\\p{S}]';
-const HARD = new RegExp(
-  `(?<![*~])${LETTER}(?=${RUN}(?![*~])${MARK})|(?<=(?![*~])${MARK}${RUN})${LETTER}(?![*~])`,
-  'gu',
-);
+const HARD = new RegExp(`${LETTER}(?=${RUN}(?![*~])${MARK})|(?<=(?![*~])${MARK}${RUN})${LETTER}`, 'gu');
 const IS_LETTER = new RegExp(`^${LETTER}$`, 'u');
 const IS_MARK = new RegExp(`^${MARK}$`, 'u');
 /** A mark that opens a stretch only with our help, and so cannot be closed before its end is written. */
@@ -22,7 +19,18 @@ export const JOINER = '\u2060';
 /** The text as the tree is made of it: of the same length, and with the places of all marks. */
 export function emphasised(text: string): string {
   // The stand-in is no mark of Markdown, and a letter beyond the first plane takes two of it.
-  return text.replace(HARD, (letter) => '、'.repeat(letter.length));
+  return text.replace(HARD, (letter, at: number) =>
+    isEmphasised(text, at, letter) ? letter : '、'.repeat(letter.length),
+  );
+}
+
+/** Whether a single letter between two marks is what they are about, as in **重**, and not what parts two stretches. */
+function isEmphasised(text: string, at: number, letter: string): boolean {
+  const mark = /[*~]/.exec(text.charAt(at - 1))?.[0];
+  if (mark === undefined || !/[*~]/.test(text.charAt(at + letter.length))) return false;
+  const paragraph = text.slice(text.lastIndexOf('\n\n', at) + 1, at);
+  const runs = paragraph.match(mark === '*' ? /\*+/g : /~+/g) ?? [];
+  return runs.length % 2 === 1;
 }
 
 /** Where a word joiner has to go so that Slack sees the marks of this node. */
@@ -32,18 +40,19 @@ export function joinersOf(text: string, node: MarkdownNode): number[] {
   const last = node.children.at(-1);
   if (!first || !last) return [];
   const places: number[] = [];
-  if (isLetter(before(text, node.start)) && isMark(after(text, first.start))) places.push(first.start);
-  if (isLetter(after(text, node.end)) && isMark(before(text, last.end))) places.push(last.end);
+  if (isUnspaced(before(text, node.start)) && isMark(after(text, first.start))) places.push(first.start);
+  if (isUnspaced(after(text, node.end)) && isMark(before(text, last.end))) places.push(last.end);
   return places;
 }
 
 /** What word joiners may take for the character at `index`: at most one for each end of a run. */
 export function joinerCost(text: string, index: number): number {
   const isRun = /[*~]/.test(text.charAt(index - 1));
-  return isRun && isLetter(after(text, index)) ? 1 : isRun && isLetter(before(text, index - 1)) ? 1 : 0;
+  return isRun && isUnspaced(after(text, index)) ? 1 : isRun && isUnspaced(before(text, index - 1)) ? 1 : 0;
 }
 
-function isLetter(character: string): boolean {
+/** Whether it is a letter of a writing without spaces between words. */
+export function isUnspaced(character: string): boolean {
   return IS_LETTER.test(character);
 }
 

@@ -1,4 +1,4 @@
-import { graphemes, utf8Length } from './graphemes.ts';
+import { graphemeStart, utf8Length } from './graphemes.ts';
 import { escapeMrkdwn } from './pings.ts';
 
 /** chat.update refuses a `text` of more than 4,000 (https://docs.slack.dev/reference/methods/chat.update). */
@@ -21,14 +21,19 @@ export function fallbackText(markdown: string): string {
 export function cutBytes(text: string, most: number): string {
   const whole = escapeMrkdwn(text);
   if (utf8Length(whole) <= most) return whole;
-  let kept = '';
-  let bytes = 3;
-  for (const grapheme of graphemes(text)) {
-    // Two bytes more than its own for a word joiner that this one may call for.
-    bytes += utf8Length(escapeMrkdwn(grapheme)) + (/[@!#]/.test(grapheme) ? 3 : 0);
-    if (/^[<@;]/.test(grapheme)) bytes += 3;
-    if (bytes > most) break;
-    kept += grapheme;
+  const room = most - utf8Length('…');
+  let best = '';
+  let low = 0;
+  let high = Math.min(text.length, most);
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    const kept = escapeMrkdwn(text.slice(0, graphemeStart(text, middle)));
+    if (utf8Length(kept) <= room) {
+      best = kept;
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
   }
-  return `${escapeMrkdwn(kept).trimEnd()}…`;
+  return `${best.trimEnd()}…`;
 }

@@ -1,9 +1,8 @@
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-const encoder = new TextEncoder();
 
 /** UTF-8 bytes of a text. */
 export function utf8Length(text: string): number {
-  return encoder.encode(text).length;
+  return Buffer.byteLength(text);
 }
 
 /**
@@ -39,11 +38,6 @@ export function shortenMiddle(text: string, most: number): string {
   const tail = Math.floor(most / 3);
   const end = graphemeStart(text, text.length - tail);
   return `${text.slice(0, graphemeStart(text, most - 1 - (text.length - end)))}…${text.slice(end)}`;
-}
-
-/** The graphemes of a text, one after the other. */
-export function* graphemes(text: string): Generator<string> {
-  for (const { segment } of segmenter.segment(text)) yield segment;
 }
 
 function isPlain(code: number): boolean {

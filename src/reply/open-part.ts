@@ -1,10 +1,11 @@
-import { fenceOf, headEnd, isClosed, isTooWide, ROWS_MOST } from './context.ts';
+import { fenceFor, isTooWide, ROWS_MOST } from './context.ts';
 import { BLOCKS_MOST, BlockCount } from './cut.ts';
 import { joinerCost } from './emphasis.ts';
 import { lineEnd, lineStart, type MarkdownNode, type ParseCount, parseMarkdown } from './markdown.ts';
 import { formulaCost } from './math.ts';
 import { type Piece, piecesOf } from './pieces.ts';
 import { pingCost } from './pings.ts';
+import { before, CONTAINER, PARAGRAPH_REACH, settledInside } from './settled.ts';
 import { finalCloser, tailOf } from './tail.ts';
 
 /**
@@ -12,8 +13,6 @@ import { finalCloser, tailOf } from './tail.ts';
  * below the answer it stays under 10,000 for all block text of a message.
  */
 const PART_MOST = 9_450;
-/** Characters of a long paragraph that are read again when it grows. */
-const PARAGRAPH_REACH = 1_000;
 
 /** From where the open part is parsed again when the answer grows: what stands before is settled. */
 interface Base {
@@ -23,6 +22,8 @@ interface Base {
   prefix: string;
   blocks: BlockCount;
   rows: number;
+  /** The fence around the table that the base is in, where it is shown as code. */
+  fence: string | undefined;
   /** What is shown of the part before the base. */
   pieces: Piece[];
 }
@@ -46,7 +47,14 @@ export class OpenPart {
   }
 
   #wholePart(): Base {
-    return { at: this.start, prefix: this.opener, blocks: new BlockCount(), rows: 0, pieces: [] };
+    return {
+      at: this.start,
+      prefix: this.opener,
+      blocks: new BlockCount(),
+      rows: 0,
+      fence: undefined,
+      pieces: [],
+    };
   }
 
   /** Measures what is new; true once there is more than fits, and `filled` is then where the part is full. */
@@ -64,16 +72,22 @@ export class OpenPart {
   grow(text: string, count: ParseCount): boolean {
     const source = this.#base.prefix + text.slice(this.#base.at);
     const tree = parseMarkdown(source, count);
-    const first = tree.children[0];
-    if (this.#base.rows > 0 && first?.type === 'table' && isTooWide(source, first)) {
-      // What was shown as a table becomes code, from its first row on.
+    if (!this.#goesOn(source, tree.children[0])) {
       this.#base = this.#wholePart();
       return this.grow(text, count);
     }
     this.#tail = { source, tree };
     const blocks = this.#base.blocks.copy();
     for (const node of tree.children) blocks.add(node);
-    return blocks.count > BLOCKS_MOST || rowsOf(tree) + this.#base.rows > ROWS_MOST;
+    return blocks.count > BLOCKS_MOST || rowsOf(source, tree) + this.#base.rows > ROWS_MOST;
+  }
+
+  /** Whether the table that the base is in is shown as it was: one that gets a long row becomes code from its head on. */
+  #goesOn(source: string, table: MarkdownNode | undefined): boolean {
+    const { rows, fence } = this.#base;
+    if (table?.type !== 'table') return true;
+    if (fence !== undefined) return fenceFor(source.slice(table.start, table.end)) <= fence;
+    return rows === 0 || !isTooWide(source, table);
   }
 
   /** What is shown of it, and up to where of the answer; undefined where there is nothing yet. */
@@ -95,6 +109,7 @@ export class OpenPart {
         sourceFrom: base.prefix.length,
         to: hold,
         closer: tail.closer,
+        fence: base.fence,
       }),
     ];
     const end = base.at + hold - base.prefix.length;
@@ -121,17 +136,28 @@ export class OpenPart {
     const node = tree.children[last];
     if (!node) return;
     const blocks = old.blocks.copy();
-    for (const before of tree.children.slice(0, last)) blocks.add(before);
-    const inner = innerBase(source, node, complete, blocks);
+    for (const done of tree.children.slice(0, last)) blocks.add(done);
+    const inner = settledInside(source, tree, node, complete);
     const at = inner?.at ?? lineStart(source, node.start);
     if (at <= old.prefix.length) return;
-    const upTo = { text: source, tree, from: old.at === this.start ? 0 : old.prefix.length };
+    if (inner && CONTAINER.test(node.type)) blocks.add(before(node, at));
+    const settled = piecesOf({
+      text: source,
+      tree,
+      from: old.at === this.start ? 0 : old.prefix.length,
+      sourceFrom: old.prefix.length,
+      to: at,
+      closer: '',
+      fence: old.fence,
+      goesOn: inner?.fence !== undefined,
+    });
     this.#base = {
       at: old.at + at - old.prefix.length,
       prefix: inner?.prefix ?? '',
       blocks,
       rows: inner && node.type === 'table' ? inner.rows + (last === 0 ? old.rows : 0) : 0,
-      pieces: [...old.pieces, ...piecesOf({ ...upTo, sourceFrom: old.prefix.length, to: at, closer: '' })],
+      fence: last === 0 && inner?.fence !== undefined ? (old.fence ?? inner.fence) : inner?.fence,
+      pieces: [...old.pieces, ...settled],
     };
     if (this.#base.at > text.length)
       throw new Error('the settled part of an answer is longer than the answer');
@@ -144,62 +170,11 @@ function addedFor(text: string, index: number): number {
   return pingCost(text, index) + formulaCost(text, index) + joinerCost(text, index);
 }
 
-function rowsOf(tree: MarkdownNode): number {
-  return Math.max(
-    0,
-    ...tree.children.map((node) => (node.type === 'table' ? node.children.length : rowsOf(node))),
-  );
-}
-
-/** A settled place inside a long block at the top of the text, and what has to stand before it. */
-function innerBase(
-  source: string,
-  node: MarkdownNode,
-  complete: number,
-  blocks: BlockCount,
-): { at: number; prefix: string; rows: number } | undefined {
-  if (node.type === 'code') return codeBase(source, node, complete);
-  if (node.type === 'table') return tableBase(source, node, complete);
-  if (node.type === 'paragraph') return paragraphBase(source, node);
-  if (node.type === 'list') {
-    const index = node.children.findLastIndex((item) => lineEnd(source, item.start) < complete);
-    const item = node.children[index];
-    if (!item || index === 0) return undefined;
-    blocks.add({ ...node, children: node.children.slice(0, index) });
-    return { at: lineStart(source, item.start), prefix: '', rows: 0 };
-  }
-  return undefined;
-}
-
-function codeBase(source: string, node: MarkdownNode, complete: number) {
-  const fence = fenceOf(source, node);
-  if (fence === undefined || isClosed(source, node, fence)) return undefined;
-  const opening = lineEnd(source, node.start) + 1;
-  // A line of content stays in what is parsed again, so that the code never looks empty.
-  let content = complete;
-  while (content > opening && /[\s`~>]/.test(source.charAt(content - 1))) content -= 1;
-  const at = lineStart(source, content);
-  if (at <= opening) return undefined;
-  return { at, prefix: source.slice(lineStart(source, node.start), opening), rows: 0 };
-}
-
-function tableBase(source: string, node: MarkdownNode, complete: number) {
-  if (isTooWide(source, node)) return undefined;
-  const index = node.children.findLastIndex((row) => lineEnd(source, row.start) < complete);
-  const row = node.children[index];
-  if (!row || index < 2) return undefined;
-  const prefix = source.slice(lineStart(source, node.start), headEnd(source, node) + 1);
-  return { at: lineStart(source, row.start), prefix, rows: index - 1 };
-}
-
-function paragraphBase(source: string, node: MarkdownNode) {
-  for (const child of node.children.toReversed()) {
-    if (child.type !== 'text' || child.end - node.start < PARAGRAPH_REACH) continue;
-    const from = Math.min(child.end, node.end - PARAGRAPH_REACH);
-    for (let at = from; at > child.start; at -= 1) {
-      if (source.charAt(at - 1) === ' ' && /\p{L}/u.test(source.charAt(at)))
-        return { at, prefix: '', rows: 0 };
-    }
-  }
-  return undefined;
+/** Rows of the longest table that is shown as one. */
+function rowsOf(text: string, tree: MarkdownNode): number {
+  const counts = tree.children.map((node) => {
+    if (node.type !== 'table') return rowsOf(text, node);
+    return isTooWide(text, node) ? 0 : node.children.length;
+  });
+  return Math.max(0, ...counts);
 }

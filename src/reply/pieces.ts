@@ -50,6 +50,10 @@ export function piecesOf(options: {
   sourceFrom: number;
   to: number;
   closer: string;
+  /** It begins inside of this fence, which was put in before. */
+  fence?: string | undefined;
+  /** It ends inside of a fence that is closed later. */
+  goesOn?: boolean;
 }): Piece[] {
   const { text, to, closer } = options;
   const pieces: Piece[] = [];
@@ -60,12 +64,15 @@ export function piecesOf(options: {
     at = Math.max(at, end);
   };
   let closing = closer;
-  let isOpen = false;
+  let isOpen = options.fence !== undefined;
   for (const insert of insertsFor(text, options.tree)) {
+    if (insert.kind === 'closes' && options.fence !== undefined && at <= options.from) {
+      insert.text = insert.text.replace(/`+$/, options.fence);
+    }
     if (insert.kind === 'closes' ? !isOpen : insert.at < at || insert.at >= to) continue;
     if (insert.kind !== 'stands') isOpen = insert.kind === 'opens';
     if (insert.at >= to) {
-      closing ||= insert.text;
+      if (options.goesOn !== true) closing ||= insert.text;
       continue;
     }
     upTo(insert.at);

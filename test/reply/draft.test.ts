@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Draft, type Part, shownText, splitAnswer } from '../../src/reply/draft.ts';
 import { markdownText } from './markdown-text.ts';
-import { expectWithinLimits, shapeOf } from './shape.ts';
+import { expectWithinLimits, markdownOf, shapeOf } from './shape.ts';
 
 /** Random Markdown over and over, up to about so many characters, with something in it that can be seen. */
 function answers(length: number) {
@@ -70,8 +70,7 @@ describe('the parts of any answer', () => {
         }
         const grown = draft.parts(answer, { final });
         const atOnce = splitAnswer(answer, { final });
-        expect(grown.map(extent)).toEqual(atOnce.map(extent));
-        expect(shownText(grown)).toBe(shownText(atOnce));
+        expect(grown).toEqual(atOnce);
       }),
       { numRuns: 18, endOnFailure: true },
     );
@@ -87,6 +86,22 @@ describe('the parts of any answer', () => {
       }),
       { numRuns: 12, endOnFailure: true },
     );
+  });
+});
+
+describe('white space that is longer than a message', () => {
+  it.each([
+    ['a word', `a\n${' '.repeat(30_000)}\nb`],
+    ['the beginning', `${'\n'.repeat(20_000)}b`],
+    ['code', `\`\`\`\n${'\n'.repeat(30_000)}b\n\`\`\``],
+    ['characters without width', `a${'\u200B'.repeat(20_000)}b`],
+  ])('behind %s is kept, in messages that Slack takes', (_, answer) => {
+    const parts = splitAnswer(answer);
+    expect(shownText(parts)).toBe(answer);
+    for (const part of parts) {
+      expectWithinLimits(part, { fencesClosed: true });
+      expect(markdownOf(part)).toMatch(/[^\s\p{C}\p{Z}]/u);
+    }
   });
 });
 

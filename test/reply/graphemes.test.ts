@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { graphemeStart, graphemes, shorten, shortenMiddle, utf8Length } from '../../src/reply/graphemes.ts';
+import { graphemeStart, shorten, shortenMiddle, utf8Length } from '../../src/reply/graphemes.ts';
 
 const anyText = fc
   .array(
@@ -56,10 +56,6 @@ describe('a shortened text', () => {
   test('keeps the ending where it is cut in its middle', () => {
     expect(shortenMiddle('a-very-long-name-of-a-file.fastq.gz', 24)).toBe('a-very-long-nam…fastq.gz');
   });
-});
-
-test('graphemes are what people see as one character', () => {
-  expect([...graphemes('a👩‍👩‍👧e\u0301')]).toEqual(['a', '👩‍👩‍👧', 'e\u0301']);
 });
 
 test('bytes are counted as UTF-8', () => {

@@ -16,6 +16,8 @@ const word = fc.oneof(
     '<@U1>',
     'x_1',
     '$a_b$',
+    '\\(x_1 * y\\)',
+    '重**点。**后',
   ),
   fc.string({ maxLength: 12 }),
 );
@@ -61,6 +63,7 @@ const block = fc.oneof(
     .array(words, { minLength: 1, maxLength: 5 })
     .map((lines) => `- item\n  ~~~py\n${lines.map((line) => `  ${line}`).join('\n')}\n  ~~~`),
   fc.constant('---'),
+  words.map((text) => `$$\n${text}\n- x_1\n$$`),
   fc.string({ maxLength: 60 }),
   fc.stringMatching(/^[#*_`~>|\-[\]()!\n a1.]{1,40}$/),
 );

@@ -3,6 +3,7 @@ const [name, ...args] = process.argv.slice(2);
 /** Each bench, by name. */
 const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void> }>> = {
   live: () => import('./live.ts'),
+  render: () => import('./render.ts'),
 };
 
 const load = benches[name ?? ''];

@@ -222,6 +222,12 @@ function replyBlock(block: ContentBlock): ReplyBlock {
 
 /** What a message shows, for comparing. */
 export function digestOf(message: RenderedMessage): string {
+  const known = digests.get(message);
+  if (known !== undefined) return known;
   const { text, blocks } = message;
-  return createHash('sha256').update(JSON.stringify({ text, blocks })).digest('base64url');
+  const digest = createHash('sha256').update(JSON.stringify({ text, blocks })).digest('base64url');
+  digests.set(message, digest);
+  return digest;
 }
+
+const digests = new WeakMap<RenderedMessage, string>();

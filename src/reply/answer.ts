@@ -20,7 +20,8 @@ export function answerText(blocks: readonly ReplyBlock[]): string {
       afterTool = true;
       continue;
     }
-    const text = (block.kind === 'text' ? block.text : unknownText(block)).replace(/\r\n?/g, '\n');
+    const said = block.kind === 'text' ? block.text : unknownText(block);
+    const text = said.includes('\r') ? said.replace(/\r\n?/g, '\n') : said;
     if (text === '') continue;
     const apart = afterTool || block.kind === 'other' || !joins(answer, text);
     answer += answer !== '' && apart ? paragraphBreak(answer, text) + text : text;

@@ -47,6 +47,7 @@ export class Draft {
   #breaks: readonly number[] = [];
   #closed: ClosedPart[] = [];
   #open = new OpenPart(0, '');
+  #last: { final: boolean; most: number; parts: Part[] } | undefined;
 
   /**
    * The parts of the answer so far. While it grows (`final` false) half-written Markdown at its end is closed or held
@@ -58,8 +59,16 @@ export class Draft {
     options: { final: boolean; most?: number; breaks?: readonly number[] | undefined },
   ): Part[] {
     this.#breakAt(options.breaks ?? []);
-    this.#rewind(text, options.final);
     const { final, most = Number.POSITIVE_INFINITY } = options;
+    const last = this.#last;
+    if (last && last.final === final && last.most === most && text === this.#text) return last.parts;
+    this.#rewind(text, final);
+    const parts = this.#make(text, final, most);
+    this.#last = { final, most, parts };
+    return parts;
+  }
+
+  #make(text: string, final: boolean, most: number): Part[] {
     while (this.#closed.length <= most && this.#closeNext(text, final)) {
       // Each round closes one part.
     }
@@ -89,6 +98,7 @@ export class Draft {
     const added = breaks.filter((at) => !this.#breaks.includes(at));
     this.#breaks = breaks;
     if (added.length === 0) return;
+    this.#last = undefined;
     const first = Math.min(...added);
     while ((this.#closed.at(-1)?.end ?? 0) > first) this.#closed.pop();
     const last = this.#closed.at(-1);

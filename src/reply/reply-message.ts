@@ -80,17 +80,27 @@ const USUAL_WORDS: Record<ReplyPhase, string> = {
  */
 export function renderReply(state: ReplyState, draft: Draft = new Draft()): RenderedMessage[] {
   const { parts, rest } = split(state, draft);
-  const messages: RenderedMessage[] = parts.map(({ text, blocks, source: [from, to], pieces }) => ({
-    text,
-    blocks: [...blocks],
-    source: { from, to, reopened: pieces[0]?.added === true },
-  }));
+  const messages = parts.map(messageOf);
   const below = belowAnswer(state, parts.length > 0, rest !== undefined);
   const line = cutBytes(sentenceOf(state) || doneLine(state.blocks, state.elapsedMs), 3_900);
   const last = messages.at(-1);
-  if (last && fits([...last.blocks, ...below])) last.blocks.push(...below);
+  const ended = last && { ...last, blocks: [...last.blocks, ...below] };
+  if (ended && fits(ended.blocks)) messages[messages.length - 1] = ended;
   else if (below.length > 0) messages.push({ text: line, blocks: below });
   return messages;
+}
+
+const messagesOf = new WeakMap<Part, RenderedMessage>();
+
+/** The message of a part: the same one for the same part, so that nobody has to look at it again. */
+function messageOf(part: Part): RenderedMessage {
+  const known = messagesOf.get(part);
+  if (known) return known;
+  const { text, blocks, pieces } = part;
+  const [from, to] = part.source;
+  const message = { text, blocks: [...blocks], source: { from, to, reopened: pieces[0]?.added === true } };
+  messagesOf.set(part, message);
+  return message;
 }
 
 /** What of the answer the reply's messages do not show, for a .md file; undefined where they show all. */

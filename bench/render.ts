@@ -1,0 +1,78 @@
+import { digestOf } from '../src/relay/reply-state.ts';
+import type { ReplyBlock } from '../src/reply/answer.ts';
+import { Draft } from '../src/reply/draft.ts';
+import { type ReplyPhase, renderReply } from '../src/reply/reply-message.ts';
+
+const CHARACTERS = 100_000;
+const EDITS = 200;
+const ROUNDS = 9;
+
+/** What agents write: prose, lists, tables, code, and tool calls between. */
+const sections = [
+  '## What the samples show\n\nThe **third** sample differs from the others, see `run_18` and [the paper](https://example.org/paper). '.repeat(
+    3,
+  ),
+  '\n\n1. first finding, with *some* weight\n   - a detail of it\n   - and one more\n2. second finding\n\n',
+  `| gene | change | p |\n| :--- | ---: | ---: |\n${'| BRCA1 | 2.4 | 0.003 |\n'.repeat(20)}\n`,
+  `\`\`\`python\n${'value = compute(table["gene"], 18)\n'.repeat(15)}\`\`\`\n\n`,
+  '> It holds that \\(p < 0.05\\), as 表**重要。**的 says.\n\n- [x] read\n- [ ] checked\n\n---\n\n',
+];
+const section = sections.join('');
+const answer = section.repeat(Math.ceil(CHARACTERS / section.length)).slice(0, CHARACTERS);
+
+/** What a live reply does for an edit: renders, and digests each message to see which of them changed. */
+function show(length: number, phase: ReplyPhase, draft: Draft): number {
+  const blocks: ReplyBlock[] = [
+    { kind: 'tool_use', id: 't1', name: 'run_python', input: { code: 'print(1)' } },
+    { kind: 'tool_result', toolUseId: 't1', content: '1' },
+    { kind: 'text', text: answer.slice(0, length) },
+  ];
+  const state = { turnId: 'bench', phase, blocks, elapsedMs: 65_000, notes: [] };
+  let messages = 0;
+  // Before the edit to see what is stale, when the edit may be sent, and afterwards to see what is left.
+  for (let look = 0; look < 3; look += 1) {
+    messages = new Set(renderReply(state, draft).map(digestOf)).size;
+  }
+  return messages;
+}
+
+/** Milliseconds that an answer takes that grows in `edits` steps of equal length. */
+function timed(edits: number): number {
+  const draft = new Draft();
+  const began = performance.now();
+  for (let edit = 1; edit < edits; edit += 1) {
+    show(Math.floor((CHARACTERS / edits) * edit), 'working', draft);
+  }
+  show(CHARACTERS, 'done', draft);
+  return performance.now() - began;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
+
+/** How fast answers are rendered, and what it costs to show one that grows against rendering it once. */
+export async function run(): Promise<void> {
+  timed(1);
+  timed(EDITS);
+  const once: number[] = [];
+  const grown: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    once.push(timed(1));
+    grown.push(timed(EDITS));
+  }
+  const onceMs = median(once);
+  const grownMs = median(grown);
+  console.log(`${CHARACTERS} characters of Markdown, rendered and digested as for Slack`);
+  console.log(`  at once             ${onceMs.toFixed(1)} ms`);
+  console.log(
+    `  growing, ${EDITS} edits  ${grownMs.toFixed(1)} ms, ${(grownMs / EDITS).toFixed(2)} ms an edit`,
+  );
+  console.log(
+    JSON.stringify({
+      bench: 'render',
+      charsPerSecond: Math.round((CHARACTERS / onceMs) * 1_000),
+      growthRatio: Math.round((grownMs / onceMs) * 100) / 100,
+    }),
+  );
+}

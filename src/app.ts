@@ -28,6 +28,7 @@ import { PacedClient } from './slack/paced-client.ts';
 import { People } from './slack/people.ts';
 import { Posting } from './slack/posting.ts';
 import { ReadBack } from './slack/read-back.ts';
+import { Uploads } from './slack/uploads.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { type EmbeddedServer, startEmbedded } from './store/embedded.ts';
 import { readFigures } from './store/figures.ts';
@@ -266,6 +267,7 @@ function relaySettings(config: Config): RelayParts['settings'] {
     fileLimitBytes: config.FILE_LIMIT_MIB * 1024 * 1024,
     backgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,
+    replyMessages: config.REPLY_MESSAGES,
   };
 }
 
@@ -293,6 +295,7 @@ function workspaceParts(
     bot: { userId: installation.botUser, botId: installation.botId },
     posting: new Posting({ api, log, onEdit }),
     downloads: new Downloads({ api, mostBytes: config.FILE_LIMIT_MIB * 1024 * 1024, slackApiUrl }),
+    uploads: new Uploads({ api, slackApiUrl }),
     people: new People({ api, log }),
     readBack: new ReadBack({ api, distributed: config.SLACK_DISTRIBUTED }),
   };

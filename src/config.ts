@@ -97,6 +97,9 @@ const settingsSchema = z.object({
   SLACK_EDITS_PER_MINUTE: setting('SLACK_EDITS_PER_MINUTE', z.coerce.number().positive().default(50), {
     what: "Slack's limit of chat.update a minute and workspace",
   }),
+  REPLY_MESSAGES: setting('REPLY_MESSAGES', z.coerce.number().int().positive().default(12), {
+    what: 'Most messages that an answer takes; what goes beyond them is attached as a file',
+  }),
   TRANSCRIPT_MESSAGES: setting('TRANSCRIPT_MESSAGES', count.default(20), {
     what: 'Newest messages of a human thread that go before a question asked in its middle',
   }),

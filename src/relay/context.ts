@@ -5,6 +5,7 @@ import type { Downloads } from '../slack/downloads.ts';
 import type { People } from '../slack/people.ts';
 import type { Posting } from '../slack/posting.ts';
 import type { ReadBack } from '../slack/read-back.ts';
+import type { Uploads } from '../slack/uploads.ts';
 import type { Store } from '../store/store.ts';
 import type { Tables } from '../store/tables.ts';
 import type { ThreadKey } from '../store/threads.ts';
@@ -15,6 +16,7 @@ export interface Workspace {
   readonly bot: { readonly userId: string; readonly botId: string };
   readonly posting: Posting;
   readonly downloads: Downloads;
+  readonly uploads: Uploads;
   readonly people: People;
   readonly readBack: ReadBack;
 }
@@ -31,6 +33,8 @@ export interface RelaySettings {
   backgroundWaitMs: number;
   /** After how long without new content the thread says that the agent is silent. */
   silenceMs: number;
+  /** Most messages that an answer takes. */
+  replyMessages: number;
 }
 
 /** Both services and the store, as the relay's steps share them. */

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Message as AgentMessage, ContentBlock } from '../agent/schema.ts';
 import { answerText, type ReplyBlock } from '../reply/answer.ts';
 import { Draft } from '../reply/draft.ts';
-import { type ReplyPhase, renderReply } from '../reply/reply-message.ts';
+import type { Rest } from '../reply/overflow.ts';
+import {
+  answerRest,
+  type ReplyPhase,
+  renderReply,
+  type ReplyState as Shown,
+} from '../reply/reply-message.ts';
 import type { RenderedMessage } from '../reply/slack-blocks.ts';
 import * as words from '../reply/words.ts';
 import type { FileNote, Turn, TurnOutcome } from '../store/tables.ts';
@@ -36,6 +42,7 @@ export class ReplyState {
   readonly #fileLimitBytes: number;
   readonly #onChange: () => void;
   readonly #draft = new Draft();
+  #mostMessages: number;
   #phase: ReplyPhase = 'starting';
   #sentence: string | undefined;
   #trouble: Trouble | undefined;
@@ -51,11 +58,12 @@ export class ReplyState {
   #percent = -1;
   #elapsedMs = 0;
 
-  constructor(turn: Turn, fileLimitBytes: number, onChange: () => void) {
+  constructor(turn: Turn, limits: { fileLimitBytes: number; replyMessages: number }, onChange: () => void) {
     this.#turnId = turn.id;
     this.#breaks = turn.breaks;
     this.#startedAt = turn.started_at.getTime();
-    this.#fileLimitBytes = fileLimitBytes;
+    this.#fileLimitBytes = limits.fileLimitBytes;
+    this.#mostMessages = limits.replyMessages;
     this.#onChange = onChange;
   }
 
@@ -173,9 +181,24 @@ export class ReplyState {
   }
 
   render(): RenderedMessage[] {
+    return renderReply(this.#shown(), this.#draft);
+  }
+
+  /** What of the answer the messages do not show. */
+  rest(): Rest | undefined {
+    return answerRest(this.#shown(), this.#draft);
+  }
+
+  /** The answer takes as many messages as it needs: its rest cannot be attached. */
+  showAll(): void {
+    this.#mostMessages = Number.POSITIVE_INFINITY;
+    this.#touch();
+  }
+
+  #shown(): Shown {
     const waits = this.#trouble !== undefined;
     const sentence = this.#trouble === undefined ? this.#sentence : troubleWords[this.#trouble];
-    const state = {
+    return {
       turnId: this.#turnId,
       phase: waits ? ('offline' as const) : this.#phase,
       blocks: this.#blocks,
@@ -183,8 +206,8 @@ export class ReplyState {
       elapsedMs: this.#elapsedMs,
       notes: [...this.#fileLines(), ...this.#system],
       ...(sentence === undefined ? {} : { sentence }),
+      mostMessages: this.#mostMessages,
     };
-    return renderReply(state, this.#draft);
   }
 
   #fileLines(): string[] {

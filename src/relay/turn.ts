@@ -19,6 +19,7 @@ import { asksNothing, messageOf } from './question.ts';
 import type { ReadRate } from './read-rate.ts';
 import { hasNoPlace } from './reply-messages.ts';
 import { ReplyState } from './reply-state.ts';
+import { shareRest } from './rest-file.ts';
 import { postResults } from './results.ts';
 import { ThreadPosts } from './thread-posts.ts';
 import { ending, lineOutcome, outcomeOf, systemLines, toolsIn } from './turn-end.ts';
@@ -59,7 +60,7 @@ export class TurnRun {
     this.#turn = turn;
     this.#lease = lease;
     this.#rate = rate;
-    this.#state = new ReplyState(turn, parts.settings.fileLimitBytes, () => this.#reply.changed());
+    this.#state = new ReplyState(turn, parts.settings, () => this.#reply.changed());
     this.#reply = new LiveReply(parts, workspace, turn, this.#source(), lease);
   }
 
@@ -178,9 +179,21 @@ export class TurnRun {
     const outcome = outcomeOf(settled);
     const phase = outcome === 'completed' ? (working ? 'background' : 'done') : outcome;
     this.#state.settle(settled, { system, stoppedBy: await this.#stopper(), phase });
-    await this.#reply.settle();
+    await this.#settleReply();
     if (this.#turn.settled_at === null)
       await this.#record({ settled_at: new Date(), outcome, tools: toolsIn(settled) });
+  }
+
+  /** Shows the reply's final state, and attaches what of the answer it has no room for. */
+  async #settleReply(): Promise<void> {
+    await this.#reply.settle();
+    const rest = this.#state.rest();
+    const room = { slackFiles: this.#parts.store.slackFiles, uploads: this.#workspace.uploads };
+    const { log } = this.#parts;
+    if (rest === undefined) return;
+    if (await this.#patiently(() => shareRest({ ...room, log }, this.#turn, rest, this.#lease))) return;
+    this.#state.showAll();
+    await this.#reply.settle();
   }
 
   /** The name of who asked for a stop, if somebody did. */
@@ -242,7 +255,7 @@ export class TurnRun {
     } else {
       this.#state.end(end.outcome, end.sentence);
       await this.#patiently(() => this.#reply.open());
-      await this.#reply.settle();
+      await this.#settleReply();
       await this.#reply.tidy();
     }
     const message = await store.messages.get(key);

@@ -30,6 +30,7 @@ interface ClosedPart {
 
 /** Characters of the answer that a part holds at least, where its constructs allow. */
 const PART_LEAST = 9_000;
+const VISIBLE = /[^\s\p{C}\p{Z}]/u;
 /** Stands where a whole message holds only white space. */
 const NOTHING = '…';
 /** Characters that are looked at first for a cut by the limits on blocks and rows. */
@@ -73,7 +74,10 @@ export class Draft {
       // Each round closes one part.
     }
     const closed = this.#closed.slice(0, most + 1).map(({ part }) => part);
-    if (closed.length > most) return upToVisible(closed);
+    if (closed.length > most) {
+      const begun = closed.at(-1)?.source[0] ?? 0;
+      return VISIBLE.test(text.slice(begun)) ? closed.map(visible) : upToVisible(closed);
+    }
     const shown = this.#open.render(text, final, this.parsed);
     const open = shown ? [makePart(shown.pieces, [this.#open.start, shown.end], false)] : [];
     return upToVisible([...closed, ...open]);
@@ -196,17 +200,6 @@ export function shownText(parts: readonly Part[]): string {
     .join('');
 }
 
-/** The first parts, and the rest of the answer for a file where there are more than `most`. */
-export function overflow(
-  text: string,
-  parts: readonly Part[],
-  most: number,
-): { parts: Part[]; rest: string | undefined } {
-  const shown = parts.slice(0, most);
-  const rest = parts.length > most ? text.slice(shown.at(-1)?.source[1] ?? 0) : undefined;
-  return { parts: shown, rest };
-}
-
 function makePart(made: Piece[], source: [number, number], closed: boolean): Part {
   const pieces = joined(made);
   const safe = pieces.map(({ text, added }) => ({ text: neutralise(text), added }));
@@ -226,13 +219,15 @@ function makePart(made: Piece[], source: [number, number], closed: boolean): Par
  * before it that has none gets a sign that there is nothing.
  */
 function upToVisible(parts: readonly Part[]): Part[] {
-  return parts
-    .slice(0, parts.findLastIndex(isVisible) + 1)
-    .map((part) => (isVisible(part) ? part : signed(part)));
+  return parts.slice(0, parts.findLastIndex(isVisible) + 1).map(visible);
+}
+
+function visible(part: Part): Part {
+  return isVisible(part) ? part : signed(part);
 }
 
 function isVisible(part: Part): boolean {
-  return part.pieces.some((piece) => !piece.added && /[^\s\p{C}\p{Z}]/u.test(piece.text));
+  return part.pieces.some((piece) => !piece.added && VISIBLE.test(piece.text));
 }
 
 function signed(part: Part): Part {

@@ -1,7 +1,8 @@
 import { answerText, type ReplyBlock } from './answer.ts';
-import { Draft, overflow, type Part } from './draft.ts';
+import { Draft, type Part } from './draft.ts';
 import { cutBytes } from './fallback.ts';
 import { shorten } from './graphemes.ts';
+import { overflow, type Rest } from './overflow.ts';
 import { neutralise } from './pings.ts';
 import { contextLine, doneLine, progressLine } from './progress.ts';
 import {
@@ -81,7 +82,7 @@ const USUAL_WORDS: Record<ReplyPhase, string> = {
 export function renderReply(state: ReplyState, draft: Draft = new Draft()): RenderedMessage[] {
   const { parts, rest } = split(state, draft);
   const messages = parts.map(messageOf);
-  const below = belowAnswer(state, parts.length > 0, rest !== undefined);
+  const below = belowAnswer(state, parts.length > 0, rest);
   const line = cutBytes(sentenceOf(state) || doneLine(state.blocks, state.elapsedMs), 3_900);
   const last = messages.at(-1);
   const ended = last && { ...last, blocks: [...last.blocks, ...below] };
@@ -103,12 +104,12 @@ function messageOf(part: Part): RenderedMessage {
   return message;
 }
 
-/** What of the answer the reply's messages do not show, for a .md file; undefined where they show all. */
-export function answerRest(state: ReplyState, draft: Draft = new Draft()): string | undefined {
+/** What of the answer the reply's messages do not show; undefined where they show all. */
+export function answerRest(state: ReplyState, draft: Draft = new Draft()): Rest | undefined {
   return split(state, draft).rest;
 }
 
-function split(state: ReplyState, draft: Draft): { parts: Part[]; rest: string | undefined } {
+function split(state: ReplyState, draft: Draft): { parts: Part[]; rest: Rest | undefined } {
   const text = answerText(state.blocks);
   const most = state.mostMessages ?? MESSAGES_MOST;
   return overflow(
@@ -123,12 +124,15 @@ function fits(blocks: readonly SlackBlock[]): boolean {
   return blocks.length <= BLOCKS_MOST && textLength(blocks) <= TEXT_MOST;
 }
 
-function belowAnswer(state: ReplyState, hasAnswer: boolean, hasRest: boolean): SlackBlock[] {
+function belowAnswer(state: ReplyState, hasAnswer: boolean, rest: Rest | undefined): SlackBlock[] {
   const blocks: SlackBlock[] = [];
   const settled = SETTLED.has(state.phase);
   const said = shorten(sentenceOf(state), SENTENCE_MOST);
   const spoken = state.notes.filter((note) => /\S/.test(note));
-  const notes = [...spoken, ...(hasRest ? [settled ? words.restInFile : words.restComing] : [])];
+  const notes = [
+    ...spoken,
+    ...(rest ? [settled ? words.restInFile : words.restComing(rest.answerLength)] : []),
+  ];
   if (notes.length > 0) blocks.push(contextLine(fewNotes(notes)));
   if (settled) {
     const empty = state.phase === 'done' && !hasAnswer ? words.noAnswer : '';

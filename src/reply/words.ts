@@ -39,8 +39,8 @@ export const notAllowed =
   'Sorry, I can only work for full members of this workspace. Somebody who looks after the app can change that.';
 export const lengthReached =
   'The answer became too long for one go. Press Continue and the agent goes on writing.';
-export const restComing = 'The answer goes on; the rest comes as a file when it is done.';
 export const restInFile = 'The rest of the answer is in the file below.';
+export const restTitle = 'The rest of the answer';
 export const freshLinksHint = 'Links stop working after a while; the button gets new ones.';
 export const linksGone = 'The agent service no longer has these files.';
 export const linkTooLong = 'link too long for Slack, use the button below';
@@ -122,6 +122,12 @@ export function inLine(position: number): string {
   return position <= 1
     ? 'Next in line.'
     : `In line: ${position - 1} ${position === 2 ? 'message' : 'messages'} before this one.`;
+}
+
+/** Of an answer that takes more messages than it may, while it is written: how long it is by now. */
+export function restComing(characters: number): string {
+  const count = characters < 1_000 ? characters : Math.floor(characters / 1_000) * 1_000;
+  return `The answer goes on, with ${count.toLocaleString('en-US')} characters so far. The rest comes as a file when it is done.`;
 }
 
 /** How long the turn took (ms). */

@@ -74,11 +74,21 @@ export class Uploads {
 
   /** Whether a file of ours is in a channel by now: what came of an upload whose outcome is unknown. */
   async shared(fileId: string, channel: string, guard?: Guard): Promise<boolean> {
+    return (await this.whereabouts(fileId, channel, guard)) === 'shared';
+  }
+
+  /** The same, but for a completed file that Slack still looks through before it shows it. */
+  async whereabouts(
+    fileId: string,
+    channel: string,
+    guard?: Guard,
+  ): Promise<'absent' | 'completed' | 'shared'> {
     try {
       const { file } = await this.#api.call('files.info', { file: fileId }, { schema: info, guard });
-      return Object.values(file.shares ?? {}).some((places) => channel in places);
+      const isShown = Object.values(file.shares ?? {}).some((places) => channel in places);
+      return isShown ? 'shared' : 'completed';
     } catch (error) {
-      if (error instanceof Refused && error.slackCode === 'file_not_found') return false;
+      if (error instanceof Refused && error.slackCode === 'file_not_found') return 'absent';
       throw error;
     }
   }

@@ -7,6 +7,7 @@ import * as passingOn from './migrations/0002-passing-on.ts';
 import * as receiving from './migrations/0003-receiving.ts';
 import * as breaks from './migrations/0004-breaks.ts';
 import * as audit from './migrations/0005-audit.ts';
+import * as slackFiles from './migrations/0006-slack-files.ts';
 import type { Tables } from './tables.ts';
 
 /** Every change of the tables, oldest first; they only go forward, and one that was released never changes. */
@@ -17,6 +18,7 @@ export const migrations: Record<string, Migration> = {
   '0003-receiving': receiving,
   '0004-breaks': breaks,
   '0005-audit': audit,
+  '0006-slack-files': slackFiles,
 };
 
 /**

@@ -45,6 +45,10 @@ export class Retention {
           select workspace, id from turns
           where finished_at < now() - ${days.rows} * interval '1 day' limit ${batch})`),
       await this.#run(sql`
+        delete from slack_files where (workspace, turn) in (
+          select workspace, id from turns
+          where finished_at < now() - ${days.rows} * interval '1 day' limit ${batch})`),
+      await this.#run(sql`
         delete from turns where (workspace, id) in (
           select workspace, id from turns
           where finished_at < now() - ${days.rows} * interval '1 day'

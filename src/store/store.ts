@@ -9,6 +9,7 @@ import { Projects } from './projects.ts';
 import { Receivers } from './receivers.ts';
 import { Results } from './results.ts';
 import { Retention } from './retention.ts';
+import { SlackFiles } from './slack-files.ts';
 import { Strays } from './strays.ts';
 import type { Tables } from './tables.ts';
 import { Threads } from './threads.ts';
@@ -29,6 +30,7 @@ export class Store {
   readonly receivers: Receivers;
   readonly results: Results;
   readonly retention: Retention;
+  readonly slackFiles: SlackFiles;
   readonly strays: Strays;
   readonly threads: Threads;
   readonly turns: Turns;
@@ -49,6 +51,7 @@ export class Store {
     this.receivers = new Receivers(db);
     this.results = new Results(db);
     this.retention = new Retention(db);
+    this.slackFiles = new SlackFiles(db);
     this.strays = new Strays(db);
     this.threads = new Threads(db);
     this.turns = new Turns(db, onStep);

@@ -256,6 +256,20 @@ export interface AuditTable {
   details: ColumnType<Record<string, unknown>, string, never>;
 }
 
+/** The id is recorded before people can see the file; after `sharing` the outcome is unknown until it is `shared`. */
+export type SlackFileState = 'begun' | 'staged' | 'sharing' | 'shared';
+
+/** A file that we put into Slack. */
+export interface SlackFileTable {
+  workspace: string;
+  turn: string;
+  /** What it is of its turn: `rest`, … */
+  part: string;
+  slack_file: string;
+  state: SlackFileState;
+  intended_at: Time;
+}
+
 /** Every table of the product; each carries the workspace. */
 export interface Tables extends EngineTables {
   workspaces: WorkspaceTable;
@@ -271,9 +285,11 @@ export interface Tables extends EngineTables {
   receivers: ReceiverTable;
   catch_ups: CatchUpTable;
   audit: AuditTable;
+  slack_files: SlackFileTable;
 }
 
 export type Thread = Selectable<ThreadTable>;
 export type Message = Selectable<MessageTable>;
 export type Turn = Selectable<TurnTable>;
 export type Post = Selectable<PostTable>;
+export type SlackFileRow = Selectable<SlackFileTable>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Draft, overflow, shownText, splitAnswer } from '../../src/reply/draft.ts';
+import { Draft, shownText, splitAnswer } from '../../src/reply/draft.ts';
 import { cellsOf, expectWithinLimits, markdownOf, shapeOf } from './shape.ts';
 
 /** The parts of an answer, after the checks that hold for all. */
@@ -154,20 +154,5 @@ describe('nested lists', () => {
     const parts = partsOf(`1. first\n   - second\n${items.map((item) => `  ${item}`).join('\n')}`);
     expect(parts.length).toBeGreaterThan(1);
     for (const part of parts.slice(1)) expect(markdownOf(part)).toMatch(/^1\. …\n {3}- …\n/);
-  });
-});
-
-describe('overflow', () => {
-  const answer = 'Some words of an answer.\n\n'.repeat(1_500).trimEnd();
-  const parts = splitAnswer(answer);
-
-  it('leaves the text behind the last part that is shown', () => {
-    const { parts: shown, rest } = overflow(answer, parts, 2);
-    expect(shown).toHaveLength(2);
-    expect(shownText(shown) + (rest ?? '')).toBe(answer);
-  });
-
-  it('leaves nothing where all parts are shown', () => {
-    expect(overflow(answer, parts, parts.length)).toEqual({ parts, rest: undefined });
   });
 });

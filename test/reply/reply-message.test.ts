@@ -94,7 +94,10 @@ describe('a reply', () => {
     const text = 'Another line of a long answer.\n\n'.repeat(2_000);
     const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }], mostMessages: 3 });
     expect(renderReply(reply).length).toBeLessThanOrEqual(4);
-    expect(text.endsWith(answerRest(reply) ?? '-')).toBe(true);
+    expect(text.endsWith(answerRest(reply)?.content ?? '-')).toBe(true);
     expect(JSON.stringify(renderReply(reply))).toContain('The rest of the answer is in the file below.');
+    expect(JSON.stringify(renderReply({ ...reply, phase: 'working' }))).toContain(
+      'The answer goes on, with 64,000 characters so far.',
+    );
   });
 });

@@ -1,0 +1,36 @@
+import type { Part } from './draft.ts';
+import * as words from './words.ts';
+
+/** What of an answer its messages do not show: a file. */
+export interface Rest {
+  /** The name and title that people see. */
+  name: string;
+  title: string;
+  /** Markdown: what opens the construct that the last message ended in, and the rest as the agent wrote it. */
+  content: string;
+  /** How many characters of `content` stand before the agent's own. */
+  opened: number;
+  /** Characters of the whole answer. */
+  answerLength: number;
+}
+
+/** The first `most` parts, and the rest of the answer where there are more. */
+export function overflow(
+  text: string,
+  parts: readonly Part[],
+  most: number,
+): { parts: Part[]; rest: Rest | undefined } {
+  const shown = parts.slice(0, most);
+  const next = parts[most];
+  if (next === undefined) return { parts: shown, rest: undefined };
+  const first = next.pieces[0];
+  const opener = first?.added === true ? first.text : '';
+  const rest = {
+    name: 'rest-of-the-answer.md',
+    title: words.restTitle,
+    content: opener + text.slice(next.source[0]),
+    opened: opener.length,
+    answerLength: text.length,
+  };
+  return { parts: shown, rest };
+}

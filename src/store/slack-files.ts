@@ -1,0 +1,61 @@
+import { type Kysely, sql } from 'kysely';
+import type { SlackFileRow, SlackFileState, Tables, Turn } from './tables.ts';
+
+type TurnId = Pick<Turn, 'workspace' | 'id'>;
+
+/** Files that we put into Slack: the id first, then what became of it. */
+export class SlackFiles {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** All files of a turn, by part. */
+  async of(turn: TurnId): Promise<Map<string, SlackFileRow>> {
+    const rows = await this.#db
+      .selectFrom('slack_files')
+      .selectAll()
+      .where('workspace', '=', turn.workspace)
+      .where('turn', '=', turn.id)
+      .execute();
+    return new Map(rows.map((row) => [row.part, row]));
+  }
+
+  /** Slack has given an id for a part; nobody sees the file yet. */
+  async begin(turn: TurnId, part: string, slackFile: string): Promise<void> {
+    const begun = { slack_file: slackFile, state: 'begun' } as const;
+    await this.#db
+      .insertInto('slack_files')
+      .values({ workspace: turn.workspace, turn: turn.id, part, ...begun })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['workspace', 'turn', 'part'])
+          .doUpdateSet({ ...begun, intended_at: sql<Date>`clock_timestamp()` }),
+      )
+      .execute();
+  }
+
+  /** Records what became of parts. */
+  async place(turn: TurnId, parts: readonly string[], state: SlackFileState): Promise<void> {
+    if (parts.length === 0) return;
+    await this.#db
+      .updateTable('slack_files')
+      .set({ state, intended_at: sql<Date>`clock_timestamp()` })
+      .where('workspace', '=', turn.workspace)
+      .where('turn', '=', turn.id)
+      .where('part', 'in', parts)
+      .execute();
+  }
+
+  /** The parts have to begin anew. */
+  async forget(turn: TurnId, parts: readonly string[]): Promise<void> {
+    if (parts.length === 0) return;
+    await this.#db
+      .deleteFrom('slack_files')
+      .where('workspace', '=', turn.workspace)
+      .where('turn', '=', turn.id)
+      .where('part', 'in', parts)
+      .execute();
+  }
+}

@@ -16,6 +16,7 @@ import { Inbox } from './relay/inbox.ts';
 import { Marks } from './relay/marks.ts';
 import { ReadRate } from './relay/read-rate.ts';
 import { Receiving } from './relay/receiving.ts';
+import { StepsModal } from './relay/steps-modal.ts';
 import { TurnRunner } from './relay/turn-runner.ts';
 import { Upkeep } from './relay/upkeep.ts';
 import { Budget } from './slack/budget.ts';
@@ -29,6 +30,7 @@ import { People } from './slack/people.ts';
 import { Posting } from './slack/posting.ts';
 import { ReadBack } from './slack/read-back.ts';
 import { Uploads } from './slack/uploads.ts';
+import { Views } from './slack/views.ts';
 import { type Database, openDatabase } from './store/database.ts';
 import { type EmbeddedServer, startEmbedded } from './store/embedded.ts';
 import { readFigures } from './store/figures.ts';
@@ -170,6 +172,7 @@ async function start(
     transport: transportOf(config, store, installation.workspace),
     intake,
     controls: new Controls(parts),
+    steps: new StepsModal(parts),
     tell: (press, sentence) => marks.tell(press, sentence),
     authorize: async () => ({
       botToken: installation.token,
@@ -296,6 +299,7 @@ function workspaceParts(
     posting: new Posting({ api, log, onEdit }),
     downloads: new Downloads({ api, mostBytes: config.FILE_LIMIT_MIB * 1024 * 1024, slackApiUrl }),
     uploads: new Uploads({ api, slackApiUrl }),
+    views: new Views({ api }),
     people: new People({ api, log }),
     readBack: new ReadBack({ api, distributed: config.SLACK_DISTRIBUTED }),
   };

@@ -57,10 +57,14 @@ const methods: Readonly<Record<string, readonly string[]>> = {
   'conversations.info': ['channels:read', 'groups:read'],
   'conversations.open': ['im:write'],
   'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
+  'files.completeUploadExternal': ['files:write'],
+  'files.getUploadURLExternal': ['files:write'],
   'files.info': ['files:read'],
   'reactions.add': ['reactions:write'],
   'reactions.remove': ['reactions:write'],
   'users.info': ['users:read'],
+  'views.open': [],
+  'views.update': [],
 };
 
 /** What Slack would refuse, or an administrator would ask about. */
@@ -131,13 +135,13 @@ describe('the check of the manifest', () => {
 
   it('finds a scope, an event or a repetition that is not used', () => {
     const app = changed(({ oauth_config: { scopes }, settings }) => {
-      scopes.bot.push('files:write', 'chat:write');
+      scopes.bot.push('pins:write', 'chat:write');
       settings.event_subscriptions.bot_events.push('team_join');
     });
     expect(complaints(app)).toEqual([
       'the scope chat:write is listed twice',
       'the event team_join is not used',
-      'the scope files:write is not used',
+      'the scope pins:write is not used',
     ]);
   });
 

@@ -14,6 +14,12 @@ export interface PlacedPress extends Press {
 /** Who carries the controls out. */
 export type ControlListeners = Pick<Controls, 'stop' | 'continue' | 'retry' | 'freshLinks' | 'correct'>;
 
+/** Tells a person something that only they need to know. */
+export type Telling = (
+  place: Pick<PlacedPress, 'workspace' | 'channel' | 'person' | 'threadTs'>,
+  sentence: string,
+) => Promise<void>;
+
 /** Our buttons, by their action id. */
 const buttons = {
   stop: 'stop',
@@ -34,13 +40,8 @@ const pressShape = z.looseObject({
 });
 
 /** Takes the presses of our buttons; each is carried out before it is acknowledged. */
-export function listenToControls(
-  app: App,
-  listeners: ControlListeners,
-  tell: (press: PlacedPress, sentence: string) => Promise<void>,
-  log: Logger,
-): void {
-  app.action(/.*/, async ({ ack, body, action }) => {
+export function listenToControls(app: App, listeners: ControlListeners, tell: Telling, log: Logger): void {
+  app.action(/^(?!steps(?:_|$))/, async ({ ack, body, action }) => {
     const id = 'action_id' in action ? action.action_id : '';
     const press = readPress(body);
     // Links are followed by Slack itself, and an older version may have shown other buttons.

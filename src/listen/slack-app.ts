@@ -3,10 +3,11 @@ import { App, type Authorize, HTTPReceiver, type ReceiverEvent } from '@slack/bo
 import type { Logger } from 'pino';
 import { boltLogger } from './bolt-logger.ts';
 import { Connections, type ConnectionsState } from './connections.ts';
-import { type ControlListeners, listenToControls, type PlacedPress } from './controls.ts';
+import { type ControlListeners, listenToControls, type Telling } from './controls.ts';
 import { guarded, mostBodyBytes } from './http-guard.ts';
 import type { Intake } from './intake.ts';
 import type { Sharing } from './sharing.ts';
+import { listenToSteps, type StepsListener } from './steps.ts';
 
 /** How events come: by Socket Mode, or by signed HTTP requests. */
 export type Transport =
@@ -18,8 +19,8 @@ export interface SlackAppParts {
   transport: Transport;
   intake: Intake;
   controls: ControlListeners;
-  /** Tells a person something that only they need to know. */
-  tell: (press: PlacedPress, sentence: string) => Promise<void>;
+  steps: StepsListener;
+  tell: Telling;
   authorize: Authorize<boolean>;
   slackApiUrl: string;
   /** Hears when events can come again: a connection of Socket Mode stands. */
@@ -73,6 +74,7 @@ export class SlackApp {
       deferInitialization: false,
     });
     app.intake = parts.intake;
+    listenToSteps(app, parts.steps, parts.tell, log);
     listenToControls(app, parts.controls, parts.tell, log);
     app.error(async (error) => {
       log.error({ err: error }, 'a listener failed');

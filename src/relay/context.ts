@@ -6,6 +6,7 @@ import type { People } from '../slack/people.ts';
 import type { Posting } from '../slack/posting.ts';
 import type { ReadBack } from '../slack/read-back.ts';
 import type { Uploads } from '../slack/uploads.ts';
+import type { Views } from '../slack/views.ts';
 import type { Store } from '../store/store.ts';
 import type { Tables } from '../store/tables.ts';
 import type { ThreadKey } from '../store/threads.ts';
@@ -17,6 +18,7 @@ export interface Workspace {
   readonly posting: Posting;
   readonly downloads: Downloads;
   readonly uploads: Uploads;
+  readonly views: Views;
   readonly people: People;
   readonly readBack: ReadBack;
 }

@@ -230,7 +230,8 @@ function phaseOf(message: AgentMessage): ReplyPhase {
   return message.status === 'cancelling' ? 'stopping' : 'working';
 }
 
-function replyBlock(block: ContentBlock): ReplyBlock {
+/** A block of the service as replies show it. */
+export function replyBlock(block: ContentBlock): ReplyBlock {
   switch (block.type) {
     case 'text':
       return { kind: 'text', text: block.text };

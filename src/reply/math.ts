@@ -85,7 +85,7 @@ const tokenizeText: Tokenize = function (effects, ok, nok) {
 
 /** A formula on lines of its own: from a line that opens it to the line that ends it, or to an empty line. */
 const tokenizeFlow: Tokenize = function (effects, ok, nok) {
-  const self = this;
+  const interrupts = this.interrupt === true;
   let close = '$$';
   let line = '';
   let first = true;
@@ -132,7 +132,7 @@ const tokenizeFlow: Tokenize = function (effects, ok, nok) {
   function atEnd(code: Code): State | undefined {
     // One that opens and ends on the same line is part of its paragraph.
     if (first && line.includes(close)) return nok(code);
-    if (self.interrupt === true) return ok(code);
+    if (interrupts) return ok(code);
     if (!first && line.trimEnd().endsWith(close)) return after(code);
     return effects.check({ partial: true, tokenize: tokenizeNext }, next, after)(code);
   }
@@ -154,7 +154,7 @@ const tokenizeFlow: Tokenize = function (effects, ok, nok) {
 
 /** Whether a further line of the same block follows, with something on it. */
 const tokenizeNext: Tokenize = function (effects, ok, nok) {
-  const self = this;
+  const isLazy = () => this.parser.lazy[this.now().line] === true;
   return (code) => {
     if (code === null) return nok(code);
     effects.enter('lineEnding');
@@ -164,7 +164,7 @@ const tokenizeNext: Tokenize = function (effects, ok, nok) {
   };
 
   function start(code: Code): State | undefined {
-    if (self.parser.lazy[self.now().line] === true || code === null || isEnd(code)) return nok(code);
+    if (isLazy() || code === null || isEnd(code)) return nok(code);
     if (!isSpace(code)) return ok(code);
     effects.enter('whitespace');
     return space(code);

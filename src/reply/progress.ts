@@ -118,6 +118,21 @@ function oneLine(text: string): string {
   return more && words.length < ABOUT_MOST ? `${words} …` : shorten(words, ABOUT_MOST);
 }
 
+/** An input as people can read it: a single text as it is, several fields one below the other. */
 function asText(input: unknown): string {
-  return typeof input === 'string' ? input : (JSON.stringify(input, null, 2) ?? '');
+  if (typeof input === 'string') return input;
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return asJson(input);
+  const fields = Object.entries(input);
+  const [only] = fields;
+  if (fields.length === 1 && typeof only?.[1] === 'string') return only[1];
+  return fields.map(([key, value]) => field(key, value)).join('\n');
+}
+
+function field(key: string, value: unknown): string {
+  const text = typeof value === 'string' ? value : asJson(value);
+  return `${key}:${text.includes('\n') ? '\n' : ' '}${text}`;
+}
+
+function asJson(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? '';
 }

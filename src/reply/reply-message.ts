@@ -76,7 +76,7 @@ const USUAL_WORDS: Record<ReplyPhase, string> = {
 
 /**
  * The messages of a reply: the answer's parts, and below the last one the notes, the progress line and the buttons
- * (`stop`, `continue`, `retry`; their value is the turn's id). `draft` saves work where the same reply is rendered
+ * (`stop`, `continue`, `retry`, `steps`; their value is the turn's id). `draft` saves work where the same reply is rendered
  * again; the messages are the same without it.
  */
 export function renderReply(state: ReplyState, draft: Draft = new Draft()): RenderedMessage[] {
@@ -163,14 +163,20 @@ function fewNotes(notes: readonly string[]): string {
   return text;
 }
 
+type ReplyAction = 'stop' | 'continue' | 'retry' | 'steps';
+
 function actionsFor(state: ReplyState): ActionsBlock | undefined {
-  const button = (action: 'stop' | 'continue' | 'retry'): ActionsBlock => ({
-    type: 'actions',
-    elements: [
-      { type: 'button', action_id: action, text: plainText(words.buttons[action]), value: state.turnId },
-    ],
-  });
-  if (state.phase === 'length') return button('continue');
-  if (state.phase === 'failed') return button('retry');
-  return STOPPABLE.has(state.phase) ? button('stop') : undefined;
+  const actions: ReplyAction[] = [];
+  if (state.phase === 'length') actions.push('continue');
+  if (state.phase === 'failed') actions.push('retry');
+  if (STOPPABLE.has(state.phase)) actions.push('stop');
+  if (SETTLED.has(state.phase) && state.blocks.some(({ kind }) => kind === 'tool_use')) actions.push('steps');
+  if (actions.length === 0) return undefined;
+  const elements = actions.map((action) => ({
+    type: 'button' as const,
+    action_id: action,
+    text: plainText(words.buttons[action]),
+    value: state.turnId,
+  }));
+  return { type: 'actions', elements };
 }

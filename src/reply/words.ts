@@ -54,6 +54,10 @@ export const buttons = {
   freshLinks: 'Get fresh links',
   correct: 'Send the correction',
   open: 'Download',
+  steps: 'Steps',
+  earlierSteps: 'Earlier steps',
+  laterSteps: 'Later steps',
+  close: 'Close',
 } as const;
 
 export const editedTooLate =
@@ -61,9 +65,23 @@ export const editedTooLate =
 export const deletedTooLate =
   'You deleted a message that the agent has already, and it still works on it. You can stop it.';
 
+export const loadingSteps = 'Loading…';
+export const noSteps = 'The agent took no steps with tools for this answer.';
+export const stepsAway = 'The steps cannot be read right now. Close this and press Steps again in a moment.';
+export const stepsGone = 'The agent service no longer has this answer, so its steps are gone.';
+export const stepInput = 'Input';
+export const stepOutput = 'Output';
+export const stepWithoutOutput = 'No output.';
+
+/** Which steps of how many a page shows. */
+export function stepsShown(from: number, to: number, count: number): string {
+  return `Steps ${from} to ${to} of ${count}`;
+}
+
 /** Why a press changed nothing. */
 export const controlOver = {
   over: 'This is over already; nothing was changed.',
+  late: 'That took too long, so Slack opens nothing any more. Please press the button again.',
   unknown: 'I do not know this message any more, so the button does nothing. Write in the thread instead.',
 } as const;
 

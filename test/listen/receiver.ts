@@ -67,6 +67,7 @@ export async function openReceiver(
       onAdmission: (admission) => admissions.push(admission),
       log: silent,
     }),
+    steps: { show: async () => 'done' },
     controls: {
       stop: heard('stop'),
       continue: heard('continue'),

@@ -21,7 +21,7 @@ async function shared(before: SlackFileState | undefined, whereabouts: 'absent' 
     of: async () => new Map(before === undefined ? [] : [['rest', { ...row, state: before }]]),
     begin: async (_: unknown, part: string, id: string) => void said.push(`begin ${part} ${id}`),
     place: async (_: unknown, parts: readonly string[], state: string) =>
-      void said.push(`${parts} is ${state}`),
+      void said.push(`${parts.join()} is ${state}`),
   };
   const uploads = {
     whereabouts: async () => whereabouts,

@@ -42,7 +42,7 @@ describe('an answer of more messages than it may take', () => {
         const long = `${text}\n\n`.repeat(Math.ceil(30_000 / (text.length + 2))).trimEnd();
         const { parts, rest } = overflow(long, new Draft().parts(long, { final: true, most }), most);
         expect(parts.length).toBeLessThanOrEqual(most);
-        if (rest) expect(shownText(parts) + rest.content.slice(rest.opened)).toBe(long);
+        expect(shownText(parts) + (rest?.content.slice(rest.opened) ?? '')).toBe(long);
       }),
       { numRuns: 12, endOnFailure: true },
     );

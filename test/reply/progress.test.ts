@@ -77,6 +77,17 @@ describe('steps', () => {
     ]);
   });
 
+  test.each([
+    [{ code: 'x = 1\nprint(x)' }, 'x = 1\nprint(x)'],
+    [{ query: 'TP53', limit: 5 }, 'query: TP53\nlimit: 5'],
+    [{ path: 'a.py', code: 'a\nb' }, 'path: a.py\ncode:\na\nb'],
+    [['a'], '[\n  "a"\n]'],
+    [null, 'null'],
+    [undefined, ''],
+  ])('show the input %j as people can read it', (input, shown) => {
+    expect(steps([call('1', input)])[0]?.input).toBe(shown);
+  });
+
   test('cut what is long, so that it fits a modal', () => {
     const [step] = steps([call('1', { code: 'x'.repeat(5_000) }), outcome('1', '@here '.repeat(2_000))]);
     expect(step?.input.length).toBeLessThanOrEqual(1_200);

@@ -66,6 +66,14 @@ describe('a reply', () => {
     expect(buttons(state({ phase: 'failed' }))).toEqual(['retry']);
   });
 
+  test('that took steps shows them on request once it is over', () => {
+    for (const phase of ['done', 'cancelled', 'background'] as const) {
+      expect(buttons(state({ phase, blocks: tools }))).toEqual(['steps']);
+    }
+    expect(buttons(state({ phase: 'failed', blocks: tools }))).toEqual(['retry', 'steps']);
+    expect(buttons(state({ phase: 'working', blocks: tools }))).toEqual(['stop']);
+  });
+
   test('says what the agent does now and how much is done, and at the end one line', () => {
     const working = JSON.stringify(renderReply(state({ blocks: tools })));
     expect(working).toContain('Search: BRCA1 expression · 1 min · 1 step done');

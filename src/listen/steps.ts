@@ -1,0 +1,73 @@
+import type { App } from '@slack/bolt';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { StepsModal, StepsPress } from '../relay/steps-modal.ts';
+import { readStepsPage } from '../reply/steps-view.ts';
+import * as words from '../reply/words.ts';
+import type { Telling } from './controls.ts';
+
+/** Who shows the steps. */
+export type StepsListener = Pick<StepsModal, 'show'>;
+
+/** The buttons that show steps: below a reply, and within the modal. */
+const STEPS_ACTION = /^steps(?:_page|_next_page)?$/;
+
+const pressShape = z.looseObject({
+  team: z.looseObject({ id: z.string() }).nullish(),
+  user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
+  trigger_id: z.string(),
+  channel: z.looseObject({ id: z.string() }).optional(),
+  container: z
+    .looseObject({
+      thread_ts: z.string().optional(),
+      message_ts: z.string().optional(),
+      view_id: z.string().optional(),
+    })
+    .optional(),
+  actions: z.array(z.looseObject({ value: z.string() })).min(1),
+});
+
+/** A press, and where to tell of it what cannot be shown. */
+interface PlacedSteps {
+  press: StepsPress;
+  place: Parameters<Telling>[0] | undefined;
+}
+
+/** Takes the presses that show steps; they change nothing, so each is acknowledged at once. */
+export function listenToSteps(app: App, listener: StepsListener, tell: Telling, log: Logger): void {
+  app.action(STEPS_ACTION, async ({ ack, body }) => {
+    const read = readPress(body);
+    await ack();
+    if (read === undefined) {
+      log.debug('a press for steps that is not ours is passed over');
+      return;
+    }
+    // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
+    show(read).catch((error: unknown) => log.warn({ err: error }, 'steps could not be shown'));
+  });
+
+  async function show({ press, place }: PlacedSteps): Promise<void> {
+    const outcome = await listener.show(press);
+    if (outcome !== 'done' && place !== undefined) await tell(place, words.controlOver[outcome]);
+  }
+}
+
+function readPress(body: unknown): PlacedSteps | undefined {
+  const parsed = pressShape.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { team, user, channel, container, actions, trigger_id: triggerId } = parsed.data;
+  const workspace = team?.id ?? user.team_id;
+  const value = actions[0]?.value ?? '';
+  const target =
+    readStepsPage(value) ?? (z.uuid().safeParse(value).success ? { turnId: value, page: 0 } : undefined);
+  if (workspace === undefined || target === undefined) return undefined;
+  const viewId = container?.view_id;
+  const press: StepsPress = {
+    workspace,
+    ...target,
+    modal: viewId === undefined ? { triggerId } : { viewId },
+  };
+  const threadTs = container?.thread_ts ?? container?.message_ts;
+  const place = channel && { workspace, channel: channel.id, person: user.id, threadTs };
+  return { press, place };
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { Refused } from './errors.ts';
+import type { PacedClient } from './paced-client.ts';
+
+/** A trigger lives 3 s, and part of that is over by now: an opening that must wait longer (ms) comes too late. */
+const TRIGGER_MS = 2_000;
+
+const opened = z.looseObject({ view: z.looseObject({ id: z.string() }) });
+const anyAnswer = z.looseObject({});
+
+/** Modals. */
+export class Views {
+  readonly #api: PacedClient;
+
+  constructor(options: { api: PacedClient }) {
+    this.#api = options.api;
+  }
+
+  /** Opens a modal; the answer is its id, or undefined where the trigger lives no more. Throws a SlackError. */
+  async open(triggerId: string, view: object): Promise<string | undefined> {
+    const args = { trigger_id: triggerId, view };
+    try {
+      const answer = await this.#api.tryCall(TRIGGER_MS, 'views.open', args, { schema: opened });
+      return answer?.view.id;
+    } catch (error) {
+      if (error instanceof Refused && /trigger/.test(error.slackCode)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Shows something else in an open modal; nothing where it was closed. Throws a SlackError. */
+  async update(viewId: string, view: object): Promise<void> {
+    try {
+      await this.#api.call('views.update', { view_id: viewId, view }, { schema: anyAnswer });
+    } catch (error) {
+      if (!(error instanceof Refused && error.slackCode === 'not_found')) throw error;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
+import { openScene } from './scene.ts';
+
+const scene = await openScene();
+const { slack } = scene;
+
+/** What the person's open modal shows. */
+function modal(): string {
+  return JSON.stringify(slack.modal(scene.ada)?.blocks ?? []);
+}
+
+async function pressSteps(channel: Channel, root: Message): Promise<void> {
+  const [reply] = scene.replies(channel, root);
+  await slack.click({ person: scene.ada.id, channel: channel.id, ts: reply?.ts ?? '', actionId: 'steps' });
+}
+
+describe('the steps of a turn', () => {
+  test('open in a modal, and its pages turn, also after the bot was started again', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/tools 12');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('12 steps in');
+    await scene.stage.restartBot();
+    await pressSteps(channel, root);
+    await scene.until('the first steps are there', () => modal().includes('1. Look up: entry 1'));
+    expect(modal()).toContain('Nothing about entry 10');
+    expect(modal()).not.toContain('entry 11');
+    await slack.click({ person: scene.ada.id, view: 'modal', actionId: 'steps_next_page' });
+    await scene.until('the last steps are there', () => modal().includes('12. Look up: entry 12'));
+    await slack.click({ person: scene.ada.id, view: 'modal', actionId: 'steps_page' });
+    await scene.until('the first steps are there again', () => modal().includes('1. Look up: entry 1'));
+  });
+
+  test('open at once, and say so where the service is away or has lost them', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/tools 1');
+    await scene.finished(channel, root);
+    const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
+    scene.agent.faults.add({ call, fault: { kind: 'status', status: 404 }, times: 1 });
+    await pressSteps(channel, root);
+    await scene.until('the modal says that they are gone', () =>
+      modal().includes('no longer has this answer'),
+    );
+  });
+
+  test('a press whose trigger has run out is answered with a sentence', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/tools 1');
+    await scene.finished(channel, root);
+    const body = { ok: false, error: 'expired_trigger_id' };
+    scene.slack.faults.add({ call: 'views.open', fault: { kind: 'status', status: 200, body }, times: 1 });
+    await pressSteps(channel, root);
+    const said = await scene.until('a sentence is there', () => slack.ephemerals(scene.ada, channel)[0]);
+    expect(said.text).toContain('press the button again');
+  });
+});

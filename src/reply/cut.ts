@@ -65,6 +65,22 @@ function* flowOf(root: MarkdownNode): Generator<MarkdownNode> {
 const CONTAINER = /^(?:list|listItem|blockquote)$/;
 
 /**
+ * Where a text has so many lines that look like rows, headings or rules that the limits may be passed; undefined
+ * where it has fewer. Cheap, and only a hint of how much has to be parsed to see.
+ */
+export function crowdedAt(text: string): number | undefined {
+  let rows = 0;
+  let others = 0;
+  for (let at = 0; at < text.length; at = lineEnd(text, at) + 1) {
+    const line = text.slice(at, Math.min(lineEnd(text, at), at + 200));
+    if (line.includes('|')) rows += 1;
+    else if (/^[ \t>]*(?:#|-{3}|\*{3}|_{3}|={3})/.test(line)) others += 1;
+    if (rows > ROWS_MOST + 5 || others > BLOCKS_MOST) return lineEnd(text, lineEnd(text, at) + 1);
+  }
+  return undefined;
+}
+
+/**
  * The best cut of a full text behind `first`: between blocks, else between list items or lines, else at a word, else
  * at a grapheme. `least` is where the text should reach at least, `safe` where its last unfinished construct starts.
  */

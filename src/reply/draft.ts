@@ -1,4 +1,4 @@
-import { type Cut, fullCut, structuralCut } from './cut.ts';
+import { type Cut, crowdedAt, fullCut, structuralCut } from './cut.ts';
 import { fallbackText } from './fallback.ts';
 import { lineStart, type MarkdownNode, type ParseCount, parseMarkdown } from './markdown.ts';
 import { OpenPart } from './open-part.ts';
@@ -33,8 +33,6 @@ const PART_LEAST = 9_000;
 const VISIBLE = /[^\s\p{C}\p{Z}]/u;
 /** Stands where a whole message holds only white space. */
 const NOTHING = '…';
-/** Characters that are looked at first for a cut by the limits on blocks and rows. */
-const FIRST_LOOK = 1_500;
 
 /**
  * An answer that grows, as parts of one message each. What it knows is only a saving: the parts follow from the text
@@ -175,7 +173,7 @@ export class Draft {
     opener: number,
     complete: number,
   ): { text: string; tree: MarkdownNode; cut?: Cut } {
-    const first = body.slice(0, opener + FIRST_LOOK);
+    const first = body.slice(0, crowdedAt(body) ?? body.length);
     if (first.length * 2 < body.length) {
       const tree = parseMarkdown(first, this.parsed);
       const cut = structuralCut(first, tree, lineStart(first, first.length));

@@ -5,6 +5,7 @@ export const neededScopes: readonly string[] = [
   'channels:read',
   'chat:write',
   'files:read',
+  'files:write',
   'groups:history',
   'groups:read',
   'im:history',

@@ -48,9 +48,18 @@ export class BotProcess {
     void this.#ended.then(() => this.#ready.resolve(false));
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   /** Whether the process lives, frozen or not. */
   get alive(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Resolves when the process is gone, however it went. */
+  get ended(): Promise<unknown> {
+    return this.#ended;
   }
 
   /** Where it serves, once it takes events and as long as it lives. */

@@ -107,7 +107,7 @@ export class FileRoom {
 
   #sees(team: Team, file: SlackFile | undefined): boolean {
     if (file === undefined || file.teamId !== team.id) return false;
-    if (file.user === team.bot.userId) return true;
+    if (file.user === team.bot.userId || file.givenToApp) return true;
     return file.shares.some((share) => {
       const channel = team.channels.get(share.channel);
       return channel?.kind === 'channel' || channel?.members.has(team.bot.userId);

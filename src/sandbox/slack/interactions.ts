@@ -184,7 +184,9 @@ export class Interactions {
 
   #deleteOriginal({ channel, message, ephemeral }: ResponseTarget): void {
     if (message !== undefined) this.#messages.remove(channel, message);
+    if (ephemeral === undefined) return;
     channel.ephemerals = channel.ephemerals.filter((one) => one !== ephemeral);
+    this.#world.changedFor(ephemeral.user);
   }
 
   #replaceOriginal(
@@ -192,7 +194,9 @@ export class Interactions {
     content: { text: string; blocks: Block[] | undefined },
   ): void {
     if (message !== undefined) this.#messages.edit(channel, message, content);
-    if (ephemeral !== undefined) Object.assign(ephemeral, content);
+    if (ephemeral === undefined) return;
+    Object.assign(ephemeral, content);
+    this.#world.changedFor(ephemeral.user);
   }
 
   #trigger(team: Team, person: Person): string {

@@ -71,6 +71,7 @@ export class Messages {
   postEphemeral(channel: Channel, seen: Omit<Ephemeral, 'ts'>): Ephemeral {
     const ephemeral = { ts: this.#world.ids.ts(), ...seen };
     channel.ephemerals.push(ephemeral);
+    this.#world.changedFor(seen.user);
     return ephemeral;
   }
 

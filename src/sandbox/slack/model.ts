@@ -144,5 +144,7 @@ export interface SlackFile {
   readyAt: number;
   /** Channel id and ts of each message that shows it. */
   shares: { channel: string; ts: string; threadTs?: string }[];
+  /** Put into a modal's file input. */
+  givenToApp?: boolean;
   deleted: boolean;
 }

@@ -73,7 +73,7 @@ export class Views {
   /** @throws Refusal invalid_arguments, duplicate_external_id */
   open(team: Team, user: string, raw: unknown): View {
     const view = this.#make(team, user, raw, 'modal');
-    this.#stacks.set(user, [view]);
+    this.#show(user, [view]);
     return view;
   }
 
@@ -82,7 +82,7 @@ export class Views {
     const stack = this.stack(user);
     if (stack.length >= STACK) throw new Refusal('push_limit_reached');
     const view = this.#make(team, user, raw, 'modal');
-    this.#stacks.set(user, [...stack, view]);
+    this.#show(user, [...stack, view]);
     return view;
   }
 
@@ -102,7 +102,9 @@ export class Views {
     if (old === undefined) throw new Refusal('not_found');
     if (hash !== undefined && hash !== old.hash) throw new Refusal('hash_conflict');
     const fresh = this.#make(team, old.user, raw, old.type, old.externalId);
-    return Object.assign(old, { ...fresh, id: old.id });
+    Object.assign(old, { ...fresh, id: old.id });
+    this.#world.changedFor(old.user);
+    return old;
   }
 
   /** @throws Refusal hash_conflict, invalid_arguments */
@@ -112,12 +114,18 @@ export class Views {
     const view = this.#make(team, user, raw, 'home');
     if (old !== undefined) view.id = old.id;
     this.#homes.set(user, view);
+    this.#world.changedFor(user);
     return view;
   }
 
   /** Closes the modal on top, or all. */
   close(user: string, all: boolean): void {
-    this.#stacks.set(user, all ? [] : this.stack(user).slice(0, -1));
+    this.#show(user, all ? [] : this.stack(user).slice(0, -1));
+  }
+
+  #show(user: string, stack: View[]): void {
+    this.#stacks.set(user, stack);
+    this.#world.changedFor(user);
   }
 
   #make(team: Team, user: string, raw: unknown, type: View['type'], knownExternalId?: string): View {

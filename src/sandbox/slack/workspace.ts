@@ -115,6 +115,11 @@ export class SlackWorkspace extends Clickers {
     return this.parts.world.onChange(listener);
   }
 
+  /** Called when what only one person sees has changed: ephemeral messages, modals, the Home tab. */
+  onPrivateChange(listener: (user: string) => void): () => void {
+    return this.parts.world.onPrivateChange(listener);
+  }
+
   /** Sends events to the app's own server from now on. @throws if the address does not answer Slack's challenge */
   async useHttp(addresses: HttpAddresses): Promise<void> {
     const { signingSecret, ackTimeoutMs } = this.#machinery;

@@ -42,6 +42,7 @@ export class World {
   readonly teams = new Map<string, Team>();
   readonly files = new Map<string, SlackFile>();
   readonly #listeners = new Set<(change: Change) => void>();
+  readonly #privateListeners = new Set<(user: string) => void>();
 
   constructor(clock: Clock, random: Random) {
     this.clock = clock;
@@ -56,6 +57,16 @@ export class World {
 
   changed(kind: Change['kind'], channel: Channel, message: Message): void {
     for (const listener of this.#listeners) listener({ kind, at: this.clock.now(), channel, message });
+  }
+
+  /** Called when what only this person sees has changed: ephemeral messages, modals, the Home tab. */
+  onPrivateChange(listener: (user: string) => void): () => void {
+    this.#privateListeners.add(listener);
+    return () => this.#privateListeners.delete(listener);
+  }
+
+  changedFor(user: string): void {
+    for (const listener of this.#privateListeners) listener(user);
   }
 
   /** Adds a workspace in which the app `appId` is installed. */

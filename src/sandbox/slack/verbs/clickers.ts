@@ -1,6 +1,6 @@
 import { filledIn, pressed } from '../elements.ts';
 import type { InteractionResult, ResponseTarget } from '../interactions.ts';
-import { messageJson } from '../json.ts';
+import { fileJson, messageJson } from '../json.ts';
 import { type Channel, type Fields, isFields, type Person, type Team } from '../model.ts';
 import { type View, viewJson } from '../views.ts';
 import type { ChannelRef, PersonRef } from './admins.ts';
@@ -16,6 +16,10 @@ export interface Click {
   actionId: string;
   /** The value of the button or option that is meant, where several share the action_id. */
   value?: string;
+  /** The values of all that is chosen, where an element takes several. */
+  values?: string[];
+  /** What the inputs of the view hold at that moment; see submitView. */
+  state?: Record<string, string | string[]>;
 }
 
 /** What people press: buttons, commands, shortcuts, modals, the Home tab. */
@@ -110,7 +114,8 @@ export class Clickers extends Speakers {
   }
 
   /**
-   * Submits the topmost modal. `values` are by action_id: text, the value of an option, or several.
+   * Submits the topmost modal. `values` are by action_id (or `block_id/action_id`): text, the value of an option,
+   * the id of an uploaded file, or several.
    * @throws if no modal is open
    */
   async submitView(
@@ -118,7 +123,7 @@ export class Clickers extends Speakers {
     values: Record<string, string | string[]> = {},
   ): Promise<InteractionResult> {
     const { person, team, view } = this.topmost(personRef);
-    view.values = filledIn(view.blocks, values);
+    this.fill(view, values);
     const payload = { type: 'view_submission', view: this.viewOf(team, view), response_urls: [] };
     const sent = await this.parts.interactions.send(team, person, payload);
     if (sent.acked) this.answered(team, view, sent.body);
@@ -160,11 +165,20 @@ export class Clickers extends Speakers {
   ): Promise<InteractionResult> {
     const view = where === 'home' ? this.home(person) : this.modal(person);
     if (view === undefined) throw new Error(`${person.name} has no ${where} view open.`);
+    if (click.state !== undefined) this.fill(view, click.state);
     return this.parts.interactions.send(team, person, {
       type: 'block_actions',
       container: { type: 'view', view_id: view.id },
       view: this.viewOf(team, view),
       actions: [pressed(view.blocks, click, this.parts.world.ids.ts())],
+    });
+  }
+
+  private fill(view: View, values: Record<string, string | string[]>): void {
+    const { world } = this.parts;
+    view.values = filledIn(view.blocks, values, (id) => {
+      const file = world.files.get(id);
+      return file === undefined ? undefined : fileJson(world, file, false);
     });
   }
 

@@ -58,6 +58,14 @@ export class Speakers extends Admins {
     return messages.postInvitation(channel, draft, () => this.invite(channel, undefined, person));
   }
 
+  /** A person puts a file into a modal's file input: the app may read it although no message shows it. */
+  upload(person: PersonRef, file: SharedFile): SlackFile {
+    const { id, teamId } = this.person(person);
+    const added = this.addFile(this.parts.world.team(teamId), id, file);
+    added.givenToApp = true;
+    return added;
+  }
+
   /** A person edits a message. */
   edit(channelRef: ChannelRef, ts: string, text: string): void {
     const channel = this.channel(channelRef);

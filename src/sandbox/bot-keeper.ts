@@ -1,0 +1,58 @@
+import type { BotPhase, BotState } from './bot-state.ts';
+import { BotProcess } from './chaos/bot-process.ts';
+
+/** The bot as a process of its own, which can be killed in the middle of its work and started again. */
+export class BotKeeper {
+  readonly #settings: Readonly<Record<string, string>>;
+  readonly #logFile: string;
+  readonly #listeners = new Set<(state: BotState) => void>();
+  #process: BotProcess | undefined;
+  /** However this process ends, the bot does not outlive it. */
+  readonly #killAtExit = () => void this.#process?.kill();
+  #state: BotState = { phase: 'down', pid: undefined, since: Date.now() };
+
+  /** `settings` are the bot's environment; its log lines are added to `logFile`. */
+  constructor(settings: Readonly<Record<string, string>>, logFile: string) {
+    this.#settings = settings;
+    this.#logFile = logFile;
+    process.once('exit', this.#killAtExit);
+  }
+
+  get state(): BotState {
+    return this.#state;
+  }
+
+  onState(listener: (state: BotState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Starts it where it is down; resolves when it takes events. @throws where it ends before that */
+  async start(): Promise<void> {
+    if (this.#process?.alive) return;
+    const started = new BotProcess(this.#settings, this.#logFile);
+    this.#process = started;
+    this.#be('starting');
+    void started.ended.then(() => {
+      if (this.#process === started) this.#be('down');
+    });
+    if (!(await started.ready())) throw new Error(`The bot did not start; ${this.#logFile} says why.`);
+    this.#be('running');
+  }
+
+  /** kill -9. */
+  async crash(): Promise<void> {
+    if (this.#process?.alive) await this.#process.kill();
+  }
+
+  /** Asks it to end its work and go. */
+  async stop(): Promise<void> {
+    process.off('exit', this.#killAtExit);
+    if (this.#process?.alive) await this.#process.stop();
+  }
+
+  #be(phase: BotPhase): void {
+    this.#state = { phase, pid: phase === 'down' ? undefined : this.#process?.pid, since: Date.now() };
+    for (const listener of this.#listeners) listener(this.#state);
+  }
+}

@@ -1,0 +1,29 @@
+import { h } from './dom.ts';
+
+/** Asks before something that cannot be taken back. */
+export function sure(question: { title: string; text: string; yes: string; no?: string }): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const answer = (yes: boolean) => () => {
+    resolve(yes);
+    dialog.close();
+  };
+  const dialog = h(
+    'dialog',
+    { class: 'modal small', 'aria-labelledby': 'question' },
+    h('h2', { id: 'question' }, question.title),
+    h('p', {}, question.text),
+    h(
+      'div',
+      { class: 'modal-foot' },
+      h('button', { type: 'button', class: 'button', onclick: answer(false) }, question.no ?? 'Cancel'),
+      h('button', { type: 'button', class: 'button danger', onclick: answer(true) }, question.yes),
+    ),
+  );
+  dialog.addEventListener('close', () => {
+    resolve(false);
+    dialog.remove();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  return promise;
+}

@@ -1,0 +1,66 @@
+/** Nodes and texts to put into an element; what is false or undefined is left out. */
+export type Child = Node | string | false | undefined | Child[];
+
+type Attribute = string | number | boolean | undefined | ((event: Event) => void);
+
+/** Makes an element. Functions become listeners (`onclick`), true an empty attribute; texts are never read as HTML. */
+export function h<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Record<string, Attribute> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) continue;
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  element.append(...flat(children));
+  return element;
+}
+
+function flat(children: Child[]): (Node | string)[] {
+  return children.flatMap((child) => {
+    if (child === undefined || child === false) return [];
+    return Array.isArray(child) ? flat(child) : [child];
+  });
+}
+
+/** Puts these in place of what an element holds. */
+export function fill(element: Element, ...children: Child[]): void {
+  element.replaceChildren(...flat(children));
+}
+
+/** The element with this id. @throws if the page has none */
+export function byId(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`The page has no element ${id}.`);
+  return found;
+}
+
+/** An address that a link may lead to: of the web, or of a mail. */
+export function safeAddress(raw: unknown): string | undefined {
+  if (typeof raw !== 'string' || !URL.canParse(raw)) return undefined;
+  return ['http:', 'https:', 'mailto:'].includes(new URL(raw).protocol) ? raw : undefined;
+}
+
+/** A link that opens beside the page; plain text where its address is not one of the web. */
+export function link(address: unknown, ...children: Child[]): HTMLElement {
+  const href = safeAddress(address);
+  if (href === undefined) return h('span', {}, ...children);
+  return h('a', { href, target: '_blank', rel: 'noopener noreferrer' }, ...children);
+}
+
+/** Runs a change and puts the focus back on the element with the same `data-key`, if it held it. */
+export function keepingFocus(root: Element, change: () => void): void {
+  const active = document.activeElement;
+  const held = active instanceof HTMLElement && root.contains(active) ? active : undefined;
+  const key = held?.dataset.key;
+  change();
+  if (held === undefined || root.contains(held)) return;
+  const again = [...root.querySelectorAll('[data-key]')].find(
+    (one) => one instanceof HTMLElement && one.dataset.key === key,
+  );
+  if (again instanceof HTMLElement) again.focus();
+  else if (root instanceof HTMLElement) root.focus();
+}

@@ -1,0 +1,37 @@
+import type { Composer } from './composer.ts';
+
+/** What the sample table says about itself while it is dragged. */
+export const sampleType = 'application/x-taskthread-sample';
+
+/** Files dropped anywhere on a pane go to its composer; so does the sample table of the welcome. */
+export function takeDrops(pane: HTMLElement, composer: Composer, sample: () => Promise<File>): void {
+  let depth = 0;
+  const wanted = ({ dataTransfer }: DragEvent) =>
+    dataTransfer !== null &&
+    (dataTransfer.types.includes('Files') || dataTransfer.types.includes(sampleType));
+  const mark = (by: number) => {
+    depth = Math.max(0, depth + by);
+    pane.classList.toggle('dropping', depth > 0);
+  };
+  pane.addEventListener('dragenter', (event) => {
+    if (wanted(event)) mark(1);
+  });
+  pane.addEventListener('dragleave', (event) => {
+    if (wanted(event)) mark(-1);
+  });
+  pane.addEventListener('dragover', (event) => {
+    if (wanted(event)) event.preventDefault();
+  });
+  const take = async ({ dataTransfer }: DragEvent) => {
+    // What is dropped can be read only now, not after a wait.
+    const files = [...(dataTransfer?.files ?? [])];
+    const isSample = dataTransfer?.types.includes(sampleType) === true;
+    composer.attach(isSample ? [await sample()] : files);
+  };
+  pane.addEventListener('drop', (event) => {
+    if (!wanted(event)) return;
+    event.preventDefault();
+    mark(-depth);
+    void take(event);
+  });
+}

@@ -1,0 +1,178 @@
+import type { Fields } from '../wire.ts';
+import { type Child, h } from './dom.ts';
+import { objects, plain, text } from './json.ts';
+import { state } from './state.ts';
+
+/** How the element's texts are called in HTML. */
+const written: Record<string, string> = {
+  email_text_input: 'email',
+  url_text_input: 'url',
+  number_input: 'number',
+  datepicker: 'date',
+  timepicker: 'time',
+  datetimepicker: 'datetime-local',
+};
+const fromOptions = ['static_select', 'external_select', 'multi_static_select', 'multi_external_select'];
+const fromWorld = ['users_select', 'channels_select', 'conversations_select'];
+
+/** Every element that holds something people write or choose. */
+export const inputTypes: ReadonlySet<string> = new Set([
+  ...Object.keys(written),
+  ...fromOptions,
+  ...fromWorld,
+  ...fromWorld.map((type) => `multi_${type}`),
+  'plain_text_input',
+  'rich_text_input',
+  'radio_buttons',
+  'checkboxes',
+  'file_input',
+]);
+
+interface Option {
+  value: string;
+  label: string;
+  about?: string;
+}
+
+/**
+ * An input. `key` is `block_id/action_id`, under which forms find it; `changed` hears the values after each change.
+ * `labelled` is the id of its label, where it has one of its own.
+ */
+export function choiceInput(
+  one: Fields,
+  key: string,
+  changed: (values: string[]) => void,
+  labelled?: { by: string; describedBy: string | undefined },
+): HTMLElement {
+  const type = text(one.type);
+  const common = {
+    'data-input': key,
+    'data-key': key,
+    'aria-labelledby': labelled?.by,
+    'aria-describedby': labelled?.describedBy,
+    'aria-label':
+      labelled === undefined ? plain(one.placeholder) || text(one.action_id).replaceAll('_', ' ') : undefined,
+  };
+  const tell = (event: Event) => {
+    const { currentTarget } = event;
+    if (currentTarget instanceof HTMLElement) changed(valuesOf(currentTarget));
+  };
+  if (type === 'plain_text_input' || type === 'rich_text_input') return writing(one, common, tell);
+  if (type === 'file_input') {
+    const most = Number(one.max_files) || 10;
+    return h('input', { type: 'file', ...common, multiple: most > 1, accept: accepted(one), onchange: tell });
+  }
+  if (type in written) {
+    const initial = text(one.initial_value ?? one.initial_date ?? one.initial_time);
+    const limits = { min: text(one.min_value) || undefined, max: text(one.max_value) || undefined };
+    return h('input', { type: written[type], ...common, ...limits, value: initial, onchange: tell });
+  }
+  if (type === 'radio_buttons' || type === 'checkboxes' || type.startsWith('multi_')) {
+    return ticks(
+      type === 'radio_buttons' ? 'radio' : 'checkbox',
+      optionsOf(one),
+      initials(one),
+      common,
+      tell,
+    );
+  }
+  const [chosen] = initials(one);
+  const options = optionsOf(one).map(({ value, label }) =>
+    h('option', { value, selected: value === chosen }, label),
+  );
+  const none = h(
+    'option',
+    { value: '', disabled: true, selected: chosen === undefined },
+    plain(one.placeholder) || 'Choose',
+  );
+  return h('select', { ...common, onchange: tell }, chosen === undefined && none, options);
+}
+
+type Common = Record<string, string | undefined>;
+
+function writing(one: Fields, common: Common, tell: (event: Event) => void): HTMLElement {
+  const attributes = {
+    ...common,
+    placeholder: plain(one.placeholder) || undefined,
+    minlength: Number(one.min_length) || undefined,
+    maxlength: Number(one.max_length) || undefined,
+    onchange: tell,
+  };
+  const initial = text(one.initial_value);
+  if (one.multiline === true || one.type === 'rich_text_input')
+    return h('textarea', { rows: 4, ...attributes }, initial);
+  return h('input', { type: 'text', value: initial, ...attributes });
+}
+
+function ticks(
+  kind: 'radio' | 'checkbox',
+  options: Option[],
+  chosen: string[],
+  common: Common,
+  tell: (event: Event) => void,
+): HTMLElement {
+  const rows: Child[] = options.map(({ value, label, about }) =>
+    h(
+      'label',
+      { class: 'tick' },
+      h('input', { type: kind, name: common['data-input'], value, checked: chosen.includes(value) }),
+      h('span', {}, label, about !== undefined && h('small', {}, about)),
+    ),
+  );
+  return h(
+    'div',
+    { role: kind === 'radio' ? 'radiogroup' : 'group', class: 'ticks', ...common, onchange: tell },
+    rows,
+  );
+}
+
+function accepted(one: Fields): string | undefined {
+  const types: unknown[] = Array.isArray(one.filetypes) ? one.filetypes : [];
+  return types.length === 0 ? undefined : types.map((type) => `.${text(type)}`).join(',');
+}
+
+function optionsOf(one: Fields): Option[] {
+  const type = text(one.type).replace(/^multi_/, '');
+  if (type === 'users_select')
+    return state.world.people.map(({ id, realName }) => ({ value: id, label: realName }));
+  if (fromWorld.includes(type)) {
+    return state.world.channels
+      .filter(({ kind }) => type === 'conversations_select' || kind === 'channel')
+      .map(({ id, kind, name }) => ({
+        value: id,
+        label: kind === 'im' || kind === 'mpim' ? name : `#${name}`,
+      }));
+  }
+  const grouped = objects(one.option_groups).flatMap((group) => objects(group.options));
+  return [...objects(one.options), ...grouped].map((option) => ({
+    value: text(option.value),
+    label: plain(option.text),
+    ...(option.description === undefined ? {} : { about: plain(option.description) }),
+  }));
+}
+
+function initials(one: Fields): string[] {
+  const single = [
+    one.initial_user,
+    one.initial_channel,
+    one.initial_conversation === undefined && one.default_to_current_conversation === true
+      ? state.channel
+      : one.initial_conversation,
+  ];
+  const lists = [one.initial_users, one.initial_channels, one.initial_conversations];
+  const options = [...objects(one.initial_options), ...objects([one.initial_option])].map(
+    ({ value }) => value,
+  );
+  return [...single, ...lists.flat(), ...options].filter((value) => typeof value === 'string');
+}
+
+/** What an input holds. */
+export function valuesOf(input: HTMLElement): string[] {
+  if (input instanceof HTMLInputElement || input instanceof HTMLTextAreaElement) {
+    if (input.type === 'datetime-local' && input.value !== '')
+      return [String(Math.floor(new Date(input.value).getTime() / 1_000))];
+    return input.type === 'file' || input.value === '' ? [] : [input.value];
+  }
+  if (input instanceof HTMLSelectElement) return input.value === '' ? [] : [input.value];
+  return [...input.querySelectorAll('input')].filter(({ checked }) => checked).map(({ value }) => value);
+}

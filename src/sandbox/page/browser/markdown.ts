@@ -1,0 +1,98 @@
+import type { AlignType, Nodes, Root, Table } from 'mdast';
+import { type Child, h, link } from './dom.ts';
+
+/** A Markdown tree as people read it. HTML in it is shown as text, pictures become links, as in Slack. */
+export function markdown(tree: Root): Child[] {
+  return tree.children.map(node);
+}
+
+function inside(parent: { children: Nodes[] }): Child[] {
+  return parent.children.map(node);
+}
+
+function node(one: Nodes): Child {
+  switch (one.type) {
+    case 'text':
+      return one.value;
+    case 'html':
+      return one.value;
+    case 'paragraph':
+      return h('p', {}, ...inside(one));
+    case 'heading':
+      // Slack shows all headings in one size; below the page's own headings, the third level is right.
+      return h('h3', { class: 'md-heading' }, ...inside(one));
+    case 'strong':
+      return h('strong', {}, ...inside(one));
+    case 'emphasis':
+      return h('em', {}, ...inside(one));
+    case 'delete':
+      return h('s', {}, ...inside(one));
+    case 'inlineCode':
+      return h('code', {}, one.value);
+    case 'code':
+      return h(
+        'pre',
+        { tabindex: 0, 'aria-label': one.lang ? `Code, ${one.lang}` : 'Code' },
+        h('code', {}, one.value),
+      );
+    case 'blockquote':
+      return h('blockquote', {}, ...inside(one));
+    case 'list':
+      return one.ordered ? h('ol', { start: one.start ?? 1 }, ...inside(one)) : h('ul', {}, ...inside(one));
+    case 'listItem':
+      return h('li', one.checked == null ? {} : { class: 'task' }, checkbox(one.checked), ...inside(one));
+    case 'thematicBreak':
+      return h('hr');
+    case 'break':
+      return h('br');
+    case 'link':
+      return link(one.url, ...inside(one));
+    case 'image':
+      return link(one.url, one.alt || one.url);
+    case 'table':
+      return table(one);
+    case 'footnoteReference':
+      return h('sup', {}, one.label ?? one.identifier);
+    case 'footnoteDefinition':
+      return h('p', { class: 'footnote' }, h('sup', {}, one.label ?? one.identifier), ' ', ...inside(one));
+    case 'linkReference':
+      return h('span', {}, ...inside(one));
+    case 'imageReference':
+      return one.alt ?? '';
+    case 'definition':
+      return undefined;
+    default:
+      return 'children' in one ? inside(one) : undefined;
+  }
+}
+
+function checkbox(checked: boolean | null | undefined): Child {
+  if (checked == null) return undefined;
+  const label = checked ? 'Done' : 'To do';
+  return h('span', { class: 'task-box', role: 'img', 'aria-label': label }, checked ? '☑' : '☐');
+}
+
+function table({ children, align }: Table): Child {
+  const [head, ...rows] = children;
+  const cells = (row: Table['children'][number] | undefined, tag: 'th' | 'td') =>
+    row?.children.map((cell, column) =>
+      h(tag, { class: side(align?.[column]), ...(tag === 'th' ? { scope: 'col' } : {}) }, ...inside(cell)),
+    );
+  return tableFrame(
+    h('thead', {}, h('tr', {}, cells(head, 'th'))),
+    h('tbody', {}, ...rows.map((row) => h('tr', {}, cells(row, 'td')))),
+  );
+}
+
+function side(align: AlignType | undefined): string | undefined {
+  return align == null ? undefined : `align-${align}`;
+}
+
+/** A table that scrolls by itself where it is too wide. */
+export function tableFrame(...children: Child[]): HTMLElement {
+  return h(
+    'div',
+    { class: 'table-frame', tabindex: 0, role: 'region', 'aria-label': 'Table' },
+    h('table', {}, ...children),
+  );
+}

@@ -1,0 +1,75 @@
+import type { SeenMessage } from '../wire.ts';
+import { sure } from './dialogs.ts';
+import { h } from './dom.ts';
+import { editBox } from './edit-box.ts';
+import { emoji, usualEmoji } from './emoji.ts';
+import { icon } from './icons.ts';
+import { act } from './live.ts';
+import { type MenuItem, openMenu } from './menu.ts';
+import type { Where } from './message.ts';
+import { worked } from './notices.ts';
+import { state } from './state.ts';
+
+/** The buttons of a message: react, reply, and what else can be done with it. */
+export function toolbar(current: () => SeenMessage, where: Where, article: HTMLElement): HTMLElement {
+  const react = tool('Add a reaction', 'smile', () =>
+    openMenu(react, 'Reactions', reactions(current()), true),
+  );
+  react.setAttribute('aria-haspopup', 'menu');
+  const reply = tool('Reply in thread', 'thread', () => {
+    const { channel, ts, thread } = current();
+    state.go(channel, thread ?? ts);
+  });
+  const more = tool('More actions', 'more', () =>
+    openMenu(more, 'More actions', otherActions(current(), article)),
+  );
+  more.setAttribute('aria-haspopup', 'menu');
+  return h('div', { class: 'tools' }, react, where === 'channel' && reply, more);
+}
+
+function tool(name: string, picture: string, use: () => void): HTMLButtonElement {
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'icon-button',
+      'aria-label': name,
+      title: name,
+      'data-key': `tool/${name}`,
+      onclick: use,
+    },
+    icon(picture),
+  );
+}
+
+function reactions({ channel, ts }: SeenMessage): MenuItem[] {
+  return usualEmoji.map((name) => ({
+    label: emoji(name),
+    name: name === '+1' ? 'thumbs up' : name.replaceAll('_', ' '),
+    choose: () => void worked(act({ kind: 'react', person: state.me, channel, ts, name, on: true })),
+  }));
+}
+
+function otherActions(message: SeenMessage, article: HTMLElement): MenuItem[] {
+  const { channel, ts } = message;
+  const offered = message.ephemeral ? [] : (state.basics?.messageShortcuts ?? []);
+  const shortcuts = offered.map(({ id, name }) => ({
+    label: name,
+    choose: () => void worked(act({ kind: 'shortcut', person: state.me, callbackId: id, channel, ts })),
+  }));
+  const copy = { label: 'Copy text', choose: () => void navigator.clipboard.writeText(article.innerText) };
+  if (message.user !== state.me) return [...shortcuts, copy];
+  return [
+    ...shortcuts,
+    { label: 'Edit message', choose: () => editBox(message, article) },
+    copy,
+    { label: 'Delete message', danger: true, choose: () => void remove(message) },
+  ];
+}
+
+async function remove({ channel, ts }: SeenMessage): Promise<void> {
+  const text = 'The app is told about it, as in Slack.';
+  if (await sure({ title: 'Delete this message?', text, yes: 'Delete' })) {
+    await worked(act({ kind: 'remove', person: state.me, channel, ts }));
+  }
+}

@@ -1,0 +1,32 @@
+import type { Outcome } from '../wire.ts';
+import { byId, h } from './dom.ts';
+
+let words: string[] = [];
+let waiting = false;
+
+/** Tells a screen reader, at most one sentence a second: what comes together is read together. */
+export function announce(sentence: string): void {
+  words.push(sentence);
+  if (waiting) return;
+  waiting = true;
+  setTimeout(() => {
+    const said = words.length > 3 ? [...words.slice(0, 2), `and ${words.length - 2} more`] : words;
+    byId('announcer').textContent = said.join('. ');
+    words = [];
+    waiting = false;
+  }, 1_000);
+}
+
+/** Shows a sentence for a while. */
+export function warn(sentence: string): void {
+  const note = h('p', { class: 'warning' }, sentence);
+  byId('warnings').append(note);
+  setTimeout(() => note.remove(), 8_000);
+}
+
+/** Warns where a deed did not work out; the answer is whether it did. */
+export async function worked(doing: Promise<Outcome>): Promise<boolean> {
+  const { ok, error } = await doing;
+  if (!ok && error !== undefined) warn(error);
+  return ok;
+}

@@ -1,0 +1,127 @@
+import type { Composer } from './composer.ts';
+import { h } from './dom.ts';
+import { sampleType } from './drop.ts';
+import { sizeWords } from './files.ts';
+import { icon } from './icons.ts';
+import { state } from './state.ts';
+
+interface Try {
+  title: string;
+  text: string;
+  withSample: boolean;
+}
+
+const tries: Try[] = [
+  {
+    title: 'What is in this run?',
+    text: 'What is in this run? Please summarise the columns.',
+    withSample: true,
+  },
+  { title: 'Write something long', text: 'Write the long version.\n/long 6000', withSample: false },
+  {
+    title: 'Work for a minute, so that I can press Stop',
+    text: 'Take a minute for this.\n/slow 60',
+    withSample: false,
+  },
+];
+
+/** The sample table as a file. */
+export async function sampleFile(): Promise<File> {
+  const response = await fetch('/sample');
+  return new File([await response.blob()], state.basics?.sample.name ?? 'sample.csv', { type: 'text/csv' });
+}
+
+/** What newcomers read first: what this is, three things to try, and what to watch for. */
+export class Welcome {
+  readonly element = h('details', { class: 'welcome', open: true });
+  readonly #composer: Composer;
+
+  constructor(composer: Composer) {
+    this.#composer = composer;
+  }
+
+  /** Makes room for messages where there are some. */
+  open(empty: boolean): void {
+    this.element.open = empty;
+  }
+
+  draw(): void {
+    const { sample } = state.basics ?? {};
+    if (sample === undefined || this.element.childElementCount > 0) return;
+    const chip = h(
+      'button',
+      { type: 'button', class: 'sample', draggable: 'true', onclick: () => void this.#attachSample() },
+      icon('file'),
+      h(
+        'span',
+        {},
+        h('strong', {}, sample.name),
+        h('span', { class: 'soft' }, ` ${sizeWords(sample.bytes)}`),
+      ),
+      h('span', { class: 'soft' }, 'Drag it below, or press to attach'),
+    );
+    chip.addEventListener('dragstart', ({ dataTransfer }) => {
+      dataTransfer?.setData(sampleType, sample.name);
+      dataTransfer?.setData('text/plain', sample.name);
+    });
+    this.element.append(
+      h('summary', {}, h('h2', {}, 'Try it: ask the agent, in a thread')),
+      h(
+        'p',
+        { class: 'lead' },
+        'This is a small Slack workspace on your own machine, with the real Taskthread bot in it. ',
+        'Mention it, and its answer grows in the thread. Nothing leaves this computer.',
+      ),
+      chip,
+      h(
+        'ul',
+        { class: 'tries', 'aria-label': 'Three things to try' },
+        ...tries.map((one) => this.#tryRow(one)),
+      ),
+      h(
+        'details',
+        { class: 'watch', open: true },
+        h('summary', {}, 'What to watch for'),
+        h(
+          'ul',
+          {},
+          h(
+            'li',
+            {},
+            'The first words come at once; from then on one message grows, edited every few seconds.',
+          ),
+          h(
+            'li',
+            {},
+            'Stop keeps what was written. A message sent meanwhile waits its turn, with an hourglass on it.',
+          ),
+          h('li', {}, 'Files come back as links in the thread, and the links work.'),
+          h(
+            'li',
+            {},
+            'Behind the scenes, kill the bot in the middle of an answer: it goes on in the same message.',
+          ),
+        ),
+      ),
+    );
+  }
+
+  #tryRow({ title, text, withSample }: Try): HTMLElement {
+    const use = async () =>
+      this.#composer.suggest(`@taskthread ${text}`, withSample ? [await sampleFile()] : []);
+    return h(
+      'li',
+      {},
+      h(
+        'button',
+        { type: 'button', class: 'try', onclick: () => void use() },
+        title,
+        withSample && h('span', { class: 'soft' }, ' with the sample table'),
+      ),
+    );
+  }
+
+  async #attachSample(): Promise<void> {
+    this.#composer.attach([await sampleFile()]);
+  }
+}

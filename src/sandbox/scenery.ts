@@ -1,0 +1,76 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startS3 } from './agent/s3.ts';
+import { type AgentService, type AgentServiceOptions, startAgentService } from './agent/service.ts';
+import { type SlackWorkspace, type SlackWorkspaceOptions, startSlackWorkspace } from './slack/workspace.ts';
+
+/** What the bot stands between. */
+export interface SceneryOptions {
+  slack?: SlackWorkspaceOptions;
+  agent?: AgentServiceOptions;
+  /** Bytes lie in a real S3 server; in a folder when left out. */
+  s3?: boolean;
+  /** Events come by Socket Mode when left out. */
+  transport?: 'socket' | 'http';
+  /** A database of its own under a temporary folder when left out. */
+  databaseUrl?: string;
+  /** Settings beside those that the scenery makes. */
+  settings?: Record<string, string>;
+}
+
+/** A Slack workspace and an agent service on this machine, and how a bot finds them. */
+export interface Scenery {
+  readonly slack: SlackWorkspace;
+  readonly agent: AgentService;
+  /** The bot's settings. */
+  readonly settings: Record<string, string>;
+  /** A temporary folder, gone at the end. */
+  readonly folder: string;
+}
+
+/** Starts both on free ports of 127.0.0.1; the steps added to `undo`, taken last first, leave nothing behind. */
+export async function setScenery(
+  options: SceneryOptions,
+  undo: (() => Promise<unknown>)[],
+): Promise<Scenery> {
+  const folder = await mkdtemp(join(tmpdir(), 'taskthread-'));
+  undo.push(() => rm(folder, { recursive: true, force: true }));
+  // Where we are root, the database's own user must get to its folder.
+  await chmod(folder, 0o711);
+  const slack = await startSlackWorkspace(options.slack ?? {});
+  undo.push(() => slack.stop());
+  const agent = await startAgent(options, folder, undo);
+  const settings = {
+    SLACK_BOT_TOKEN: slack.botToken,
+    ...(options.transport === 'http'
+      ? { SLACK_SIGNING_SECRET: slack.signingSecret }
+      : { SLACK_APP_TOKEN: slack.appToken }),
+    SLACK_API_URL: slack.apiUrl,
+    AGENT_BASE_URL: agent.url,
+    AGENT_API_KEY: agent.apiKey,
+    PRIVATE_HOSTS: '127.0.0.1',
+    ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
+    DATA_FOLDER: join(folder, 'data'),
+    PORT: '0',
+    HOST: '127.0.0.1',
+    ...options.settings,
+  };
+  return { slack, agent, settings, folder };
+}
+
+async function startAgent(
+  options: SceneryOptions,
+  folder: string,
+  undo: (() => Promise<unknown>)[],
+): Promise<AgentService> {
+  let storage = options.agent?.storage;
+  if (options.s3 === true) {
+    const s3 = await startS3({ folder: join(folder, 's3') });
+    undo.push(() => s3.stop());
+    storage = { s3 };
+  }
+  const agent = await startAgentService({ ...options.agent, ...(storage === undefined ? {} : { storage }) });
+  undo.push(() => agent.stop());
+  return agent;
+}

@@ -1,0 +1,217 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { describeInBrowser, goTo, openBrowser, threadOf, type Visit } from './browser.ts';
+import { everyBlock } from './every-block.ts';
+import { call, offers, startTestApp } from './test-app.ts';
+
+const patience = { timeout: 10_000 };
+
+describeInBrowser('what apps show on the page', () => {
+  let visit: Visit;
+  let heard: unknown[];
+  let page: Page;
+  let channel: string;
+  beforeAll(async () => {
+    visit = await openBrowser({ bot: false, slack: { limits: 'off', agent: true }, offers });
+    const { slack } = visit.playground;
+    const started = await startTestApp(slack);
+    heard = started.heard;
+    channel = [...slack.team.channels.values()].find(({ name }) => name === 'sequencing')?.id ?? '';
+    page = await visit.open();
+    return async () => {
+      await started.app.stop();
+      await visit.close();
+    };
+  });
+  const post = (args: object) =>
+    call(visit.playground.slack, 'chat.postMessage', { channel, text: 'x', ...args });
+  const last = () => page.locator('#channel article').last();
+
+  test('every block type is shown, and what looks like HTML stays text', async () => {
+    await post({ blocks: everyBlock(visit.playground.page.url) });
+    await last().getByText('A header', { exact: true }).waitFor();
+    const words = await last().innerText();
+    for (const shown of [
+      'A heading',
+      '<b>no HTML</b>',
+      '<script>alert(1)</script>',
+      '<b> 🎉',
+      'Field two <i>',
+      'quoted',
+      'A picture from far away',
+      '🧬',
+      'an item',
+      'Looking at the run 1 of 2',
+      'Draw the chart',
+      'A card',
+      'inside',
+    ]) {
+      expect(words).toContain(shown);
+    }
+    expect(await last().locator('.unknown').allInnerTexts()).toEqual([]);
+    expect(await last().locator('table').allInnerTexts()).toEqual([
+      'gene\treads\nTP53\t12',
+      'name\tvalue\nalpha\t1',
+    ]);
+    expect(await last().getByText('not a link').getAttribute('href')).toBeNull();
+    expect(await last().locator('script, iframe, b').count()).toBe(0);
+    expect(await last().locator('img').count()).toBe(0);
+  });
+
+  test('a block type that nobody knows is named', async () => {
+    const { slack } = visit.playground;
+    const [ada = ''] = [...slack.team.people.values()].flatMap(({ id, name }) =>
+      name === 'ada' ? [id] : [],
+    );
+    slack.say({ person: ada, channel, text: 'x', blocks: [{ type: 'hologram' }] });
+    await expect.poll(() => last().innerText(), patience).toContain('Unknown block type: hologram');
+  });
+
+  test('presses and choices reach the app', async () => {
+    await post({ blocks: everyBlock(visit.playground.page.url) });
+    const before = heard.length;
+    await last().getByRole('button', { name: 'stop' }).click();
+    await last().getByRole('button', { name: 'delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Yes' }).click();
+    await last().getByLabel('Pick one').selectOption('two');
+    await last().getByLabel('Who').selectOption({ label: 'Grace Okafor' });
+    await last().getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'two' }).click();
+    await last().getByRole('group', { name: 'ticks' }).getByLabel('one').check();
+    await last().getByRole('radiogroup', { name: 'radio' }).getByLabel('two').check();
+    await last().getByLabel('day', { exact: true }).fill('2026-12-24');
+    await last().getByRole('button', { name: 'Bad answer' }).click();
+    await expect.poll(() => heard.length - before, patience).toBe(9);
+    expect(heard.slice(before)).toMatchObject([
+      { action_id: 'stop', value: 'turn-1' },
+      { action_id: 'delete' },
+      { action_id: 'pick', selected_option: { value: 'two' } },
+      { action_id: 'who', selected_user: expect.stringMatching(/^U/) },
+      { action_id: 'more', selected_option: { value: 'two' } },
+      { action_id: 'ticks', selected_options: [{ value: 'one' }] },
+      { action_id: 'radio', selected_option: { value: 'two' } },
+      { action_id: 'day', selected_date: '2026-12-24' },
+      { action_id: 'feedback', value: 'down' },
+    ]);
+  });
+
+  test('a modal is filled, drawn anew without losing a word, refused, and taken', async () => {
+    await page.getByRole('button', { name: 'Shortcuts' }).click();
+    await page.getByRole('menuitem', { name: 'Ask the agent' }).click();
+    const modal = page.getByRole('dialog', { name: 'Ask the agent' });
+    const question = modal.getByRole('textbox', { name: 'Question' });
+    await question.waitFor();
+    expect(await question.evaluate((field) => field.matches(':focus'))).toBe(true);
+    await modal.getByRole('button', { name: 'Start' }).click();
+    await modal.getByText('Please fill this in.').waitFor();
+    await question.fill('no');
+    await modal.getByRole('combobox', { name: 'Model' }).selectOption('two');
+    await modal.getByRole('group', { name: 'People' }).getByLabel('Grace Okafor').check();
+    const file = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') };
+    await modal.getByLabel('Files').setInputFiles([file]);
+    await modal.getByRole('button', { name: 'redraw' }).click();
+    await modal.getByText('Drawn anew').waitFor();
+    expect(await question.inputValue()).toBe('no');
+    await modal.getByRole('button', { name: 'Start' }).click();
+    await modal.getByText('Please ask something.').waitFor();
+    await question.fill('What now?');
+    await modal.getByRole('button', { name: 'Start' }).click();
+    await modal.waitFor({ state: 'hidden' });
+    expect(heard.at(-1)).toMatchObject({
+      state: {
+        values: {
+          question: { text: { value: 'What now?' } },
+          model: { choice: { selected_option: { value: 'two' } } },
+          channel: { place: { selected_conversation: channel } },
+          people: { who: { selected_users: [expect.stringMatching(/^U/)] } },
+          flags: { flags: { selected_options: [] } },
+          files: { files: { files: [{ name: 'note.txt', size: 5 }] } },
+        },
+      },
+    });
+    const given = JSON.stringify(heard.at(-1)).match(/"url_private":"([^"]+)"/)?.[1] ?? '';
+    const { botToken } = visit.playground.slack;
+    const fetched = await fetch(given, { headers: { authorization: `Bearer ${botToken}` } });
+    expect(await fetched.text()).toBe('hello');
+  });
+
+  test('a message shortcut knows its message; Escape closes the modal and the app hears of it', async () => {
+    const { ts } = await post({ text: 'About this one' });
+    await last().getByText('About this one').waitFor();
+    await last().hover();
+    await last().getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Ask the agent about this' }).click();
+    await page.getByRole('dialog', { name: 'Ask the agent' }).waitFor();
+    expect(heard.at(-1)).toMatchObject({ callback_id: 'about', message: { ts } });
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Ask the agent' }).waitFor({ state: 'hidden' });
+    await expect.poll(() => heard.at(-1), patience).toBe('closed');
+  });
+
+  test('a command is suggested, sent, and answered to one person alone', async () => {
+    const field = page.locator('#channel textarea');
+    await field.pressSequentially('/ag');
+    await page.getByRole('option', { name: /Manage tasks/ }).waitFor();
+    await field.press('Enter');
+    await field.pressSequentially('status');
+    await field.press('Enter');
+    await page.getByText('You typed: status').waitFor();
+    await page.getByText('Only visible to you').first().waitFor();
+    expect(heard.at(-1)).toMatchObject({ command: '/agent', text: 'status', channel_id: channel });
+  });
+
+  test("the app's Home is shown, and its buttons work", async () => {
+    const { slack } = visit.playground;
+    await goTo(page, 'Taskthread');
+    await page.getByRole('tab', { name: 'Home' }).click();
+    await page.getByText('has not published a Home').waitFor();
+    const user = [...slack.team.people.values()].find(({ name }) => name === 'ada')?.id;
+    const blocks = [
+      { type: 'header', text: { type: 'plain_text', text: 'Your tasks' } },
+      {
+        type: 'actions',
+        elements: [
+          { type: 'button', action_id: 'open_task', value: 't1', text: { type: 'plain_text', text: 'Open' } },
+        ],
+      },
+    ];
+    await call(slack, 'views.publish', { user_id: user, view: { type: 'home', blocks } });
+    const home = page.getByRole('region', { name: "Taskthread's Home" });
+    await home.getByText('Your tasks').waitFor();
+    await home.getByRole('button', { name: 'Open' }).click();
+    await expect.poll(() => heard.at(-1), patience).toMatchObject({ action_id: 'open_task', value: 't1' });
+    await page.getByRole('tab', { name: 'Messages' }).click();
+    await page.locator('#channel textarea').waitFor();
+  });
+
+  test("Slack's own Stop button is there while the app says that it works", async () => {
+    const { slack } = visit.playground;
+    const { ts } = await post({ text: 'A piece of work' });
+    await goTo(page, 'sequencing');
+    await last().hover();
+    await last().getByRole('button', { name: 'Reply in thread' }).click();
+    const place = { channel_id: channel, thread_ts: ts };
+    await call(slack, 'agents.sessions.setStatus', { ...place, status: 'processing' });
+    await threadOf(page).getByText('Working…').waitFor();
+    await threadOf(page).getByRole('button', { name: 'Stop', exact: true }).click();
+    await expect
+      .poll(() => heard.at(-1), patience)
+      .toMatchObject({ type: 'agent_session_stopped', thread_ts: ts });
+    await call(slack, 'agents.sessions.setStatus', { ...place, status: 'active' });
+    await threadOf(page).getByText('Working…').waitFor({ state: 'hidden' });
+  });
+
+  test('a deleted root leaves its thread, and nothing goes wrong on the page', async () => {
+    const { ts } = await post({ text: 'A root' });
+    await post({ text: 'A reply', thread_ts: ts });
+    await goTo(page, 'sequencing');
+    await last()
+      .getByRole('button', { name: /1 reply/ })
+      .click();
+    await threadOf(page).getByText('A reply').waitFor();
+    await call(visit.playground.slack, 'chat.delete', { channel, ts });
+    await threadOf(page).getByText('This message was deleted.').waitFor();
+    expect(visit.problems).toEqual([]);
+    expect([...visit.hosts]).toEqual(['127.0.0.1']);
+  });
+});

@@ -1,0 +1,116 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { describeInBrowser, goTo, openBrowser, say, threadOf, type Visit } from './browser.ts';
+
+/** Drops a file onto a pane, as from the desktop. */
+async function drop(page: Page, pane: string, name: string, text: string): Promise<void> {
+  const file = `new File([${JSON.stringify(text)}], ${JSON.stringify(name)}, { type: 'text/csv' })`;
+  const data = await page.evaluateHandle(
+    `(() => { const data = new DataTransfer(); data.items.add(${file}); return data; })()`,
+  );
+  await page.dispatchEvent(pane, 'dragenter', { dataTransfer: data });
+  await page.dispatchEvent(pane, 'drop', { dataTransfer: data });
+}
+
+const table = `gene,reads\n${Array.from({ length: 40 }, (_, row) => `G${row},${row * 3}`).join('\n')}\n`;
+
+describeInBrowser('a conversation on the page', () => {
+  let visit: Visit;
+  beforeAll(async () => {
+    visit = await openBrowser({ agent: { pace: 1 }, slack: { retryScale: 0.02 } });
+    return () => visit.close();
+  });
+
+  test('a table that is dropped becomes a question whose answer grows and ends with links that work', async () => {
+    const page = await visit.open();
+    await drop(page, '#channel', 'genes.csv', table);
+    await page.getByText('genes.csv').waitFor();
+    await say(page, 'channel', '@taskthread What is in this table?\n/slow 4');
+    const thread = threadOf(page);
+    const reply = thread.locator('.from-app').first();
+    await reply.getByRole('button', { name: 'Stop' }).waitFor();
+    const lengths = new Set<number>();
+    const download = thread.getByRole('link', { name: 'Download' }).first();
+    while (!(await download.isVisible())) {
+      lengths.add((await reply.innerText()).length);
+      await page.waitForTimeout(100);
+    }
+    expect(lengths.size).toBeGreaterThan(2);
+    expect(await reply.locator('table').innerText()).toMatch(/reads\s+40\s+58\.5/);
+    expect(await reply.getByRole('button', { name: 'Stop' }).count()).toBe(0);
+    const address = (await download.getAttribute('href')) ?? '';
+    expect(await (await fetch(address)).text()).toContain('reads');
+    await page.close();
+  });
+
+  test('what is said can be marked, changed and taken back', async () => {
+    const page = await visit.open();
+    const { slack } = visit.playground;
+    await say(page, 'channel', 'Good morning @grace, *all* well?');
+    const message = page.locator('#channel article').last();
+    await message.getByText('@Grace Okafor').waitFor();
+    await message.hover();
+    await message.getByRole('button', { name: 'Add a reaction' }).click();
+    await page.getByRole('menuitem', { name: 'tada' }).click();
+    await message.getByRole('button', { name: /tada, 1: Ada/ }).click();
+    await message.locator('.reaction').waitFor({ state: 'detached' });
+    await message.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Edit message' }).click();
+    const box = message.getByRole('textbox', { name: 'Edit your message' });
+    expect(await box.inputValue()).toBe('Good morning @grace, *all* well?');
+    await box.fill('Good evening @grace');
+    await box.press('Enter');
+    await message.getByText('(edited)').waitFor();
+    const [channel = ''] = [...slack.team.channels.values()].flatMap(({ id, name }) =>
+      name === 'sequencing' ? [id] : [],
+    );
+    expect(slack.messages(channel).at(-1)?.text).toMatch(/^Good evening <@U/);
+    await message.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete message' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Good evening').waitFor({ state: 'detached' });
+    expect(slack.messages(channel).some(({ text }) => text.startsWith('Good evening'))).toBe(false);
+    await page.close();
+  });
+
+  test('everything can be done with the keyboard', async () => {
+    const page = await visit.open('coffee');
+    await page.getByRole('button', { name: 'Add Taskthread' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText(/has joined the channel/).waitFor();
+    await page.locator('#channel textarea').focus();
+    await page.keyboard.type('Hello @tas');
+    await page.getByRole('option', { name: /Taskthread/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('what are 2 words?');
+    await page.keyboard.press('Enter');
+    await threadOf(page)
+      .getByText(/You wrote/)
+      .waitFor();
+    await page.keyboard.press('Shift+Tab');
+    const focused = async () => String(await page.evaluate('document.activeElement.className'));
+    for (let step = 0; step < 12 && !(await focused()).startsWith('message'); step += 1)
+      await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('ArrowUp');
+    expect(await focused()).toContain('message');
+    await page.close();
+  });
+
+  test('people see what is theirs, and what others say arrives while they look', async () => {
+    const [ada, max] = [await visit.open(), await visit.open()];
+    await max.getByLabel('Acting as').selectOption({ label: 'Max Brandt (guest)' });
+    await max.getByRole('navigation').getByText('assay-42').waitFor({ state: 'detached' });
+    await goTo(max, 'reading-club');
+    await say(max, 'channel', 'May I come along?');
+    const place = ada.getByRole('navigation').getByRole('button', { name: /reading-club/ });
+    await expect.poll(() => place.innerText(), { timeout: 10_000 }).toMatch(/1\s+unread/);
+    await place.click();
+    await ada.locator('#channel').getByText('May I come along?').waitFor();
+    await Promise.all([ada.close(), max.close()]);
+  });
+
+  test('nothing goes wrong on the page, and nothing is fetched from elsewhere', () => {
+    expect(visit.problems).toEqual([]);
+    expect([...visit.hosts]).toEqual(['127.0.0.1']);
+  });
+});

@@ -12,13 +12,13 @@ import { TurnRun } from './turn.ts';
 
 /** A turn that was taken up so often without a step forward, and for so long (ms), is ended with a sentence. */
 const mostAttempts = 5;
+const attemptsMs = 600_000;
 /**
- * From so many attempts on a turn begins later than the others (ms), and only then counts as attempted: a process that
- * ends before was not brought down by it.
+ * From so many attempts on a turn begins later than the others (ms, doubling), and only then counts as attempted: a
+ * process that ends before was not brought down by it, and one that brings it down does so less and less often.
  */
 const suspectAttempts = 3;
-const suspectPauseMs = 5_000;
-const attemptsMs = 120_000;
+const suspectPauseMs = { first: 5_000, most: 40_000 };
 /** A turn that was worked on for so long (ms) is none that brings its process down. */
 const thrivesMs = 60_000;
 
@@ -70,7 +70,7 @@ export class TurnRunner {
     const { store } = this.#parts;
     const open = await store.turns.open(thread);
     if (open !== undefined) {
-      if (open.attempts >= suspectAttempts) await pause(suspectPauseMs, lease);
+      await pause(suspicionMs(open.attempts), lease);
       return store.turns.attempt(open);
     }
     await admitStrays(this.#parts, workspace, thread, lease);
@@ -93,6 +93,11 @@ export class TurnRunner {
       clearTimeout(timer);
     }
   }
+}
+
+function suspicionMs(attempts: number): number {
+  if (attempts < suspectAttempts) return 0;
+  return Math.min(suspectPauseMs.most, suspectPauseMs.first * 2 ** (attempts - suspectAttempts));
 }
 
 /** A process that is started again and again must not cost the answer: many attempts count only over some time. */

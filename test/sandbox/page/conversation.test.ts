@@ -38,6 +38,14 @@ describeInBrowser('a conversation on the page', () => {
     expect(lengths.size).toBeGreaterThan(2);
     expect(await reply.locator('table').innerText()).toMatch(/reads\s+40\s+58\.5/);
     expect(await reply.getByRole('button', { name: 'Stop' }).count()).toBe(0);
+    await reply.getByRole('button', { name: 'Steps' }).click();
+    const steps = page.getByRole('dialog');
+    await steps
+      .getByText(/Summarise table/i)
+      .first()
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await steps.waitFor({ state: 'hidden' });
     const address = (await download.getAttribute('href')) ?? '';
     expect(await (await fetch(address)).text()).toContain('reads');
     await page.close();

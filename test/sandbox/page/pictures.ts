@@ -42,6 +42,7 @@ async function takePictures(): Promise<void> {
       await page.getByRole('link', { name: 'Download' }).first().waitFor({ timeout: 60_000 });
     await take(light, 'results-light');
     await take(dark, 'results-dark');
+    await stepsOf(light);
     const wide = await browser.newPage({ viewport: wideViewport, deviceScaleFactor: 1.15, locale: 'en-GB' });
     await wide.goto(light.url());
     await trouble(wide);
@@ -66,6 +67,14 @@ function chat(slack: Awaited<ReturnType<typeof openPlayground>>['slack']): void 
     text: 'Thanks! I ask what is in it before we start the *alignment*.',
   });
   slack.react(person('grace'), channel, last.ts, '+1');
+}
+
+/** What the agent did, in a modal. */
+async function stepsOf(page: Page): Promise<void> {
+  await page.locator('#thread').getByRole('button', { name: 'Steps' }).click();
+  await page.getByRole('dialog').getByText('Output').first().waitFor();
+  await take(page, 'steps');
+  await page.keyboard.press('Escape');
 }
 
 /** The bot is killed while it writes; the panel shows it, and what was called. */

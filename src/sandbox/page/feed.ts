@@ -105,7 +105,7 @@ export class Feed {
   }
 
   #tellWorlds(): void {
-    for (const { me } of this.#readers) {
+    for (const me of new Set([...this.#readers].map((reader) => reader.me))) {
       this.#tell({ kind: 'world', world: worldFor(this.#slack, me) }, (other) => other === me);
     }
   }

@@ -1,5 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import type { BotPhase, BotState } from './bot-state.ts';
 import { BotProcess } from './chaos/bot-process.ts';
+
+/** Lines of the log that tell why the bot did not start. */
+const logLines = 5;
 
 /** The bot as a process of its own, which can be killed in the middle of its work and started again. */
 export class BotKeeper {
@@ -36,7 +40,10 @@ export class BotKeeper {
     void started.ended.then(() => {
       if (this.#process === started) this.#be('down');
     });
-    if (!(await started.ready())) throw new Error(`The bot did not start; ${this.#logFile} says why.`);
+    if (!(await started.ready())) {
+      const log = (await readFile(this.#logFile, 'utf8')).trim().split('\n');
+      throw new Error(`The bot did not start. The end of its log:\n${log.slice(-logLines).join('\n')}`);
+    }
     this.#be('running');
   }
 

@@ -67,9 +67,13 @@ export async function startPage(options: PageOptions): Promise<Page> {
     response.json({ ok: true });
   });
   app.post('/bot', express.json(), async (request, response) => {
-    if (botShape.parse(request.body).do === 'crash') await bot?.crash();
-    else await bot?.start();
-    response.json({ ok: true });
+    const what = botShape.parse(request.body).do;
+    try {
+      await (what === 'crash' ? bot?.crash() : bot?.start());
+      response.json({ ok: true });
+    } catch (error) {
+      response.json({ ok: false, error: error instanceof Error ? error.message : String(error) });
+    }
   });
   app.get('/sample', (_request, response) => {
     const { name, bytes } = sample();
@@ -148,8 +152,14 @@ function firstPerson(slack: SlackWorkspace) {
 
 /** A file that people shared; `?start=4000` gives only that many bytes of its beginning, for a preview. */
 async function sendFile(slack: SlackWorkspace, request: Request, response: Response): Promise<void> {
-  const { content, mime, name } = slack.file(String(request.params.id));
-  const end = Math.min(content.size, Number(request.query.start ?? content.size) || 0);
+  const id = String(request.params.id);
+  if (!slack.hasFile(id)) {
+    response.status(404).send('There is no such file.');
+    return;
+  }
+  const { content, mime, name } = slack.file(id);
+  const wanted = Number(request.query.start ?? content.size);
+  const end = Number.isInteger(wanted) ? Math.max(0, Math.min(content.size, wanted)) : 0;
   response.set({
     'content-type': /^(?:image\/|text\/plain$|text\/csv$|application\/pdf$)/.test(mime)
       ? mime

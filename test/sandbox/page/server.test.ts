@@ -85,5 +85,7 @@ describe("the page's server", () => {
     expect(file.headers['content-type']).toBe('application/octet-stream');
     expect(file.headers['content-security-policy']).toContain('sandbox');
     expect(file.body).toBe('<script>');
+    expect((await ask(`/files/${id}?start=-1`)).body).toBe('');
+    expect((await ask('/files/F0')).status).toBe(404);
   });
 });

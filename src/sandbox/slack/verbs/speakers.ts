@@ -131,6 +131,10 @@ export class Speakers extends Admins {
     return this.channel(channelRef).ephemerals.filter((one) => one.user === id);
   }
 
+  hasFile(id: string): boolean {
+    return this.parts.world.files.has(id);
+  }
+
   /** @throws if there is no such file */
   file(id: string): SlackFile {
     const file = this.parts.world.files.get(id);

@@ -3,10 +3,13 @@ import { type Arrival, isDirect, isWritten, type PersonMessage } from '../relay/
 
 const ts = z.string().regex(/^\d{1,10}\.\d{6}$/);
 
+/** Ids go into the database as they are. */
+const id = z.string().regex(/^[\w-]{1,100}$/);
+
 const messageShape = z.looseObject({
   ts,
   thread_ts: ts.optional(),
-  user: z.string().optional(),
+  user: id.optional(),
   bot_id: z.string().nullish(),
   app_id: z.string().nullish(),
   text: z.string().default(''),
@@ -14,16 +17,16 @@ const messageShape = z.looseObject({
   files: z.array(z.unknown()).optional(),
   subtype: z.string().optional(),
   edited: z.looseObject({ ts }).optional(),
-  channel: z.string().optional(),
+  channel: id.optional(),
   channel_type: z.string().optional(),
 });
 type SlackMessage = z.output<typeof messageShape>;
 
 const innerEvent = z.discriminatedUnion('type', [
-  messageShape.extend({ type: z.literal('app_mention'), channel: z.string() }),
+  messageShape.extend({ type: z.literal('app_mention'), channel: id }),
   messageShape.extend({
     type: z.literal('message'),
-    channel: z.string(),
+    channel: id,
     ts: ts.optional(),
     message: messageShape.optional(),
     previous_message: messageShape.optional(),

@@ -34,10 +34,17 @@ export interface SlackAppParts {
  */
 class WritingApp extends App {
   intake: Intake | undefined;
+  log: Logger | undefined;
 
   override async processEvent(event: ReceiverEvent): Promise<void> {
     await this.intake?.accept(event.body);
-    await super.processEvent(event);
+    try {
+      await super.processEvent(event);
+    } catch (error) {
+      // Bolt trips over shapes that it does not expect; what matters was written down, and again would be no better.
+      this.log?.warn({ err: error }, 'Bolt cannot read what Slack sent');
+      await event.ack();
+    }
   }
 }
 
@@ -74,6 +81,7 @@ export class SlackApp {
       deferInitialization: false,
     });
     app.intake = parts.intake;
+    app.log = log;
     listenToSteps(app, parts.steps, parts.tell, log);
     listenToControls(app, parts.controls, parts.tell, log);
     app.error(async (error) => {

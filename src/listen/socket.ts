@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { pauseMs } from '../relay/patience.ts';
 import { quietBoltLogger } from './bolt-logger.ts';
+import { screenFrames } from './frames.ts';
 
 /** How long Slack may take to name an address, and then to say hello (ms). */
 const answerMs = 10_000;
@@ -126,6 +127,7 @@ export class Socket {
     const { log, onLive } = this.#parts;
     const { signal } = this.#closing;
     const { client } = this.#receiver();
+    screenFrames(client, log);
     const ended = Promise.withResolvers<string>();
     client.once('disconnected', () => ended.resolve('cut'));
     client.on('ws_message', (data: unknown) => {

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { jsonText } from './json-text.ts';
 import type { AuditTable, Tables } from './tables.ts';
 
 /** What somebody did, beside what the database notes by itself of turns and messages. */
@@ -48,7 +49,7 @@ export class Audit {
   async add(entry: AuditEntry): Promise<void> {
     await this.#db
       .insertInto('audit')
-      .values({ ...entry, details: JSON.stringify(entry.details ?? {}) })
+      .values({ ...entry, details: jsonText(entry.details ?? {}) })
       .execute();
   }
 

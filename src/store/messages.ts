@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { jsonText } from './json-text.ts';
 import type { Message, MessageState, SlackTs, Tables, Words } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
@@ -36,7 +37,7 @@ export class Messages {
         root: message.root,
         person: message.person,
         state: message.state,
-        words: JSON.stringify(message.words),
+        words: jsonText(message.words),
         edited_ts: message.editedTs,
       })
       .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'ts']).doNothing())
@@ -175,7 +176,7 @@ export class Messages {
   /** Gives a waiting message its edited words, unless a later edit came first; false where it is not waiting. */
   async reword(key: MessageKey, words: Words, editedTs: SlackTs): Promise<boolean> {
     const row = await this.#change(key)
-      .set({ words: JSON.stringify(words), edited_ts: editedTs })
+      .set({ words: jsonText(words), edited_ts: editedTs })
       .where('state', '=', 'waiting')
       .where((where) => where.or([where('edited_ts', 'is', null), where('edited_ts', '<', editedTs)]))
       .returning('ts')
@@ -190,7 +191,7 @@ export class Messages {
       .values({
         ...key,
         deleted: change.deleted,
-        words: change.words === null ? null : JSON.stringify(change.words),
+        words: change.words === null ? null : jsonText(change.words),
         edited_ts: change.edited_ts,
       })
       .onConflict((conflict) =>

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
+import { jsonText } from './json-text.ts';
 import type { FileNote, Message, Tables, Turn, TurnOutcome } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 import { type OnStep, stepsIn } from './turn-steps.ts';
@@ -105,9 +106,9 @@ export class Turns {
       .updateTable('turns')
       .set({
         ...rest,
-        ...(attached === undefined ? {} : { attached: JSON.stringify(attached) }),
-        ...(tools === undefined ? {} : { tools: JSON.stringify(tools) }),
-        ...(file_notes === undefined ? {} : { file_notes: JSON.stringify(file_notes) }),
+        ...(attached === undefined ? {} : { attached: jsonText(attached) }),
+        ...(tools === undefined ? {} : { tools: jsonText(tools) }),
+        ...(file_notes === undefined ? {} : { file_notes: jsonText(file_notes) }),
         attempts: 0,
       })
       .where('workspace', '=', turn.workspace)

@@ -37,3 +37,45 @@ describe("Slack's requests", () => {
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
   });
 });
+
+describe('a body that Bolt trips over', () => {
+  test.each(['null', '[]', '0', '"text"', '', '{"type":', 'payload=null', 'payload='])(
+    '%j is refused',
+    async (body) => {
+      const form = body.startsWith('payload');
+      expect((await receiver.send(body, { form })).status).toBe(400);
+      expect((await receiver.send(challenge)).status).toBe(200);
+    },
+  );
+
+  test.each<[string, unknown]>([
+    ['an event of no type', { type: 'event_callback', team_id: 'T1', event: { type: ['message'] } }],
+    [
+      'a press without actions',
+      { type: 'block_actions', team: { id: 'T1' }, user: { id: 'U1' }, actions: null },
+    ],
+    [
+      'a channel that is none',
+      { type: 'event_callback', team_id: 'T1', event: { type: 'message', channel: -1 } },
+    ],
+  ])('%s is acknowledged: again it would be no better', async (_, body) => {
+    expect((await receiver.send(JSON.stringify(body))).status).toBeLessThan(500);
+  });
+
+  test('a message with characters that the database refuses is taken without them', async () => {
+    const before = receiver.admissions.length;
+    const event = {
+      type: 'message',
+      channel: 'C1',
+      channel_type: 'channel',
+      user: 'U1',
+      ts: '1700000001.000100',
+      text: '<@UBOT> nul \u0000 and half \ud800',
+    };
+    const body = { type: 'event_callback', team_id: 'T1', authorizations: [{ team_id: 'T1' }], event };
+    expect((await receiver.send(JSON.stringify(body))).status).toBe(200);
+    expect(receiver.admissions.slice(before)).toMatchObject([{ kind: 'admitted' }]);
+    const message = await receiver.store.messages.get({ workspace: 'T1', channel: 'C1', ts: event.ts });
+    expect(message?.words?.text).toBe('<@UBOT> nul  and half \ufffd');
+  });
+});

@@ -41,6 +41,7 @@ function program(scene: Scene, whenDone: WhenDone) {
       SLACK_SOCKETS: '2',
       AGENT_BASE_URL: scene.agent.url,
       AGENT_API_KEY: scene.agent.apiKey,
+      PRIVATE_HOSTS: '127.0.0.1',
       PORT: '0',
       HOST: '127.0.0.1',
     },

@@ -68,7 +68,7 @@ export class Sockets implements Transport {
   }
 
   /** Sends the envelope; not acknowledged within the time or before the connection closes means no. */
-  deliver(delivery: Delivery): Promise<Outcome> {
+  deliver(delivery: Omit<Delivery, 'payload'> & { payload: unknown }): Promise<Outcome> {
     const open = [...this.#sockets].filter((socket) => socket.readyState === WebSocket.OPEN);
     const socket = open[Math.floor(this.#random() * open.length)];
     if (socket === undefined) return Promise.resolve({ acked: false, reason: 'connection_failed' });
@@ -102,6 +102,12 @@ export class Sockets implements Transport {
         this.#timers.add(timer);
       }
     }
+  }
+
+  /** Sends any text to any one connection. */
+  sendFrame(text: string): void {
+    const open = [...this.#sockets];
+    open[Math.floor(this.#random() * open.length)]?.send(text);
   }
 
   /** Cuts all connections without a word. */
@@ -163,7 +169,10 @@ export class Sockets implements Transport {
   }
 }
 
-function envelope(delivery: Delivery, envelopeId: string): Record<string, unknown> {
+function envelope(
+  delivery: Omit<Delivery, 'payload'> & { payload: unknown },
+  envelopeId: string,
+): Record<string, unknown> {
   const retry = { retry_attempt: delivery.attempt, retry_reason: delivery.reason ?? '' };
   return {
     envelope_id: envelopeId,

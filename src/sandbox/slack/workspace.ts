@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { Faults } from '../faults.ts';
 import { Api, type RecordedCall } from './api.ts';
 import { assemble } from './assembly.ts';
-import type { DeliveryStats } from './deliveries.ts';
+import type { Delivery, DeliveryStats, Outcome } from './deliveries.ts';
 import type { DeliveryHabits } from './events.ts';
 import { type HttpAddresses, HttpEvents } from './http-events.ts';
 import { RateLimits } from './limits.ts';
@@ -137,6 +137,16 @@ export class SlackWorkspace extends Clickers {
   /** Asks connections to go; see Sockets.refresh. */
   refreshSockets(reason: DisconnectReason = 'refresh_requested', most?: number): void {
     this.parts.sockets.refresh(reason, most);
+  }
+
+  /** Sends a payload of any shape in a sound envelope of Socket Mode; the answer is what became of it. */
+  deliverRaw(kind: Delivery['kind'], payload: unknown): Promise<Outcome> {
+    return this.parts.sockets.deliver({ kind, payload, attempt: 0 });
+  }
+
+  /** Sends any text as a frame of Socket Mode; nobody waits for an answer. */
+  sendFrame(text: string): void {
+    this.parts.sockets.sendFrame(text);
   }
 
   /** Cuts all Socket Mode connections without a word. */

@@ -1,0 +1,16 @@
+import { FuzzOptionsError, readOptions } from './options.ts';
+import { runFuzz } from './run.ts';
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const report = await runFuzz(readOptions(args), (line) => console.error(`fuzz: ${line}`));
+    for (const sentence of report.harm.slice(0, 20)) console.error(`harm: ${sentence}`);
+    console.log(JSON.stringify({ ...report, harm: report.harm.length }));
+    return report.harm.length === 0 ? 0 : 1;
+  } catch (error) {
+    console.error(error instanceof FuzzOptionsError ? error.message : error);
+    return error instanceof FuzzOptionsError ? 2 : 1;
+  }
+}

@@ -1,0 +1,26 @@
+const heap = /^nodejs_heap_size_used_bytes (\d+(?:\.\d+)?(?:e\+?\d+)?)$/m;
+
+/** What a process's heap holds over time: the least of some samples is what no collection frees. */
+export class MemoryWatch {
+  readonly #port: number;
+  readonly #samples: number[] = [];
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  async sample(): Promise<void> {
+    const page = await (await fetch(`http://127.0.0.1:${this.#port}/metrics`)).text();
+    const bytes = Number(heap.exec(page)?.[1]);
+    if (Number.isFinite(bytes)) this.#samples.push(bytes);
+  }
+
+  /** MiB by which the least of the last third lies above the least of the third before: the first warms up. */
+  growthMiB(): number {
+    const third = Math.floor(this.#samples.length / 3);
+    if (third === 0) return 0;
+    const before = Math.min(...this.#samples.slice(third, 2 * third));
+    const after = Math.min(...this.#samples.slice(-third));
+    return Math.round(((after - before) / 1024 / 1024) * 10) / 10;
+  }
+}

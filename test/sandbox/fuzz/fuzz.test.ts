@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { cases, silentPrefix } from '../../../src/sandbox/fuzz/case.ts';
+import { FuzzOptionsError, readOptions } from '../../../src/sandbox/fuzz/options.ts';
+import { runFuzz } from '../../../src/sandbox/fuzz/run.ts';
+import { seededRandom } from '../../../src/sandbox/slack/workspace.ts';
+
+const cast = { workspace: 'T1', botUser: 'UBOT', botId: 'BBOT' };
+
+function some(count: number, seed: number): string[] {
+  const stream = cases(cast, [], seededRandom(seed));
+  return Array.from({ length: count }, () => JSON.stringify(stream.next().value));
+}
+
+describe('the cases', () => {
+  test('are the same for the same seed, and others for another', () => {
+    expect(some(200, 7)).toEqual(some(200, 7));
+    expect(some(200, 7)).not.toEqual(some(200, 8));
+  });
+
+  test('mutate nothing into a mention of the bot in a channel that must stay silent', () => {
+    const stream = cases(cast, [], seededRandom(3));
+    let mutants = 0;
+    for (let index = 0; index < 3_000; index += 1) {
+      const { value } = stream.next();
+      const text = JSON.stringify(value?.body);
+      if (value?.kind !== 'event' || value.signature !== 'well' || !text.includes(silentPrefix)) continue;
+      if (text.includes('"TSTRANGER"') || !text.includes('"event":')) continue;
+      mutants += 1;
+      const written = text.split('"event":').at(-1) ?? '';
+      const silentAnyway = /bot_id|channel_join|"yesterday"/.test(written);
+      expect(silentAnyway || !written.includes('<@UBOT>')).toBe(true);
+    }
+    expect(mutants).toBeGreaterThan(1_000);
+  });
+});
+
+test('the command line is checked', () => {
+  expect(readOptions(['--events', '100000', '--seed', '4'])).toEqual({ events: 100_000, seed: 4 });
+  expect(() => readOptions(['--events', 'many'])).toThrow(FuzzOptionsError);
+  expect(() => readOptions(['--kills', '1'])).toThrow('Usage: npm run fuzz');
+});
+
+test('five thousand random and mutated events do no harm, and real questions are answered meanwhile', async () => {
+  const { harm, questions, answered, statuses } = await runFuzz({ events: 5_000, seed: 11 });
+  expect(harm).toEqual([]);
+  expect(questions).toBeGreaterThan(5);
+  expect(answered).toBe(questions);
+  expect(statuses[200]).toBeGreaterThan(1_000);
+  expect(statuses[401]).toBeGreaterThan(50);
+});

@@ -8,7 +8,7 @@ const { DATABASE_URL: databaseUrl, LOG_LEVEL = 'info' } = process.env;
 const { values } = parseArgs({ options: { port: { type: 'string' } } });
 
 console.log('Starting a Slack workspace, an agent service, PostgreSQL and the bot on this machine…');
-const playground = await openPlayground({
+const opening = openPlayground({
   // The usual address where nobody has it, so that it can be kept.
   ports: values.port === undefined ? [usualPort, 0] : [Number(values.port)],
   agent: { dialect: { partSize: 5 * mib }, pace: 5 },
@@ -16,21 +16,35 @@ const playground = await openPlayground({
   ...(databaseUrl === undefined ? {} : { databaseUrl }),
   settings: { LOG_LEVEL },
 });
-console.log(`
-  Open ${playground.page.url} in a browser. Ctrl-C ends everything.
+
+let stopping = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop());
+try {
+  const { page, slack, agent } = await opening;
+  console.log(`
+  Open ${page.url} in a browser. Ctrl-C ends everything.
 
   Another bot can connect with
-    SLACK_API_URL=${playground.slack.apiUrl}
-    SLACK_BOT_TOKEN=${playground.slack.botToken}
-    SLACK_APP_TOKEN=${playground.slack.appToken}
-    AGENT_BASE_URL=${playground.agent.url}
-    AGENT_API_KEY=${playground.agent.apiKey}
+    SLACK_API_URL=${slack.apiUrl}
+    SLACK_BOT_TOKEN=${slack.botToken}
+    SLACK_APP_TOKEN=${slack.appToken}
+    AGENT_BASE_URL=${agent.url}
+    AGENT_API_KEY=${agent.apiKey}
     PRIVATE_HOSTS=127.0.0.1
 `);
+} catch (error) {
+  if (!stopping) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  }
+}
 
-const stop = () => {
-  void playground.stop().then(() => process.exit(0));
-};
-process.once('SIGINT', stop);
-process.once('SIGTERM', stop);
-process.once('SIGHUP', stop);
+/** Leaves nothing behind, also where it has not started wholly. */
+async function stop(): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  // The bot hears Ctrl-C too, so that a start in progress may fail; it has tidied up then.
+  const playground = await opening.catch(() => undefined);
+  await playground?.stop();
+  process.exit(0);
+}

@@ -43,7 +43,7 @@ export class Asking {
       channelProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
     );
     const taskId = await patiently(() => this.#task(projectId));
-    if (this.#turn.content === null) {
+    while (this.#turn.content === null) {
       const attached = await this.#attach((await this.#thread()).project_id ?? projectId);
       this.#turn = await patiently(async () =>
         freezeQuestion(

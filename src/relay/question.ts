@@ -61,7 +61,8 @@ export async function readQuestion(
 
 /**
  * Freezes the turn's message and records what is sent, in one transaction: from here on an edit or a deletion
- * comes too late. Throws TurnEnds where the message was taken back or the turn was stopped before.
+ * comes too late. Where an earlier message of the thread has arrived meanwhile, the turn is that one's instead: it
+ * comes back without content. Throws TurnEnds where the message was taken back or the turn was stopped before.
  */
 export async function freezeQuestion(
   parts: RelayParts,
@@ -78,6 +79,9 @@ export async function freezeQuestion(
     const question = await readQuestion(parts, workspace, thread, message, lease);
     const name = await workspace.people.personName(message.person);
     const frozen = await parts.store.transaction(async (store) => {
+      await store.threads.lock(turn);
+      const first = await store.messages.nextWaiting(turn);
+      if (first !== undefined && goesFirst(workspace, first, message)) return store.turns.giveTo(turn, first);
       const now = await store.messages.get(key);
       if (now?.edited_ts !== message.edited_ts) return undefined;
       const current = await store.turns.get(turn.workspace, turn.id);
@@ -89,6 +93,12 @@ export async function freezeQuestion(
     });
     if (frozen !== undefined) return frozen;
   }
+}
+
+/** Whether an earlier message is to be sent before this one. */
+function goesFirst(workspace: Workspace, earlier: Message, message: Message): boolean {
+  if (!isEarlier(earlier.ts, message.ts) || earlier.words === null) return false;
+  return !asksNothing(earlier.words, workspace.bot.userId);
 }
 
 /** The messages of a human thread that stand before the one that made it ours. */

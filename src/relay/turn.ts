@@ -38,7 +38,7 @@ export class TurnRun {
   readonly #workspace: Workspace;
   readonly #lease: Lease;
   readonly #rate: ReadRate;
-  readonly #marks: Pick<Marks, 'tidy'>;
+  readonly #marks: Pick<Marks, 'tidy' | 'waiting'>;
   readonly #state: ReplyState;
   readonly #reply: LiveReply;
   #turn: Turn;
@@ -52,7 +52,7 @@ export class TurnRun {
     turn: Turn,
     lease: Lease,
     rate: ReadRate,
-    marks: Pick<Marks, 'tidy'>,
+    marks: Pick<Marks, 'tidy' | 'waiting'>,
   ) {
     this.#marks = marks;
     this.#parts = parts;
@@ -139,7 +139,9 @@ export class TurnRun {
       files: (notes) => this.#state.files(notes),
       patiently: (step) => this.#patiently(step),
     });
+    const chosen = this.#turn.message_ts;
     const delivered = await asking.go();
+    if (delivered.turn.message_ts !== chosen) this.#marks.waiting(delivered.turn);
     this.#turn = delivered.turn;
     this.#known = delivered.reply;
     if (delivered.turn.stop_asked_at === null) return;

@@ -99,6 +99,17 @@ export class Turns {
       .executeTakeFirstOrThrow();
   }
 
+  /** Gives a turn whose message is not frozen to an earlier message of its thread. */
+  async giveTo(turn: Pick<Turn, 'workspace' | 'id'>, message: Message): Promise<Turn> {
+    return this.#db
+      .updateTable('turns')
+      .set({ message_ts: message.ts, asker: message.person, attached: null, file_notes: null })
+      .where('workspace', '=', turn.workspace)
+      .where('id', '=', turn.id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  }
+
   /** Records a step; every recorded step starts the count of attempts anew. */
   async record(turn: Pick<Turn, 'workspace' | 'id'>, values: TurnRecord): Promise<Turn> {
     const { attached, file_notes, tools, ...rest } = values;

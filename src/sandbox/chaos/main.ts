@@ -19,7 +19,10 @@ async function main(args: readonly string[]): Promise<number> {
     for (const kind of damageKinds)
       for (const sentence of damage[kind]) console.error(`${kind}: ${sentence}`);
     if (!whole) {
-      await writeFile(join(logs, 'findings.json'), JSON.stringify({ ...findings, sent: [...findings.sent], turns }, undefined, 1));
+      await writeFile(
+        join(logs, 'findings.json'),
+        JSON.stringify({ ...findings, sent: [...findings.sent], turns }, undefined, 1),
+      );
       console.error(`The bot's log lines and what was found are in ${logs}`);
     }
     if (whole && options.logs === undefined) await rm(logs, { recursive: true, force: true });

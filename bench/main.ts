@@ -2,6 +2,7 @@ const [name, ...args] = process.argv.slice(2);
 
 /** Each bench, by name. */
 const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void> }>> = {
+  ack: () => import('./ack.ts'),
   live: () => import('./live.ts'),
   render: () => import('./render.ts'),
 };

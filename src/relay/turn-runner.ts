@@ -17,8 +17,8 @@ const attemptsMs = 600_000;
  * From so many attempts on a turn begins later than the others (ms, doubling), and only then counts as attempted: a
  * process that ends before was not brought down by it, and one that brings it down does so less and less often.
  */
-const suspectAttempts = 3;
-const suspectPauseMs = { first: 5_000, most: 40_000 };
+const suspectAttempts = 4;
+const suspectPauseMs = { first: 2_000, most: 32_000 };
 /** A turn that was worked on for so long (ms) is none that brings its process down. */
 const thrivesMs = 60_000;
 

@@ -40,9 +40,9 @@ describe.concurrent('a process that stops while a call is on its way, and starts
     };
     for (let stop = 1; stop <= 6; stop += 1) {
       await scene.stage.restartBot();
-      if (stop <= 3) await scene.until('it is taken up', async () => (await attempts()) === stop);
+      if (stop <= 4) await scene.until('it is taken up', async () => (await attempts()) === stop);
     }
-    expect(await attempts()).toBe(3);
+    expect(await attempts()).toBe(4);
     await scene.finished(channel, root, 60_000);
     expect(scene.shown(channel, root).split('Second 800 of 800')).toHaveLength(2);
     expect(scene.shown(channel, root)).not.toContain('stopped trying');

@@ -23,7 +23,7 @@ const triggers: readonly Trigger[] = [
 ];
 const triggerMs = 600;
 const mostOpenTurns = 30;
-const breathMs = 4_000;
+const breathMs = 1_500;
 
 /** What the assault works with. */
 export interface AssaultParts {
@@ -78,7 +78,7 @@ export class Assault {
     }
   }
 
-  /** Where kills come faster than work gets done, each is given time: a bot that lives too short gives turns up. */
+  /** Where kills come faster than work gets done, each life is given a little time. */
   async #breathe(): Promise<void> {
     const deadline = performance.now() + breathMs;
     while (performance.now() < deadline && (await this.#openTurns()).length > mostOpenTurns) await sleep(100);

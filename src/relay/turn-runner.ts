@@ -18,7 +18,7 @@ const attemptsMs = 600_000;
  * process that ends before was not brought down by it, and one that brings it down does so less and less often.
  */
 const suspectAttempts = 4;
-const suspectPauseMs = { first: 2_000, most: 32_000 };
+const suspectPauseMs = { first: 1_000, most: 32_000 };
 /** A turn that was worked on for so long (ms) is none that brings its process down. */
 const thrivesMs = 60_000;
 

@@ -23,7 +23,7 @@ const triggers: readonly Trigger[] = [
 ];
 const triggerMs = 600;
 const mostOpenTurns = 30;
-const breathMs = 1_500;
+const breathMs = 1_000;
 
 /** What the assault works with. */
 export interface AssaultParts {

@@ -10,8 +10,12 @@ import {
   defaultTimeouts,
   type GuardedOptions,
 } from './options.ts';
+import { PartMemory } from './part-memory.ts';
 import { defaultRetry } from './retry.ts';
 import { statusSchema, type TaskStatus } from './schema.ts';
+
+/** Bytes that uploads in parts hold at once: five parts of 16 MiB, and a little. */
+const partMemoryBytes = 96 * 1024 * 1024;
 
 /** The kinds of calls that the endpoints are made of, and what they share. */
 export class Caller {
@@ -19,6 +23,7 @@ export class Caller {
   readonly http: Http;
   readonly links: Links;
   readonly timeouts: AgentTimeouts;
+  readonly partMemory: PartMemory;
 
   /** Throws TypeError where the address or the key cannot be used. */
   constructor(options: AgentClientOptions) {
@@ -29,6 +34,7 @@ export class Caller {
     }
     this.dialect = options.dialect ?? defaultDialect;
     this.timeouts = { ...defaultTimeouts, ...options.timeouts };
+    this.partMemory = options.partMemory ?? new PartMemory(partMemoryBytes);
     const { connectMs, idleMs } = this.timeouts;
     const retry = { ...defaultRetry, ...options.retry };
     const lookup = allowedHosts.has(bareHost(baseUrl)) ? undefined : publicLookup;

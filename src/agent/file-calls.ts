@@ -3,6 +3,7 @@ import { type FileContent, openContent, openLink } from './content.ts';
 import type { Dialect } from './dialect.ts';
 import type { Put } from './links.ts';
 import type { CallOptions, GuardedOptions, NewFile, UploadedPart } from './options.ts';
+import type { PartMemory } from './part-memory.ts';
 import { finalizeBody, newFileBody } from './request-bodies.ts';
 import { type FileRecord, fileSchema, partUrlsSchema } from './schema.ts';
 import { type StartedUpload, startedUpload } from './started-upload.ts';
@@ -20,6 +21,11 @@ export class FileCalls {
 
   get dialect(): Dialect {
     return this.caller.dialect;
+  }
+
+  /** What uploads in parts may hold. */
+  get partMemory(): PartMemory {
+    return this.caller.partMemory;
   }
 
   /** A file's metadata. */

@@ -1,46 +1,54 @@
+import { Readable } from 'node:stream';
 import { AgentAnswerError, AgentRejectedError } from './errors.ts';
 import { BodyFailure } from './failure.ts';
 import type { FileCalls } from './file-calls.ts';
 import { linkCall } from './links.ts';
 import type { UploadedPart } from './options.ts';
+import type { PartRoom } from './part-memory.ts';
 import { type PartPlan, PieceReader, partSize, planParts } from './parts.ts';
-import type { MultipartProgress, UploadRequest } from './upload-request.ts';
+import type { BegunUpload, UploadRequest } from './upload-request.ts';
 
 const usualConcurrency = 4;
+/** Bytes that go to the connection at once, so that it is seen not to be idle. */
+const sliceBytes = 1024 * 1024;
+
+type Upload = BegunUpload & { readonly uploadId: string };
 
 /** Uploads the parts that are not done yet and answers with all of them. */
 export async function uploadParts(
   client: FileCalls,
   request: UploadRequest,
-  progress: MultipartProgress,
+  upload: Upload,
 ): Promise<UploadedPart[]> {
-  return await new Multipart(client, request, progress).run();
+  return await new Multipart(client, request, upload).run();
 }
 
 class Multipart {
   readonly #client: FileCalls;
   readonly #request: UploadRequest;
-  readonly #progress: MultipartProgress;
+  readonly #upload: Upload;
   readonly #plan: PartPlan;
   readonly #done: Map<number, string>;
   /** Ends all parts when one has failed or the caller stops. */
   readonly #failed = new AbortController();
   readonly #signal: AbortSignal;
   readonly #urls = new Map<number, string>();
+  #noting: Promise<void> = Promise.resolve();
 
-  constructor(client: FileCalls, request: UploadRequest, progress: MultipartProgress) {
+  constructor(client: FileCalls, request: UploadRequest, upload: Upload) {
     this.#client = client;
     this.#request = request;
-    this.#plan = planParts(request.sizeBytes, progress.partBytes, client.dialect);
-    this.#progress = { ...progress, partBytes: this.#plan.partBytes };
-    this.#done = new Map(progress.parts.map(({ number, etag }) => [number, etag]));
+    this.#plan = planParts(request.sizeBytes, upload.partBytes, client.dialect);
+    this.#upload = { ...upload, partBytes: this.#plan.partBytes };
+    this.#done = new Map(upload.parts.map(({ number, etag }) => [number, etag]));
     this.#signal = AbortSignal.any(
       [request.signal, this.#failed.signal].filter((signal) => signal !== undefined),
     );
   }
 
   async run(): Promise<UploadedPart[]> {
-    await this.#tell();
+    if (this.#request.resume?.uploadId !== this.#upload.uploadId) await this.#request.onStart?.(this.#upload);
+    this.#tell();
     const missing = this.#missing();
     if (missing[0] !== undefined) await this.#send(missing[0]);
     return this.#parts();
@@ -59,13 +67,20 @@ class Multipart {
           await reader.skip(size);
           continue;
         }
-        const piece = await reader.piece(size);
-        while (under.size >= concurrency) await Promise.race(under);
-        const url = await this.#urlOf(number);
-        const sending = this.#sendPart(number, url, piece)
-          .catch((error: unknown) => this.#fail(error))
-          .finally(() => under.delete(sending));
-        under.add(sending);
+        const room = await this.#client.partMemory.take(size, this.#signal);
+        try {
+          await reader.fill(room.bytes);
+          while (under.size >= concurrency) await Promise.race(under);
+          const url = await this.#urlOf(number);
+          this.#signal.throwIfAborted();
+          const sending = this.#sendPart(number, url, room)
+            .catch((error: unknown) => this.#fail(error))
+            .finally(() => under.delete(sending));
+          under.add(sending);
+        } catch (error) {
+          room.release(false);
+          throw error;
+        }
       }
       await reader.end();
     } catch (error) {
@@ -73,6 +88,7 @@ class Multipart {
     } finally {
       reader.close();
       await Promise.all(under);
+      await this.#noting;
     }
     if (this.#failed.signal.aborted) throw this.#failed.signal.reason;
   }
@@ -96,15 +112,28 @@ class Multipart {
     return reader;
   }
 
-  async #sendPart(number: number, url: string, piece: Buffer): Promise<void> {
-    const etag = await this.#putPart(number, url, piece).catch(async (error: unknown) => {
-      if (!this.#isExpired(error)) throw error;
-      this.#urls.delete(number);
-      const fresh = await this.#ask([number]);
-      return await this.#putPart(number, this.#one(fresh, number), piece);
-    });
+  async #sendPart(number: number, url: string, room: PartRoom): Promise<void> {
+    let etag: string | undefined;
+    try {
+      etag = await this.#putPart(number, url, room.bytes).catch(async (error: unknown) => {
+        if (!this.#isExpired(error)) throw error;
+        this.#urls.delete(number);
+        const fresh = await this.#ask([number]);
+        return await this.#putPart(number, this.#one(fresh, number), room.bytes);
+      });
+    } finally {
+      room.release(etag !== undefined);
+    }
     this.#done.set(number, etag);
-    await this.#tell();
+    this.#note({ number, etag });
+    this.#tell();
+  }
+
+  /** Has a part recorded, one after the other: the next parts need not wait for that. */
+  #note(part: UploadedPart): void {
+    const { onPart } = this.#request;
+    if (onPart === undefined) return;
+    this.#noting = this.#noting.then(() => onPart(part)).catch((error: unknown) => this.#fail(error));
   }
 
   async #putPart(number: number, url: string, piece: Buffer): Promise<string> {
@@ -112,8 +141,8 @@ class Multipart {
       called: linkCall(`upload link of part ${number}`, this.#client.dialect),
       method: 'PUT',
       url,
-      headers: this.#progress.headers ?? {},
-      body: () => piece,
+      headers: this.#upload.headers ?? {},
+      body: () => Readable.from(slices(piece), { objectMode: false, highWaterMark: 2 * sliceBytes }),
       sizeBytes: piece.length,
       repeat: true,
       signal: this.#signal,
@@ -136,7 +165,7 @@ class Multipart {
   }
 
   async #ask(numbers: readonly number[]): Promise<Map<number, string>> {
-    const { fileId, uploadId } = this.#progress;
+    const { fileId, uploadId } = this.#upload;
     return await this.#client.partUrls(fileId, uploadId, numbers, { signal: this.#signal });
   }
 
@@ -156,13 +185,12 @@ class Multipart {
     );
   }
 
-  async #tell(): Promise<void> {
-    const parts = this.#parts();
-    const doneBytes = parts.reduce((sum, { number }) => {
-      return sum + partSize(this.#plan, this.#request.sizeBytes, this.#indexOf(number));
-    }, 0);
+  #tell(): void {
+    let doneBytes = 0;
+    for (const number of this.#done.keys()) {
+      doneBytes += partSize(this.#plan, this.#request.sizeBytes, this.#indexOf(number));
+    }
     this.#request.onProgress?.(doneBytes);
-    await this.#request.onPart?.({ ...this.#progress, parts });
   }
 
   #parts(): UploadedPart[] {
@@ -183,4 +211,8 @@ class Multipart {
   #indexOf(number: number): number {
     return number - this.#client.dialect.firstPartNumber;
   }
+}
+
+function* slices(piece: Buffer): Generator<Buffer, void, undefined> {
+  for (let at = 0; at < piece.length; at += sliceBytes) yield piece.subarray(at, at + sliceBytes);
 }

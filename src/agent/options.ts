@@ -2,6 +2,8 @@ import type { Logger } from 'pino';
 import type { Dispatcher } from 'undici';
 import type { Dialect } from './dialect.ts';
 import type { Guard, KeyGate } from './http.ts';
+
+import type { PartMemory } from './part-memory.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Page } from './schema.ts';
 
@@ -58,6 +60,8 @@ export interface AgentClientOptions {
   readonly onRateLimited?: (pauseMs: number) => void;
   /** Stops calls with a key that was refused. */
   readonly gate?: KeyGate;
+  /** What all uploads in parts may hold at once; of its own (96 MiB) where left out. */
+  readonly partMemory?: PartMemory;
   /** Replaces the connection pools, for proxies and tests. */
   readonly dispatcher?: Dispatcher;
 }

@@ -36,6 +36,9 @@ export class PieceReader {
   #rest: Uint8Array = new Uint8Array(0);
   #read: number;
   #ended = false;
+  /** Ends the wait for the source. */
+  #stop: ((reason: unknown) => void) | undefined;
+  readonly #onAbort = () => this.#stop?.(this.#signal.reason);
 
   /** `offset` is where the source begins in the file of `promised` bytes. */
   constructor(source: AsyncIterable<Uint8Array>, offset: number, promised: number, signal: AbortSignal) {
@@ -43,22 +46,21 @@ export class PieceReader {
     this.#read = offset;
     this.#promised = promised;
     this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** The next `size` bytes in a buffer of their own. Throws AgentFileSizeError where the source ends before. */
-  async piece(size: number): Promise<Buffer> {
-    const piece = Buffer.allocUnsafeSlow(size);
+  /** Fills `piece` with the next bytes. Throws AgentFileSizeError where the source ends before it is full. */
+  async fill(piece: Buffer): Promise<void> {
     let filled = 0;
-    while (filled < size) {
+    while (filled < piece.length) {
       if (this.#rest.length === 0 && !(await this.#more()))
         throw wrongSize(this.#promised, this.#read, 'fewer');
-      const taken = this.#rest.subarray(0, size - filled);
+      const taken = this.#rest.subarray(0, piece.length - filled);
       piece.set(taken, filled);
       filled += taken.length;
       this.#read += taken.length;
       this.#rest = this.#rest.subarray(taken.length);
     }
-    return piece;
   }
 
   /** Passes over bytes that are not needed. */
@@ -96,6 +98,7 @@ export class PieceReader {
 
   /** Lets the source go; a source that hangs is not waited for. */
   close(): void {
+    this.#signal.removeEventListener('abort', this.#onAbort);
     if (this.#ended) return;
     this.#ended = true;
     void this.#source.return?.()?.catch(() => undefined);
@@ -117,16 +120,16 @@ export class PieceReader {
   }
 
   async #next(): Promise<IteratorResult<Uint8Array>> {
-    const { promise: stopped, reject } = Promise.withResolvers<never>();
-    const stop = () => reject(this.#signal.reason);
-    if (this.#signal.aborted) stop();
-    this.#signal.addEventListener('abort', stop, { once: true });
+    this.#signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Uint8Array>>();
+    this.#stop = reject;
     try {
-      return await Promise.race([this.#source.next(), stopped]);
+      this.#source.next().then(resolve, reject);
+      return await promise;
     } catch (error) {
       throw new BodyFailure(error);
     } finally {
-      this.#signal.removeEventListener('abort', stop);
+      this.#stop = undefined;
     }
   }
 }

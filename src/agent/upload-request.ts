@@ -1,19 +1,22 @@
 import type { NewFile, UploadedPart } from './options.ts';
 
-/** Enough to go on with a multipart upload in another process. */
-export interface MultipartProgress {
+/** An upload that has begun: enough to go on with it in another process. */
+export interface BegunUpload {
   readonly fileId: string;
-  readonly uploadId: string;
+  /** Null for an upload in one piece. */
+  readonly uploadId: string | null;
   /** Bytes of a part; null until the upload has been planned. */
   readonly partBytes: number | null;
   /** Headers that the storage wants with every part. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly parts: readonly UploadedPart[];
+  /** All bytes are there, and the finalize may have taken effect. */
+  readonly finalizing?: boolean | undefined;
 }
 
 /** Where a file's bytes come from. */
 export type UploadSource =
-  /** Can be opened again at a byte offset, so a single upload can be tried again. */
+  /** Can be opened again at a byte offset, so that an upload can be tried again or begun anew. */
   | { readonly open: (offset: number) => Promise<AsyncIterable<Uint8Array>> }
   /** Can be read once. */
   | { readonly body: AsyncIterable<Uint8Array> };
@@ -22,10 +25,17 @@ export type UploadRequest = NewFile &
   UploadSource & {
     /** Bytes that the storage has so far. */
     readonly onProgress?: ((doneBytes: number) => void) | undefined;
-    /** Told, and waited for, when a multipart upload has started and after each part: enough to go on later. */
-    readonly onPart?: ((progress: MultipartProgress) => void | Promise<void>) | undefined;
-    /** Goes on with a multipart upload; its parts that are done are not sent again. */
-    readonly resume?: MultipartProgress | undefined;
+    /** Told, and waited for, when an upload has begun, or begun anew: what was told before is void. */
+    readonly onStart?: ((begun: BegunUpload) => void | Promise<void>) | undefined;
+    /** Told after each part, of one at a time, and waited for before the finalize. */
+    readonly onPart?: ((part: UploadedPart) => void | Promise<void>) | undefined;
+    /** Told, and waited for, before the finalize. */
+    readonly onFinalize?: (() => void | Promise<void>) | undefined;
+    /**
+     * Goes on with an upload; its parts that are done are not sent again. Where the service does not know it any
+     * more it is begun anew, if the source can be opened again.
+     */
+    readonly resume?: BegunUpload | undefined;
     /** Parts under way at once, 4 if left out. Memory is this plus one, times the size of a part. */
     readonly concurrency?: number | undefined;
     readonly signal?: AbortSignal | undefined;

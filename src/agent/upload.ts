@@ -1,12 +1,18 @@
 import { Readable } from 'node:stream';
-import { AgentAbortedError, AgentError } from './errors.ts';
+import {
+  AgentAbortedError,
+  AgentBusyError,
+  AgentError,
+  AgentNotFoundError,
+  AgentRejectedError,
+} from './errors.ts';
 import { BodyFailure } from './failure.ts';
 import type { FileCalls } from './file-calls.ts';
 import { linkCall } from './links.ts';
 import { uploadParts } from './multipart.ts';
 import { checkSize, PieceReader } from './parts.ts';
 import type { FileRecord } from './schema.ts';
-import type { MultipartProgress, UploadRequest } from './upload-request.ts';
+import type { BegunUpload, UploadRequest } from './upload-request.ts';
 
 /**
  * Uploads a file, in one piece or in parts as the service says, and finalizes it. Streams: never holds more
@@ -16,28 +22,55 @@ import type { MultipartProgress, UploadRequest } from './upload-request.ts';
 export async function uploadFile(client: FileCalls, request: UploadRequest): Promise<FileRecord> {
   checkSize(request.sizeBytes);
   try {
-    if (request.resume !== undefined) return await multipart(client, request, request.resume);
-    const started = await client.startUpload(request, { signal: request.signal });
-    const { fileId, uploadId, partBytes, headers } = started;
-    if (uploadId !== null) {
-      return await multipart(client, request, { fileId, uploadId, partBytes, headers, parts: [] });
-    }
-    await sendWhole(client, request, started);
-    if (client.dialect.finalizeSingle === 'skip') return await client.getFile(fileId, request);
-    return await finalize(client, fileId, null, request.signal);
+    const resumed = request.resume === undefined ? undefined : await goneOn(client, request, request.resume);
+    return resumed ?? (await begun(client, request));
   } catch (error) {
     throw request.signal?.aborted === true && !(error instanceof AgentError) ? stopped(error) : own(error);
   }
 }
 
+async function begun(client: FileCalls, request: UploadRequest): Promise<FileRecord> {
+  const started = await client.startUpload(request, { signal: request.signal });
+  const { fileId, uploadId, partBytes, headers } = started;
+  const begun = { fileId, uploadId, partBytes, headers, parts: [] };
+  if (uploadId !== null) return await multipart(client, request, { ...begun, uploadId });
+  await request.onStart?.(begun);
+  await sendWhole(client, request, started);
+  return await finalized(client, request, begun);
+}
+
+/** Goes on with an upload; undefined where it must begin anew. */
+async function goneOn(
+  client: FileCalls,
+  request: UploadRequest,
+  resume: BegunUpload,
+): Promise<FileRecord | undefined> {
+  const { uploadId } = resume;
+  try {
+    if (uploadId !== null) return await multipart(client, request, { ...resume, uploadId });
+    return resume.finalizing === true ? await finalized(client, request, resume) : undefined;
+  } catch (error) {
+    if (!('open' in request) || !isStale(error)) throw error;
+    return undefined;
+  }
+}
+
+/** The service, or its storage, does not know the upload any more. */
+function isStale(error: unknown): boolean {
+  return (
+    error instanceof AgentNotFoundError ||
+    error instanceof AgentBusyError ||
+    error instanceof AgentRejectedError
+  );
+}
+
 async function multipart(
   client: FileCalls,
   request: UploadRequest,
-  progress: MultipartProgress,
+  upload: BegunUpload & { readonly uploadId: string },
 ): Promise<FileRecord> {
-  const { fileId, uploadId } = progress;
-  const parts = await uploadParts(client, request, progress);
-  return await finalize(client, fileId, { uploadId, parts }, request.signal);
+  const parts = await uploadParts(client, request, upload);
+  return await finalized(client, request, { ...upload, parts });
 }
 
 async function sendWhole(
@@ -81,19 +114,27 @@ async function* counted(
 }
 
 /** Finalizes; where an earlier try may have done it already, Get a file decides. */
-async function finalize(
+async function finalized(
   client: FileCalls,
-  fileId: string,
-  parts: Parameters<FileCalls['finalizeUpload']>[1],
-  signal: AbortSignal | undefined,
+  request: UploadRequest,
+  upload: BegunUpload,
 ): Promise<FileRecord> {
+  const { fileId, uploadId, parts } = upload;
+  const { signal } = request;
+  if (upload.finalizing !== true) await request.onFinalize?.();
+  if (uploadId === null && client.dialect.finalizeSingle === 'skip') {
+    return await client.getFile(fileId, { signal });
+  }
   try {
-    const file = await client.finalizeUpload(fileId, parts, { signal });
+    const file = await client.finalizeUpload(fileId, uploadId === null ? null : { uploadId, parts }, {
+      signal,
+    });
     if (file !== null) return file;
   } catch (error) {
     if (!(error instanceof AgentError) || error.status === undefined) throw error;
-    const singleDone = parts === null && client.dialect.finalizeDoneStatuses.includes(error.status);
-    const repeatDone = error.attempts > 1 && error.outcome === 'refused' && error.code !== 'rate_limited';
+    const again = error.attempts > 1 || upload.finalizing === true;
+    const singleDone = uploadId === null && client.dialect.finalizeDoneStatuses.includes(error.status);
+    const repeatDone = again && error.outcome === 'refused' && error.code !== 'rate_limited';
     if (!singleDone && !repeatDone) throw error;
     const file = await client.getFile(fileId, { signal }).catch(() => null);
     if (file === null) throw error;

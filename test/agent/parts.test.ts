@@ -56,7 +56,9 @@ describe('PieceReader', () => {
         const reader = new PieceReader(chunked(file, chunkSize), 0, file.length, running);
         const pieces: Buffer[] = [];
         for (let at = 0; at < file.length; at += pieceSize) {
-          pieces.push(await reader.piece(Math.min(pieceSize, file.length - at)));
+          const next = Buffer.alloc(Math.min(pieceSize, file.length - at));
+          await reader.fill(next);
+          pieces.push(next);
         }
         await reader.end();
         expect(Buffer.concat(pieces).equals(Buffer.from(file))).toBe(true);
@@ -79,7 +81,7 @@ describe('PieceReader', () => {
   it('says so when the file has fewer bytes than promised', async () => {
     const source = () => chunked(new Uint8Array(5), 2);
     const short = { code: 'wrong_size', message: expect.stringContaining('ended after 5 bytes') };
-    await expect(new PieceReader(source(), 0, 6, running).piece(6)).rejects.toMatchObject(short);
+    await expect(new PieceReader(source(), 0, 6, running).fill(Buffer.alloc(6))).rejects.toMatchObject(short);
     await expect(collect(new PieceReader(source(), 0, 6, running).all())).rejects.toMatchObject(short);
   });
 
@@ -92,7 +94,7 @@ describe('PieceReader', () => {
     await expect(reading()).rejects.toMatchObject({ code: 'wrong_size' });
     expect(Buffer.concat(given).length).toBeLessThan(5);
     const pieces = new PieceReader(chunked(new Uint8Array(6), 4), 0, 5, running);
-    await pieces.piece(5);
+    await pieces.fill(Buffer.alloc(5));
     await expect(pieces.end()).rejects.toMatchObject({ code: 'wrong_size' });
   });
 
@@ -100,7 +102,7 @@ describe('PieceReader', () => {
     const stop = new AbortController();
     const hanging = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
     const reader = new PieceReader(hanging, 0, 5, stop.signal);
-    const reading = reader.piece(5);
+    const reading = reader.fill(Buffer.alloc(5));
     stop.abort(new Error('enough'));
     await expect(reading).rejects.toMatchObject({ cause: { message: 'enough' } });
     reader.close();

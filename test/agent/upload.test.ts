@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { AgentClient } from '../../src/agent/client.ts';
 import { defaultDialect } from '../../src/agent/dialect.ts';
+import type { UploadedPart } from '../../src/agent/options.ts';
+import { PartMemory } from '../../src/agent/part-memory.ts';
 import { uploadFile } from '../../src/agent/upload.ts';
+import type { BegunUpload } from '../../src/agent/upload-request.ts';
 import { apiKey, clientOf, type LocalServer, localServer } from './local-server.ts';
 
 /** What a made-up service and its storage do. */
@@ -93,6 +96,27 @@ async function* chunked(from: Buffer, size = 7): AsyncGenerator<Uint8Array> {
 const described = { projectId: 'p', filename: 'n', sizeBytes: bytes.length, mimeType: 'text/plain' };
 const again = { ...described, open: async (offset: number) => chunked(bytes.subarray(offset)) };
 const once = () => ({ ...described, body: chunked(bytes) });
+
+/** Keeps what an upload tells, as a store would. */
+function recorder(before?: BegunUpload) {
+  let kept = before;
+  const record = (): BegunUpload => {
+    if (kept === undefined) throw new Error('Nothing was told.');
+    return kept;
+  };
+  const hooks = {
+    onStart: (begun: BegunUpload) => {
+      kept = { ...begun, finalizing: false };
+    },
+    onPart: (part: UploadedPart) => {
+      kept = { ...record(), parts: [...record().parts, part] };
+    },
+    onFinalize: () => {
+      kept = { ...record(), finalizing: true };
+    },
+  };
+  return { record, hooks };
+}
 
 function whole({ parts }: Stored): Buffer {
   return Buffer.concat([...parts].toSorted(([one], [other]) => one - other).map(([, part]) => part));
@@ -197,25 +221,18 @@ describe('an upload in parts', () => {
   });
 
   it('tells enough to go on, and goes on without the parts that are done', async () => {
-    const records: unknown[] = [];
     const broken = await storage({ partBytes: 30, put: (part) => (part === 3 ? 400 : 200) });
-    let last: Parameters<NonNullable<Parameters<typeof uploadFile>[1]['onPart']>>[0] | undefined;
-    const failing = uploadFile(broken.client, {
-      ...again,
-      concurrency: 1,
-      onPart: (progress) => {
-        records.push(progress.parts.length);
-        last = progress;
-      },
-    });
+    const { record, hooks } = recorder();
+    const failing = uploadFile(broken.client, { ...again, concurrency: 1, ...hooks });
     await expect(failing).rejects.toMatchObject({ status: 400 });
     await broken[Symbol.asyncDispose]();
-    expect(records).toEqual([0, 1, 2]);
-    expect(last).toMatchObject({ fileId: 'f', uploadId: 'u', partBytes: 30 });
+    const resume = record();
+    expect(resume).toMatchObject({ fileId: 'f', uploadId: 'u', partBytes: 30, finalizing: false });
+    expect(resume.parts).toHaveLength(2);
 
     for (const source of [again, once()]) {
       await using stored = await storage({ partBytes: 30 });
-      await uploadFile(stored.client, { ...source, resume: last });
+      await uploadFile(stored.client, { ...source, resume });
       expect(new Set(stored.parts.keys())).toEqual(new Set([3, 4]));
       expect(whole(stored).equals(bytes.subarray(60))).toBe(true);
       expect(stored.finalized).toMatchObject([
@@ -223,6 +240,37 @@ describe('an upload in parts', () => {
       ]);
       expect(stored.server.requests.some(({ url }) => url?.endsWith('/files') === true)).toBe(false);
     }
+  });
+
+  it('begins anew where the service does not know it any more', async () => {
+    await using stored = await storage({ partBytes: 30, finalize: (attempt) => (attempt === 1 ? 404 : 200) });
+    const parts = [{ number: 1, etag: 'old' }];
+    const resume = { fileId: 'f', uploadId: 'old', partBytes: 30, parts };
+    const { record, hooks } = recorder(resume);
+    await uploadFile(stored.client, { ...again, ...hooks, resume });
+    expect(whole(stored).equals(bytes)).toBe(true);
+    expect(stored.finalized).toMatchObject([{ upload_id: 'old' }, { upload_id: 'u' }]);
+    expect(record()).toMatchObject({ uploadId: 'u', finalizing: true });
+    expect(record().parts).toHaveLength(4);
+  });
+
+  it('that was perhaps finalized before the crash is not sent again', async () => {
+    await using stored = await storage({ partBytes: 100, finalize: () => 409 });
+    const parts = [{ number: 1, etag: 'kept' }];
+    const resume = { fileId: 'f', uploadId: 'u', partBytes: 100, parts, finalizing: true };
+    expect(await uploadFile(stored.client, { ...again, resume })).toMatchObject({ id: 'f' });
+    expect(stored.parts.size).toBe(0);
+  });
+
+  it('shares its memory with all others', async () => {
+    const memory = new PartMemory(100);
+    await using stored = await storage({ partBytes: 50, put: () => sleep(5).then(() => 200) });
+    const client = clientOf(stored.server.origin, { partMemory: memory });
+    const sent = [1, 2, 3].map(() => uploadFile(client, again));
+    await Promise.all(sent);
+    await client.close();
+    expect(stored.most).toBeLessThanOrEqual(2);
+    expect(stored.finalized).toHaveLength(3);
   });
 
   it('skips a part in the middle that is done', async () => {

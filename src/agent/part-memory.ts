@@ -1,0 +1,77 @@
+/** Room for one part of an upload. */
+export interface PartRoom {
+  readonly bytes: Buffer;
+  /** Gives the room back; `reusable` only where nothing can still be reading from it. */
+  release(reusable: boolean): void;
+}
+
+interface Waiting {
+  readonly size: number;
+  grant(room: PartRoom): void;
+}
+
+/**
+ * The memory that all uploads in parts share, so that many at once hold no more than one. Whoever comes first is
+ * served first; a part larger than all of it is held alone.
+ */
+export class PartMemory {
+  readonly #mostBytes: number;
+  readonly #waiting: Waiting[] = [];
+  /** Used before, for the next part of the same size: the allocator is slow to give memory back. */
+  #kept: Buffer[] = [];
+  #usedBytes = 0;
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+  }
+
+  /** Waits for room for `size` bytes; rejects with the signal's reason. */
+  async take(size: number, signal: AbortSignal): Promise<PartRoom> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<PartRoom>();
+    const waiting: Waiting = { size, grant: resolve };
+    const withdraw = () => {
+      const at = this.#waiting.indexOf(waiting);
+      if (at < 0) return;
+      this.#waiting.splice(at, 1);
+      reject(signal.reason);
+      this.#serve();
+    };
+    signal.addEventListener('abort', withdraw, { once: true });
+    this.#waiting.push(waiting);
+    this.#serve();
+    return await promise.finally(() => signal.removeEventListener('abort', withdraw));
+  }
+
+  #serve(): void {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if (this.#usedBytes > 0 && this.#usedBytes + next.size > this.#mostBytes) return;
+      this.#waiting.shift();
+      next.grant(this.#room(next.size));
+    }
+    if (this.#usedBytes === 0) this.#kept = [];
+  }
+
+  #room(size: number): PartRoom {
+    const at = this.#kept.findIndex(({ length }) => length === size);
+    const bytes = this.#kept.splice(at, at < 0 ? 0 : 1)[0] ?? this.#made(size);
+    this.#usedBytes += size;
+    let held = true;
+    const release = (reusable: boolean) => {
+      if (!held) return;
+      held = false;
+      this.#usedBytes -= size;
+      if (reusable) this.#kept.push(bytes);
+      this.#serve();
+    };
+    return { bytes, release };
+  }
+
+  #made(size: number): Buffer {
+    let keptBytes = this.#kept.reduce((sum, { length }) => sum + length, 0);
+    while (keptBytes > 0 && this.#usedBytes + keptBytes + size > this.#mostBytes) {
+      keptBytes -= this.#kept.shift()?.length ?? 0;
+    }
+    return Buffer.allocUnsafeSlow(size);
+  }
+}

@@ -1,11 +1,13 @@
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { FileRefused, Refused, type SlackError, Throttled, Unavailable } from './errors.ts';
 import { measured, startsLikeHtml, withoutFirst } from './file-stream.ts';
-import { isHtml, judgeFile, type SlackFile, slackFile } from './files.ts';
+import { type FileVerdict, isHtml, judgeFile, type SlackFile, slackFile } from './files.ts';
 import { mayGetToken } from './hosts.ts';
 import type { PacedClient } from './paced-client.ts';
+import { resumedStream } from './resumed-stream.ts';
 import { DEFAULT_PAUSE_MS } from './verdict.ts';
 
 export interface DownloadsOptions {
@@ -15,6 +17,8 @@ export interface DownloadsOptions {
   slackApiUrl?: string | undefined;
   /** The longest silence before the answer and between two chunks, in ms. */
   idleMs?: number | undefined;
+  /** How long a file is waited for that Slack is still working on, in ms. */
+  processingMs?: number | undefined;
   dispatcher?: Dispatcher | undefined;
 }
 
@@ -25,9 +29,24 @@ export interface OpenFile {
   /** Of the whole file, in bytes; undefined when neither Slack's file object nor its answer tells. */
   sizeBytes: number | undefined;
   mime: string | undefined;
+  /** The version of the file that Slack's answer names: its ETag, or when it was changed. */
+  version: string | undefined;
+}
+
+/** What is known of a shared file once Slack has been asked. */
+export interface KnownFile {
+  file: SlackFile;
+  verdict: Exclude<FileVerdict, { do: 'ask' }>;
 }
 
 const IDLE_MS = 30_000;
+/** Read ahead of whoever uses the bytes, so that the connection is not stopped after each chunk. */
+const AHEAD_BYTES = 1024 * 1024;
+const PROCESSING_MS = 60_000;
+/** How often a file is asked for that Slack is still working on. */
+const ASK_AGAIN_MS = 1_000;
+/** Connections in a row that bring no byte, before a download is given up. */
+const MOST_IN_VAIN = 5;
 const infoAnswer = z.looseObject({ file: slackFile });
 const GONE = new Set(['file_not_found', 'file_deleted']);
 
@@ -40,7 +59,56 @@ export class Downloads {
   }
 
   /**
-   * Opens a file from `offset` (bytes) on. Asks files.info first where the event brought only a stub.
+   * What can be done with a shared file: asks files.info where the event brought only a stub, and waits for a file
+   * that Slack is still working on; `onWait` hears of that. Throws a SlackError where Slack failed.
+   */
+  async look(
+    file: SlackFile,
+    options: { signal?: AbortSignal | undefined; onWait?: () => void } = {},
+  ): Promise<KnownFile> {
+    const { signal } = options;
+    const until = performance.now() + (this.#options.processingMs ?? PROCESSING_MS);
+    let known = file;
+    let asked = false;
+    for (;;) {
+      const verdict = judgeFile(known, this.#options);
+      if (verdict.do === 'ask') {
+        if (asked) return { file: known, verdict: { do: 'refuse', reason: 'access_denied' } };
+      } else {
+        if (!isUnfinished(known, verdict) || performance.now() >= until) return { file: known, verdict };
+        options.onWait?.();
+        await sleep(ASK_AGAIN_MS, undefined, { signal });
+      }
+      try {
+        known = await this.info(file.id, signal);
+      } catch (error) {
+        if (!(error instanceof FileRefused)) throw error;
+        return { file: known, verdict: { do: 'refuse', reason: error.reason } };
+      }
+      asked = true;
+    }
+  }
+
+  /**
+   * Reads a file from `offset` (bytes) on, over as many connections as it takes.
+   * Throws a FileRefused where the file cannot be had, another SlackError where Slack failed.
+   */
+  async read(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
+    const { offset = 0, signal } = options;
+    const first = await this.open(file, options);
+    const stream = resumedStream(first, {
+      fileId: file.id,
+      offset,
+      mostInVain: MOST_IN_VAIN,
+      pauseMs: 500,
+      signal,
+      reopen: (at) => this.open(file, { ...options, offset: at }),
+    });
+    return { ...first, stream };
+  }
+
+  /**
+   * Opens a file from `offset` (bytes) on, once. Asks files.info first where the event brought only a stub.
    * Throws a FileRefused where the file cannot be had, another SlackError where Slack failed.
    */
   async open(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
@@ -88,6 +156,7 @@ export class Downloads {
         },
         headersTimeout: idleMs,
         bodyTimeout: idleMs,
+        highWaterMark: AHEAD_BYTES,
         signal: from.signal ?? null,
         ...(dispatcher && { dispatcher }),
       });
@@ -100,7 +169,7 @@ export class Downloads {
       if ((total ?? 0) > mostBytes) throw new FileRefused(file.id, 'too_large');
       const whole = answer.statusCode === 206 ? answer.body : withoutFirst(offset, answer.body);
       const stream = await this.#checked(file, whole, { total, offset, signal: from.signal });
-      return { stream, sizeBytes: total, mime: file.mimetype ?? undefined };
+      return { stream, sizeBytes: total, mime: file.mimetype ?? undefined, version: versionOf(answer) };
     } catch (error) {
       discard(answer.body);
       throw error;
@@ -156,6 +225,16 @@ function judgeAnswer(
     throw new FileRefused(file.id, page ? 'missing_scope' : 'changed');
   }
   return total ?? promised;
+}
+
+function versionOf({ headers }: Dispatcher.ResponseData): string | undefined {
+  return [headers.etag ?? headers['last-modified']].flat().join(',') || undefined;
+}
+
+/** Whether Slack may still be working on a file: it has no address, size or type yet. */
+function isUnfinished(file: SlackFile, verdict: KnownFile['verdict']): boolean {
+  if (verdict.do === 'refuse') return verdict.reason === 'processing';
+  return verdict.sizeBytes === undefined || !file.mimetype;
 }
 
 function lengthOf(header: (name: string) => string): number | undefined {

@@ -104,6 +104,9 @@ export type FileReason =
   | 'hidden_by_plan'
   | 'too_large'
   | 'empty'
+  | 'canvas'
+  | 'list'
+  | 'post'
   | 'not_a_file'
   | 'access_denied'
   | 'processing'
@@ -118,7 +121,10 @@ const FILE_SENTENCES: Record<FileReason, string> = {
   hidden_by_plan: "The workspace's plan hides this file; share it again.",
   too_large: 'The file is larger than the bot accepts; share a smaller one.',
   empty: 'The file is empty.',
-  not_a_file: 'Canvases, lists and posts cannot be downloaded; export it and share the export.',
+  canvas: 'Slack hands out no canvas; export it and share the export.',
+  list: 'Slack hands out no list; export it and share the export.',
+  post: 'Slack hands out no post; share its text as a file.',
+  not_a_file: 'It cannot be downloaded; export it and share the export.',
   access_denied: 'The bot may not open this file; share it in this thread.',
   processing: 'Slack is still working on the file; try again in a moment.',
   broken_off: 'The download broke off; open it again from the byte that is missing.',

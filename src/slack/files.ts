@@ -13,6 +13,7 @@ export const slackFile = z.looseObject({
   size: z.number().nullish(),
   is_external: z.boolean().nullish(),
   external_type: z.string().nullish(),
+  external_url: z.string().nullish(),
   file_access: z.string().nullish(),
   url_private: z.string().nullish(),
   url_private_download: z.string().nullish(),
@@ -34,8 +35,15 @@ export type FileVerdict =
   | { do: 'ask' }
   | { do: 'refuse'; reason: FileReason };
 
-/** `quip` is a canvas, `list` a list, `space`, `docs` and `post` are posts. */
-const NOT_FILES = new Set(['quip', 'canvas', 'list', 'post', 'space', 'docs']);
+/** What Slack keeps like files and hands out to nobody, by mode or file type. */
+const NOT_FILES: Readonly<Record<string, FileReason>> = {
+  quip: 'canvas',
+  canvas: 'canvas',
+  list: 'list',
+  post: 'post',
+  space: 'post',
+  docs: 'post',
+};
 const FILE_MODES = new Set(['hosted', 'snippet']);
 
 /** Decides before anything is downloaded. Pure. */
@@ -47,7 +55,8 @@ export function judgeFile(file: SlackFile, limits: { mostBytes: number }): FileV
   if (access === 'access_denied') return refuse('access_denied');
   if (access === 'check_file_info' || mode === 'file_access') return { do: 'ask' };
   if (file.is_external || mode === 'external') return refuse('external');
-  if (NOT_FILES.has(mode ?? '') || NOT_FILES.has(file.filetype ?? '')) return refuse('not_a_file');
+  const kept = notFile(mode) ?? notFile(file.filetype);
+  if (kept !== undefined) return refuse(kept);
   if (mode !== undefined && mode !== null && !FILE_MODES.has(mode)) return refuse('not_a_file');
   const url = file.url_private_download || file.url_private;
   if (!url) return refuse('processing');
@@ -55,6 +64,22 @@ export function judgeFile(file: SlackFile, limits: { mostBytes: number }): FileV
   const sizeBytes = file.size ?? undefined;
   if (sizeBytes !== undefined && sizeBytes > limits.mostBytes) return refuse('too_large');
   return { do: 'download', url, sizeBytes, mime: file.mimetype ?? undefined };
+}
+
+function notFile(kind: string | null | undefined): FileReason | undefined {
+  return kind && Object.hasOwn(NOT_FILES, kind) ? NOT_FILES[kind] : undefined;
+}
+
+/** What people call a file. */
+export function nameOf(file: SlackFile): string | undefined {
+  return file.name || file.title || undefined;
+}
+
+/** Where a file lies that Slack only links to. */
+export function externalLink(file: SlackFile): string | undefined {
+  const url = file.external_url || file.url_private || file.permalink;
+  if (!url || !URL.canParse(url)) return undefined;
+  return /^https?:$/.test(new URL(url).protocol) ? url : undefined;
 }
 
 /** Whether a page of HTML is what the file is meant to be. */

@@ -7,20 +7,33 @@ import type { Guard } from './guard.ts';
 import { mayGetToken } from './hosts.ts';
 import type { PacedClient } from './paced-client.ts';
 
-export interface UploadRequest {
-  channel: string;
-  threadTs?: string | undefined;
+/** A file on its way to Slack. */
+export interface StageRequest {
   name: string;
-  title?: string | undefined;
   /** For screen readers; 1,000 characters at most. */
   altText?: string | undefined;
   /** At least 1: Slack takes no empty file. */
   sizeBytes: number;
   bytes: AsyncIterable<Uint8Array>;
-  /** Records the file's id before people can see it, so that `shared` can settle an unknown outcome. */
+  /** Records the file's id before its bytes are sent, so that `whereabouts` can settle an unknown outcome later. */
   onId(fileId: string): Promise<void>;
   guard?: Guard | undefined;
 }
+
+/** Staged files that become visible together, in one message. */
+export interface ShareRequest {
+  channel: string;
+  threadTs?: string | undefined;
+  files: readonly { id: string; title: string }[];
+  guard?: Guard | undefined;
+}
+
+/** A file that goes into a thread by itself. */
+export type UploadRequest = StageRequest & {
+  channel: string;
+  threadTs?: string | undefined;
+  title?: string | undefined;
+};
 
 const ticket = z.looseObject({ upload_url: z.string(), file_id: z.string() });
 const anyAnswer = z.looseObject({});
@@ -30,7 +43,7 @@ const info = z.looseObject({ file: slackFile.extend({ shares }) });
 const IDLE_MS = 30_000;
 const METHOD = 'upload of a file';
 
-/** Puts files into threads, without holding them in memory. */
+/** Puts files into threads in Slack's three steps, without holding them in memory. */
 export class Uploads {
   readonly #api: PacedClient;
   readonly #slackApiUrl: string | undefined;
@@ -46,38 +59,41 @@ export class Uploads {
     this.#dispatcher = options.dispatcher;
   }
 
-  /** Shows a file in a thread. Throws a SlackError; after outcome `unknown` ask `shared` before you upload again. */
-  async upload(request: UploadRequest): Promise<{ fileId: string }> {
-    const { channel, guard, name } = request;
+  /** Gives Slack a file's bytes; nobody sees it yet. Throws a SlackError, always with outcome `none`. */
+  async stage(file: StageRequest): Promise<{ fileId: string }> {
+    const { guard, name, sizeBytes, altText } = file;
     const { upload_url: url, file_id: fileId } = await this.#api.call(
       'files.getUploadURLExternal',
-      {
-        filename: name,
-        length: request.sizeBytes,
-        ...(request.altText !== undefined && { alt_txt: request.altText }),
-      },
+      { filename: name, length: sizeBytes, ...(altText !== undefined && { alt_txt: altText }) },
       { schema: ticket, guard },
     );
-    await request.onId(fileId);
-    await this.#send(url, request);
-    await this.#api.call(
-      'files.completeUploadExternal',
-      {
-        files: [{ id: fileId, title: request.title ?? name }],
-        channel_id: channel,
-        ...(request.threadTs !== undefined && { thread_ts: request.threadTs }),
-      },
-      { schema: anyAnswer, guard },
-    );
+    await file.onId(fileId);
+    await this.#send(url, file);
     return { fileId };
   }
 
-  /** Whether a file of ours is in a channel by now: what came of an upload whose outcome is unknown. */
-  async shared(fileId: string, channel: string, guard?: Guard): Promise<boolean> {
-    return (await this.whereabouts(fileId, channel, guard)) === 'shared';
+  /** All three steps for one file. Throws a SlackError; after outcome `unknown` ask `whereabouts` before repeating. */
+  async upload(file: UploadRequest): Promise<{ fileId: string }> {
+    const { channel, threadTs, guard, name, title = name } = file;
+    const { fileId } = await this.stage(file);
+    await this.share({ channel, threadTs, guard, files: [{ id: fileId, title }] });
+    return { fileId };
   }
 
-  /** The same, but for a completed file that Slack still looks through before it shows it. */
+  /** Shows staged files. Throws a SlackError; after outcome `unknown` ask `whereabouts` before sharing again. */
+  async share({ channel, threadTs, files, guard }: ShareRequest): Promise<void> {
+    const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
+    await this.#api.call(
+      'files.completeUploadExternal',
+      { files, channel_id: channel, ...thread },
+      { schema: anyAnswer, guard },
+    );
+  }
+
+  /**
+   * What came of a file whose share has an unknown outcome: `completed` is one that Slack still looks through before it
+   * shows it, or that people have deleted since.
+   */
   async whereabouts(
     fileId: string,
     channel: string,
@@ -89,12 +105,13 @@ export class Uploads {
       return isShown ? 'shared' : 'completed';
     } catch (error) {
       if (error instanceof Refused && error.slackCode === 'file_not_found') return 'absent';
+      if (error instanceof Refused && error.slackCode === 'file_deleted') return 'completed';
       throw error;
     }
   }
 
   /** Nobody sees the bytes before the upload is completed: outcome `none` whatever happens here. */
-  async #send(url: string, upload: UploadRequest): Promise<void> {
+  async #send(url: string, upload: StageRequest): Promise<void> {
     const { guard } = upload;
     if (!mayGetToken(url, this.#slackApiUrl)) {
       throw new Refused(

@@ -233,9 +233,7 @@ describe('files', () => {
   test('of ours are uploaded into a thread, and files.info tells so', async () => {
     const { uploads, channel, root } = await start();
     const ids: string[] = [];
-    const { fileId } = await uploads.upload({
-      channel: channel.id,
-      threadTs: root.ts,
+    const { fileId } = await uploads.stage({
       name: 'chart.csv',
       sizeBytes: bytes.length,
       bytes: (async function* () {
@@ -247,7 +245,11 @@ describe('files', () => {
       },
     });
     expect(ids).toEqual([fileId]);
-    await expect.poll(() => uploads.shared(fileId, channel.id)).toBe(true);
+    expect(await uploads.whereabouts(fileId, channel.id)).toBe('absent');
+    const files = [{ id: fileId, title: 'A chart' }];
+    await uploads.share({ channel: channel.id, threadTs: root.ts, files });
+    await expect.poll(() => uploads.whereabouts(fileId, channel.id)).toBe('shared');
+    await expect.poll(() => slack.thread(channel.id, root.ts).at(-1)?.fileIds).toEqual([fileId]);
     expect(await slack.fileBytes(fileId)).toEqual(bytes);
   });
 });

@@ -15,7 +15,13 @@ let downloads: Downloads;
 beforeEach(async () => {
   scene = await startScene();
   const { slack, api } = scene;
-  downloads = new Downloads({ api, mostBytes: 1_000_000, slackApiUrl: slack.apiUrl, idleMs: 300 });
+  downloads = new Downloads({
+    api,
+    mostBytes: 1_000_000,
+    slackApiUrl: slack.apiUrl,
+    idleMs: 300,
+    processingMs: 1_500,
+  });
 });
 afterEach(() => scene.slack.stop());
 
@@ -248,5 +254,85 @@ describe('Slack’s own trouble', () => {
     await expect(downloads.open(file())).rejects.toMatchObject({ code: 'throttled', retryAfterMs: 4_000 });
     serve({}, '', 503);
     await expect(downloads.open(file())).rejects.toMatchObject({ code: 'unavailable', outcome: 'none' });
+  });
+});
+
+describe('a download that breaks off', () => {
+  /** Serves the content in stretches of so many bytes, each cut off; `answer` changes what a range is told. */
+  function serveCutting(stretch: number, answer: (from: number) => { status: number; etag?: string }): void {
+    scene.slack.on('files/F1', (call, _request, response) => {
+      const from = Number(/^bytes=(\d+)-/.exec(String(call.headers.range ?? ''))?.[1] ?? 0);
+      const { status, etag = '"one"' } = answer(from);
+      const start = status === 206 ? from : 0;
+      response.writeHead(status, {
+        'content-type': 'text/csv',
+        'content-length': String(CONTENT.length - start),
+        etag,
+        ...(status === 206 && { 'content-range': `bytes ${start}-${CONTENT.length - 1}/${CONTENT.length}` }),
+      });
+      response.write(CONTENT.subarray(start, from + stretch), () => {
+        if (from + stretch >= CONTENT.length) response.end();
+        else setTimeout(() => response.destroy(), 20);
+      });
+      return undefined;
+    });
+  }
+
+  test('goes on by Range from the byte where it broke', async () => {
+    serveCutting(7_001, (from) => ({ status: from === 0 ? 200 : 206 }));
+    expect(await readAll(await downloads.read(file()))).toEqual(CONTENT);
+    const ranges = scene.slack.calls.map((call) => call.headers.range);
+    expect(ranges).toEqual([undefined, 'bytes=7001-', 'bytes=14002-']);
+  });
+
+  test('begins anew and skips where Slack knows no ranges', async () => {
+    serveCutting(12_000, () => ({ status: 200 }));
+    expect(await readAll(await downloads.read(file()))).toEqual(CONTENT);
+  });
+
+  test('ends when another version of the file answers', async () => {
+    serveCutting(7_000, (from) => ({ status: from === 0 ? 200 : 206, etag: from === 0 ? '"one"' : '"two"' }));
+    expect(await reasonOf(downloads.read(file()).then(readAll))).toBe('changed');
+  });
+
+  test('is given up when Slack does not hand out the rest', async () => {
+    let calls = 0;
+    scene.slack.on('files/F1', (_call, _request, response) => {
+      calls += 1;
+      if (calls > 1) return { status: 410 };
+      response.writeHead(200, { 'content-type': 'text/csv', 'content-length': String(CONTENT.length) });
+      response.write(CONTENT.subarray(0, 100), () => setTimeout(() => response.destroy(), 20));
+      return undefined;
+    });
+    expect(await reasonOf(downloads.read(file()).then(readAll))).toBe('deleted');
+  });
+});
+
+describe('a look at a shared file', () => {
+  test('waits until Slack has an address, a size and a type', async () => {
+    const { url_private: url, ...unfinished } = file();
+    const answers = [
+      { ...unfinished, size: null },
+      { ...unfinished, url_private: url, mimetype: '' },
+      file(),
+    ];
+    scene.slack.on('files.info', () => ({ body: { ok: true, file: answers.shift() ?? file() } }));
+    let waits = 0;
+    const slow = new Downloads({ api: scene.api, mostBytes: 1_000_000, slackApiUrl: scene.slack.apiUrl });
+    const looked = await slow.look({ id: 'F1', mode: 'hosted' }, { onWait: () => (waits += 1) });
+    expect(looked.verdict).toMatchObject({ do: 'download', sizeBytes: CONTENT.length, mime: 'text/csv' });
+    expect(waits).toBe(3);
+  });
+
+  test('gives up in time', async () => {
+    scene.slack.on('files.info', { body: { ok: true, file: { id: 'F1', mode: 'hosted' } } });
+    const { verdict } = await downloads.look({ id: 'F1', mode: 'hosted' });
+    expect(verdict).toEqual({ do: 'refuse', reason: 'processing' });
+  });
+
+  test('learns the name of a stub', async () => {
+    scene.slack.on('files.info', { body: { ok: true, file: file() } });
+    const looked = await downloads.look({ id: 'F1', mode: 'file_access', file_access: 'check_file_info' });
+    expect(looked).toMatchObject({ file: { name: 'data.csv' }, verdict: { do: 'download' } });
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isHtml, judgeFile, slackFile } from '../../src/slack/files.ts';
+import { externalLink, isHtml, judgeFile, nameOf, slackFile } from '../../src/slack/files.ts';
 
 const hosted = {
   id: 'F1',
@@ -44,9 +44,11 @@ test.each([
   ['access_denied', { file_access: 'access_denied' }],
   ['external', { mode: 'external', is_external: true }],
   ['external', { is_external: true, external_type: 'gdoc' }],
-  ['not_a_file', { filetype: 'quip' }],
-  ['not_a_file', { filetype: 'list' }],
-  ['not_a_file', { mode: 'post' }],
+  ['canvas', { filetype: 'quip' }],
+  ['canvas', { mode: 'canvas' }],
+  ['list', { filetype: 'list' }],
+  ['post', { mode: 'post' }],
+  ['post', { mode: 'space' }],
   ['not_a_file', { mode: 'something_new' }],
   ['processing', { url_private: undefined, url_private_download: undefined }],
   ['empty', { size: 0 }],
@@ -63,4 +65,19 @@ test('only HTML is HTML', () => {
   expect(isHtml(slackFile.parse({ id: 'F1', mimetype: 'text/html; charset=utf-8' }))).toBe(true);
   expect(isHtml(slackFile.parse({ id: 'F1', filetype: 'html' }))).toBe(true);
   expect(isHtml(slackFile.parse(hosted))).toBe(false);
+});
+
+test('an external file has a link, where it is one for a browser', () => {
+  const link = (change: Record<string, unknown>) => externalLink(slackFile.parse({ id: 'F1', ...change }));
+  expect(link({ external_url: 'https://drive.example/1', url_private: 'https://b.example' })).toBe(
+    'https://drive.example/1',
+  );
+  expect(link({ url_private: 'https://b.example/2' })).toBe('https://b.example/2');
+  expect(link({ url_private: 'javascript:alert(1)' })).toBeUndefined();
+  expect(link({})).toBeUndefined();
+});
+
+test('a file without a name goes by its title', () => {
+  expect(nameOf(slackFile.parse({ id: 'F1', name: null, title: 'Notes' }))).toBe('Notes');
+  expect(nameOf(slackFile.parse({ id: 'F1' }))).toBeUndefined();
 });

@@ -25,8 +25,6 @@ async function* bytes(): AsyncGenerator<Uint8Array> {
 }
 
 const request = () => ({
-  channel: 'C1',
-  threadTs: '1.0',
   name: 'chart.png',
   sizeBytes: 6,
   bytes: bytes(),
@@ -35,16 +33,17 @@ const request = () => ({
     return Promise.resolve();
   },
 });
+const share = { channel: 'C1', threadTs: '1.0', files: [{ id: 'F9', title: 'chart.png' }] };
 
 describe('an upload', () => {
   test('takes three steps, and tells the id before people can see the file', async () => {
-    expect(await uploads.upload(request())).toEqual({ fileId: 'F9' });
+    expect(await uploads.upload({ ...request(), ...share })).toEqual({ fileId: 'F9' });
+    expect(ids).toEqual(['F9 after 1 calls']);
     expect(scene.slack.calls.map((call) => call.method)).toEqual([
       'files.getUploadURLExternal',
       'upload/F9',
       'files.completeUploadExternal',
     ]);
-    expect(ids).toEqual(['F9 after 1 calls']);
     const [, sent, complete] = scene.slack.calls;
     expect(sent?.args).toEqual({ abcdef: '' });
     expect(sent?.headers['content-length']).toBe('6');
@@ -55,35 +54,33 @@ describe('an upload', () => {
 
   test('whose bytes fail did nothing that people see', async () => {
     scene.slack.on('upload/F9', { status: 500 });
-    await expect(uploads.upload(request())).rejects.toMatchObject({ code: 'unavailable', outcome: 'none' });
-    expect(scene.slack.callsOf('files.completeUploadExternal')).toHaveLength(0);
+    await expect(uploads.stage(request())).rejects.toMatchObject({ code: 'unavailable', outcome: 'none' });
   });
 
-  test('whose source breaks is not completed', async () => {
+  test('whose source breaks did nothing that people see', async () => {
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield Buffer.from('abc');
       throw new Error('source');
     }
-    const failed = uploads.upload({ ...request(), bytes: broken() });
+    const failed = uploads.stage({ ...request(), bytes: broken() });
     await expect(failed).rejects.toMatchObject({ code: 'unavailable', outcome: 'none' });
-    expect(scene.slack.callsOf('files.completeUploadExternal')).toHaveLength(0);
   });
 
   test('whose completion is unclear says so', async () => {
     scene.slack.on('files.completeUploadExternal', { status: 502 });
-    await expect(uploads.upload(request())).rejects.toMatchObject({ outcome: 'unknown' });
+    await expect(uploads.share(share)).rejects.toMatchObject({ outcome: 'unknown' });
   });
 
   test('sends no bytes to an address that is not Slack’s', async () => {
     scene.slack.on('files.getUploadURLExternal', {
       body: { ok: true, file_id: 'F9', upload_url: 'https://evil.example/upload' },
     });
-    await expect(uploads.upload(request())).rejects.toMatchObject({ slackCode: 'other_host' });
+    await expect(uploads.stage(request())).rejects.toMatchObject({ slackCode: 'other_host' });
   });
 
   test('stops when the lease ends between two steps', async () => {
     const guard = lease(60_000);
-    const failed = uploads.upload({
+    const failed = uploads.stage({
       ...request(),
       guard,
       onId: () => {
@@ -97,16 +94,15 @@ describe('an upload', () => {
 });
 
 describe('afterwards', () => {
-  test('files.info tells whether the file is in the channel', async () => {
-    scene.slack.on('files.info', {
-      body: { ok: true, file: { id: 'F9', shares: { private: { C1: [{ ts: '2.0' }] } } } },
-    });
-    expect(await uploads.shared('F9', 'C1')).toBe(true);
-    expect(await uploads.shared('F9', 'C2')).toBe(false);
-  });
+  const shares = { private: { C1: [{ ts: '2.0' }] } };
 
-  test('a file that Slack does not know was not shared', async () => {
-    scene.slack.on('files.info', { body: { ok: false, error: 'file_not_found' } });
-    expect(await uploads.shared('F9', 'C1')).toBe(false);
+  test.each([
+    ['is in the channel', { ok: true, file: { id: 'F9', shares } }, 'shared'],
+    ['Slack still looks through', { ok: true, file: { id: 'F9' } }, 'completed'],
+    ['was there until people deleted it', { ok: false, error: 'file_deleted' }, 'completed'],
+    ['never became one', { ok: false, error: 'file_not_found' }, 'absent'],
+  ])('files.info tells of a file that %s', async (_, body, where) => {
+    scene.slack.on('files.info', { body });
+    expect(await uploads.whereabouts('F9', 'C1')).toBe(where);
   });
 });

@@ -55,6 +55,17 @@ export class Scene {
     return this.slack.say({ person: this.ada, channel, thread: root.ts, text, ...more });
   }
 
+  /** Ada shares files again that are in Slack already, with a mention. */
+  shareAgain(channel: Channel, text: string, fileIds: string[], root?: Message): Message {
+    return this.slack.say({
+      person: this.ada,
+      channel,
+      text: `${this.mention} ${text}`,
+      again: fileIds,
+      ...(root && { thread: root.ts }),
+    });
+  }
+
   /** The bot's messages in a thread. */
   replies(channel: Channel, root: Message): Message[] {
     const thread = this.slack.thread(channel.id, root.threadTs ?? root.ts);

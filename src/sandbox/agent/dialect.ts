@@ -43,6 +43,8 @@ export interface ServiceDialect {
   uploadLinkMs: number;
   /** Lifetime of download links, ms. */
   downloadLinkMs: number;
+  /** Characters that a download link has at least (disk storage only). */
+  downloadLinkLength: number;
   /** What GET /experimental/files/{id}/content answers with. */
   contentDownload: 'bytes' | 'redirect' | 'json';
 
@@ -100,6 +102,7 @@ export const defaultDialect: Readonly<ServiceDialect> = {
   refusedTypeStatus: 415,
   uploadLinkMs: 15 * 60_000,
   downloadLinkMs: 15 * 60_000,
+  downloadLinkLength: 0,
   contentDownload: 'bytes',
   projectParameter: 'project_id',
   listCursors: true,

@@ -111,7 +111,9 @@ class DiskStorage implements Storage {
 
   async downloadLink(key: string, terms: DownloadTerms): Promise<string> {
     const { name, mime } = terms;
-    return this.#link({ method: 'GET', key, name, mime, ...lasting(terms, this.#options.now()) });
+    const link = this.#link({ method: 'GET', key, name, mime, ...lasting(terms, this.#options.now()) });
+    const missing = this.#options.dialect.downloadLinkLength - link.length - '&padding='.length;
+    return missing > 0 ? `${link}&padding=${'x'.repeat(missing)}` : link;
   }
 
   async stop(): Promise<void> {

@@ -85,13 +85,13 @@ export function fileJson(world: World, file: SlackFile, pushed: boolean): Fields
     name: file.name,
     title: file.title,
     mimetype: file.mime,
-    filetype: extension,
+    filetype: keptLike[file.kind] ?? extension,
     pretty_type: extension.toUpperCase(),
     user: file.user,
     user_team: file.teamId,
     editable: file.kind === 'snippet',
     size: file.kind === 'lying_size' ? file.content.size + 7 : file.content.size,
-    mode: file.kind === 'external' ? 'external' : file.kind === 'snippet' ? 'snippet' : 'hosted',
+    mode: modeOf(file.kind),
     is_external: file.kind === 'external',
     external_type: file.kind === 'external' ? 'gdrive' : '',
     is_public: true,
@@ -102,6 +102,14 @@ export function fileJson(world: World, file: SlackFile, pushed: boolean): Fields
     ...(ready ? urlsJson(world, file) : {}),
     ...(pushed ? {} : sharesJson(world, file)),
   };
+}
+
+/** The file types of what is kept like a file. */
+const keptLike: Partial<Record<SlackFile['kind'], string>> = { canvas: 'quip', list: 'list', post: 'post' };
+
+function modeOf(kind: SlackFile['kind']): string {
+  if (kind === 'external' || kind === 'snippet' || kind === 'list' || kind === 'post') return kind;
+  return kind === 'canvas' ? 'quip' : 'hosted';
 }
 
 function urlsJson(world: World, file: SlackFile): Fields {

@@ -120,6 +120,14 @@ export type FileKind =
   | 'connect_stub'
   /** Not ready at first: no url_private in the event, then complete. */
   | 'processing'
+  /** What Slack keeps like files and hands out to nobody. */
+  | 'canvas'
+  | 'list'
+  | 'post'
+  /** Each connection is cut after a third of the file; ranges are answered. */
+  | 'breaks_off'
+  /** The same, and the file is another one afterwards. */
+  | 'changes'
   /** The download answers 200 with a login page in HTML. */
   | 'no_scope'
   /** The download answers 302 to the login page. */

@@ -18,6 +18,8 @@ export interface Saying {
   /** A reply that is also sent to the channel. */
   broadcast?: boolean;
   files?: SharedFile[];
+  /** Ids of files that are in Slack already. */
+  again?: string[];
   subtype?: string;
   /** In place of the rich_text block that Slack's client makes. */
   blocks?: Block[];
@@ -36,7 +38,8 @@ export class Speakers extends Admins {
     if (!channel.members.has(person.id))
       throw new Error(`${person.name} is not in ${channel.name || channel.id}.`);
     if (channel.archived) throw new Error(`${channel.name} is archived.`);
-    const fileIds = saying.files?.map((file) => this.addFile(team, person.id, file).id);
+    const added = saying.files?.map((file) => this.addFile(team, person.id, file).id);
+    const fileIds = added === undefined ? saying.again : [...added, ...(saying.again ?? [])];
     const typed = this.composed(team, saying.text);
     const withBlocks = saying.subtype === undefined || saying.subtype === 'me_message';
     const draft = {

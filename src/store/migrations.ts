@@ -8,6 +8,7 @@ import * as receiving from './migrations/0003-receiving.ts';
 import * as breaks from './migrations/0004-breaks.ts';
 import * as audit from './migrations/0005-audit.ts';
 import * as slackFiles from './migrations/0006-slack-files.ts';
+import * as files from './migrations/0007-files.ts';
 import type { Tables } from './tables.ts';
 
 /** Every change of the tables, oldest first; they only go forward, and one that was released never changes. */
@@ -19,6 +20,7 @@ export const migrations: Record<string, Migration> = {
   '0004-breaks': breaks,
   '0005-audit': audit,
   '0006-slack-files': slackFiles,
+  '0007-files': files,
 };
 
 /**

@@ -1,8 +1,16 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Tables, Turn } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
-/** Results that were posted: each once per thread. */
+/** Results that were claimed for one post. */
+export interface ClaimedResult {
+  turn: string;
+  /** '' for those of the turn's own end, else a name for those that came later together. */
+  batch: string;
+  shown: boolean;
+}
+
+/** Results and where they are posted: each once per thread. */
 export class Results {
   readonly #db: Kysely<Tables>;
 
@@ -10,26 +18,44 @@ export class Results {
     this.#db = db;
   }
 
-  /** The turn under which each of the thread's results was posted, by result id. */
-  async of(thread: ThreadKey): Promise<Map<string, string>> {
+  /** What each of the thread's results was claimed for, by result id. */
+  async of(thread: ThreadKey): Promise<Map<string, ClaimedResult>> {
     const rows = await this.#db
       .selectFrom('results')
-      .select(['result_id', 'turn'])
+      .select(['result_id', 'turn', 'batch', 'shown_at'])
       .where('workspace', '=', thread.workspace)
       .where('channel', '=', thread.channel)
       .where('root', '=', thread.root)
       .execute();
-    return new Map(rows.map((row) => [row.result_id, row.turn]));
+    return new Map(
+      rows.map(({ result_id, turn, batch, shown_at }) => [
+        result_id,
+        { turn, batch, shown: shown_at !== null },
+      ]),
+    );
   }
 
-  /** Claims results for a turn's post; one that another turn claimed stays with it. */
-  async claim(turn: Turn, resultIds: readonly string[]): Promise<void> {
+  /** Claims results for a post; one that another post claimed stays with it. */
+  async claim(turn: Turn, batch: string, resultIds: readonly string[]): Promise<void> {
     if (resultIds.length === 0) return;
     const { workspace, channel, root } = turn;
     await this.#db
       .insertInto('results')
-      .values(resultIds.map((result_id) => ({ workspace, channel, root, result_id, turn: turn.id })))
+      .values(resultIds.map((result_id) => ({ workspace, channel, root, result_id, turn: turn.id, batch })))
       .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+
+  /** A post is in the thread. */
+  async shown(turn: Turn, batch: string): Promise<void> {
+    await this.#db
+      .updateTable('results')
+      .set({ shown_at: sql<Date>`now()` })
+      .where('workspace', '=', turn.workspace)
+      .where('channel', '=', turn.channel)
+      .where('root', '=', turn.root)
+      .where('turn', '=', turn.id)
+      .where('batch', '=', batch)
       .execute();
   }
 }

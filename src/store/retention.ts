@@ -31,6 +31,8 @@ export class Retention {
       await this.#run(sql`delete from early_changes where seen_at < now() - interval '2 days'`),
       await this.#run(sql`delete from catch_ups where noted_at < now() - interval '3 days'`),
       await this.#run(sql`delete from receivers where held_until < now() - interval '1 hour'`),
+      await this.#run(sql`delete from uploads where begun_at < now() - interval '7 days'`),
+      await this.#run(sql`delete from watches where until_at < now() - interval '1 day'`),
       await this.#run(sql`
         update messages set words = null where (workspace, channel, ts) in (
           select workspace, channel, ts from messages

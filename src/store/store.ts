@@ -1,7 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import { Audit } from './audit.ts';
 import { CatchUps } from './catch-ups.ts';
-import { Files } from './files.ts';
 import { Messages } from './messages.ts';
 import { Oblivion } from './oblivion.ts';
 import { Posts } from './posts.ts';
@@ -15,6 +14,8 @@ import type { Tables } from './tables.ts';
 import { Threads } from './threads.ts';
 import type { OnStep } from './turn-steps.ts';
 import { Turns } from './turns.ts';
+import { Uploads } from './uploads.ts';
+import { Watches } from './watches.ts';
 import { Workspaces } from './workspaces.ts';
 
 /** Every table's questions on one connection pool, or inside one transaction. */
@@ -22,7 +23,6 @@ export class Store {
   readonly db: Kysely<Tables>;
   readonly catchUps: CatchUps;
   readonly audit: Audit;
-  readonly files: Files;
   readonly messages: Messages;
   readonly oblivion: Oblivion;
   readonly posts: Posts;
@@ -34,6 +34,8 @@ export class Store {
   readonly strays: Strays;
   readonly threads: Threads;
   readonly turns: Turns;
+  readonly uploads: Uploads;
+  readonly watches: Watches;
   readonly workspaces: Workspaces;
   readonly #onStep: OnStep | undefined;
 
@@ -43,7 +45,6 @@ export class Store {
     this.db = db;
     this.catchUps = new CatchUps(db);
     this.audit = new Audit(db);
-    this.files = new Files(db);
     this.messages = new Messages(db);
     this.oblivion = new Oblivion(db);
     this.posts = new Posts(db);
@@ -55,6 +56,8 @@ export class Store {
     this.strays = new Strays(db);
     this.threads = new Threads(db);
     this.turns = new Turns(db, onStep);
+    this.uploads = new Uploads(db);
+    this.watches = new Watches(db);
     this.workspaces = new Workspaces(db);
   }
 

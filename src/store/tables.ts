@@ -1,5 +1,15 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { EngineTables } from './tables-engine.ts';
+import type {
+  FileTable,
+  ResultTable,
+  SlackFileTable,
+  UploadPartTable,
+  UploadTable,
+  WatchTable,
+} from './tables-files.ts';
+
+export type { SlackFileState } from './tables-files.ts';
 
 /** A Slack ts, `numeric(16,6)`: compares as a number and comes back as a string with six decimals. */
 export type SlackTs = string;
@@ -117,6 +127,8 @@ export type TurnOutcome =
   | 'refused'
   | 'withdrawn'
   | 'helped'
+  /** Files without words: they go with the next message. */
+  | 'kept'
   | 'abandoned';
 
 /** What the thread is told of one file of a message. */
@@ -126,6 +138,8 @@ export interface FileNote {
   reason: string | null;
   sizeBytes?: number;
   detail?: string;
+  /** Where a file lies that is only linked to. */
+  link?: string;
 }
 
 /** One message to the agent and its reply. Each column is the record of a step; null: not done yet. */
@@ -160,6 +174,8 @@ export interface TurnTable {
   tools: MaybeJson<Record<string, number>>;
   /** How often a process took the turn up after the first. */
   takeovers: Generated<number>;
+  /** The turn that the files of a turn without words go with. */
+  kept_for: Generated<string | null>;
   /** Set when a person pressed Continue or Try again. */
   followed_at: MaybeTime;
   /** Set when the results have been posted (or there are none). */
@@ -193,28 +209,6 @@ export interface PostTable {
   /** SHA-256 of what it shows, so that an edit that changes nothing is not sent. */
   digest: string | null;
   intended_at: Time;
-}
-
-/** A Slack file at the service: uploaded once into a project, attached many times. */
-export interface FileTable {
-  workspace: string;
-  slack_file: string;
-  project_id: string;
-  /** The service's file id, set when the upload is finalized. */
-  file_id: string | null;
-  name: string;
-  size_bytes: number;
-  created_at: Generated<Date>;
-}
-
-/** A result that was posted in its thread. */
-export interface ResultTable {
-  workspace: string;
-  channel: string;
-  root: SlackTs;
-  result_id: string;
-  turn: string;
-  posted_at: Generated<Date>;
 }
 
 /** A process that may hold connections of a Slack app; dead when `held_until` is over. */
@@ -256,20 +250,6 @@ export interface AuditTable {
   details: ColumnType<Record<string, unknown>, string, never>;
 }
 
-/** The id is recorded before people can see the file; after `sharing` the outcome is unknown until it is `shared`. */
-export type SlackFileState = 'begun' | 'staged' | 'sharing' | 'shared';
-
-/** A file that we put into Slack. */
-export interface SlackFileTable {
-  workspace: string;
-  turn: string;
-  /** What it is of its turn: `rest`, … */
-  part: string;
-  slack_file: string;
-  state: SlackFileState;
-  intended_at: Time;
-}
-
 /** Every table of the product; each carries the workspace. */
 export interface Tables extends EngineTables {
   workspaces: WorkspaceTable;
@@ -285,7 +265,10 @@ export interface Tables extends EngineTables {
   receivers: ReceiverTable;
   catch_ups: CatchUpTable;
   audit: AuditTable;
+  uploads: UploadTable;
+  upload_parts: UploadPartTable;
   slack_files: SlackFileTable;
+  watches: WatchTable;
 }
 
 export type Thread = Selectable<ThreadTable>;
@@ -293,3 +276,4 @@ export type Message = Selectable<MessageTable>;
 export type Turn = Selectable<TurnTable>;
 export type Post = Selectable<PostTable>;
 export type SlackFileRow = Selectable<SlackFileTable>;
+export type Watch = Selectable<WatchTable>;

@@ -213,6 +213,19 @@ export class Turns {
       .executeTakeFirst();
   }
 
+  /** Takes the files that were shared without words before a turn's message: they go with it, and with no other. */
+  async takeKept(turn: Turn): Promise<Pick<Turn, 'attached' | 'file_notes'>[]> {
+    const { rows } = await sql<Pick<Turn, 'attached' | 'file_notes' | 'message_ts'>>`
+      update turns as kept set kept_for = ${turn.id}
+      where workspace = ${turn.workspace} and channel = ${turn.channel} and root = ${turn.root}
+        and outcome = 'kept' and message_ts < ${turn.message_ts}
+        and (kept_for is null or kept_for = ${turn.id} or exists (
+          select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.kept_for
+            and taker.finished_at is not null and taker.user_message_id is null))
+      returning attached, file_notes, message_ts`.execute(this.#db);
+    return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));
+  }
+
   /** Whether a message at the service belongs to a turn already. */
   async isBound(workspace: string, userMessageId: string): Promise<boolean> {
     const row = await this.#db

@@ -42,7 +42,7 @@ describe('the audit trail', () => {
     await store.turns.record(turn, { attached: ['file-1', 'file-2'], bytes_up: 30, skill: 'omics' });
     await store.turns.askStop('T1', turn.id, 'U2');
     await store.turns.askStop('T1', turn.id, 'U3');
-    await store.results.claim(turn, ['result-1']);
+    await store.results.claim(turn, '', ['result-1']);
     await store.turns.record(turn, { settled_at: new Date(), tools: { plot: 2 } });
     await store.turns.finish(turn, 'cancelled');
     await store.turns.finish(turn, 'completed');
@@ -157,14 +157,8 @@ describe('forgetting', () => {
     const kept = await begun('UKEPT');
     for (const { turn, key } of [gone, kept]) {
       const name = `${turn.asker} results.csv`;
-      await store.files.record({
-        workspace: 'T1',
-        slack_file: `F${Number(key.ts) | 0}`,
-        project_id: 'p',
-        file_id: `file of ${turn.id}`,
-        name,
-        size_bytes: 1,
-      });
+      const upload = { workspace: 'T1', slack_file: `F${Number(key.ts) | 0}`, project_id: 'p' };
+      await store.uploads.finish(upload, { file_id: `file of ${turn.id}`, name, size_bytes: 1 });
       await store.turns.record(turn, {
         content: `words of ${turn.asker}`,
         attached: [`file of ${turn.id}`],

@@ -1,0 +1,80 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables, Turn, Watch } from './tables.ts';
+
+/** Tasks that are looked at now and then after their turn has ended; any process may look. */
+export class Watches {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** Watches the thread of a turn that has ended for `forMs`, from `firstMs` on. */
+  async keep(
+    turn: Pick<Turn, 'workspace' | 'channel' | 'root' | 'id'>,
+    times: { firstMs: number; forMs: number },
+  ): Promise<void> {
+    const { workspace, channel, root, id } = turn;
+    const begun = { turn: id, looks: 0, next_at: after(times.firstMs), until_at: after(times.forMs) };
+    await this.#db
+      .insertInto('watches')
+      .values({ workspace, channel, root, ...begun })
+      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'root']).doUpdateSet(begun))
+      .execute();
+  }
+
+  /** Claims watches that are due, for `ms`. */
+  async claim(holder: string, ms: number, most: number): Promise<Watch[]> {
+    const { rows } = await sql<Watch>`
+      update watches set holder = ${holder}, held_until = ${after(ms)}
+      where (workspace, channel, root) in (
+        select workspace, channel, root from watches
+        where next_at <= clock_timestamp() and (held_until is null or held_until < clock_timestamp())
+        order by next_at limit ${most} for update skip locked)
+      returning *`.execute(this.#db);
+    return rows;
+  }
+
+  /** Holds a claim for `ms` more; false where it is another's by now. */
+  async renew(watch: Watch, holder: string, ms: number): Promise<boolean> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable('watches')
+      .set({ held_until: after(ms) })
+      .where(matches(watch))
+      .where('holder', '=', holder)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
+  }
+
+  /** The look is over: the next is in `ms`, or there is none where the time is over. */
+  async looked(watch: Watch, holder: string, ms: number): Promise<void> {
+    const ours = this.#db.updateTable('watches').where(matches(watch)).where('holder', '=', holder);
+    await ours.set({ holder: null, held_until: null, looks: sql<number>`looks + 1` }).execute();
+    // A turn that ended meanwhile has set a time of its own.
+    await this.#db
+      .updateTable('watches')
+      .set({ next_at: after(ms) })
+      .where(matches(watch))
+      .where('turn', '=', watch.turn)
+      .where('next_at', '<=', sql<Date>`clock_timestamp()`)
+      .execute();
+    await this.#db
+      .deleteFrom('watches')
+      .where(matches(watch))
+      .where('until_at', '<', sql<Date>`clock_timestamp()`)
+      .execute();
+  }
+
+  /** Nothing more can come: the task or the thread is gone. */
+  async end(watch: Watch): Promise<void> {
+    await this.#db.deleteFrom('watches').where(matches(watch)).where('turn', '=', watch.turn).execute();
+  }
+}
+
+function after(ms: number) {
+  return sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;
+}
+
+function matches({ workspace, channel, root }: Pick<Watch, 'workspace' | 'channel' | 'root'>) {
+  return sql<boolean>`(workspace, channel, root) = (${workspace}, ${channel}, ${root}::numeric)`;
+}

@@ -1,0 +1,227 @@
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import { z } from 'zod';
+import { type AgentService, startAgentService } from '../src/sandbox/agent/service.ts';
+import type { S3Place } from '../src/sandbox/agent/storage.ts';
+import { BotProcess } from '../src/sandbox/chaos/bot-process.ts';
+import { type SlackFile, type SlackWorkspace, startSlackWorkspace } from '../src/sandbox/slack/workspace.ts';
+
+const mebibyte = 1024 * 1024;
+const plainCopy = fileURLToPath(new URL('plain-copy.ts', import.meta.url));
+const s3Process = fileURLToPath(new URL('s3-process.ts', import.meta.url));
+const execute = promisify(execFile);
+const place = z.object({
+  endpoint: z.string(),
+  bucket: z.string(),
+  credentials: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }),
+});
+/** How often the bot's memory is looked at (ms). */
+const lookEveryMs = 50;
+const patienceMs = 30 * 60_000;
+
+/**
+ * Passes one file from Slack to a real S3 server through the bot, and compares that with a plain download piped to one
+ * PUT. `--size` in MiB, 2048 when left out. The last line is JSON.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({ args: [...args], options: { size: { type: 'string', default: '2048' } } });
+  const mib = Number(values.size);
+  if (!(mib > 0)) throw new Error('--size must be a number of MiB.');
+  const undo: (() => Promise<unknown>)[] = [];
+  try {
+    say(JSON.stringify({ bench: 'files', ...(await measure(mib, undo)) }));
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}
+
+async function measure(mib: number, undo: (() => Promise<unknown>)[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'taskthread-bench-'));
+  undo.push(() => rm(folder, { recursive: true, force: true }));
+  await chmod(folder, 0o711);
+  const slack = await startSlackWorkspace({ limits: 'off' });
+  undo.push(() => slack.stop());
+  const s3 = await startStorage(join(folder, 's3'), undo);
+  const agent = await startAgentService({
+    storage: { s3 },
+    dialect: { givesPartSize: false },
+    script: async (turn) => turn.write('It is here.'),
+  });
+  undo.push(() => agent.stop());
+  const bot = new BotProcess(settingsFor(slack, agent, folder), join(folder, 'bot.log'));
+  undo.push(() => bot.stop());
+  if (!(await bot.ready())) throw new Error('The bot did not start.');
+
+  // A small file first, so that what is measured is not the loading of code.
+  const stand = new Stand(slack, agent);
+  await stand.pass('warm-up.bin', 20 * mebibyte);
+  const file = stand.place('plain.bin', mib * mebibyte);
+  // Once before and once after, so that a machine that does other things as well is as busy for both.
+  const plainMs = [await plain(slack, agent, file)];
+  const { pid } = bot;
+  if (pid === undefined) throw new Error('The bot has no process.');
+  const before = await residentBytes(pid);
+  const memory = watchMemory(pid);
+  const passed = await stand.pass('large.bin', mib * mebibyte);
+  const peak = await memory.stop();
+  say(
+    `through the bot: ${perSecond(mib, passed.ms)}, then ${(passed.finalizeMs / 1000).toFixed(1)} s to finalize`,
+  );
+  plainMs.push(await plain(slack, agent, file));
+  for (const ms of plainMs) say(`plain download piped to one PUT: ${perSecond(mib, ms)}`);
+  const meanMs = plainMs.reduce((sum, ms) => sum + ms, 0) / plainMs.length;
+
+  const sha256 = createHash('sha256');
+  for await (const chunk of passed.file.content.read(0, passed.file.content.size)) sha256.update(chunk);
+  const stored = await agent.files.find(({ name }) => name === 'large.bin')?.sha256();
+  return {
+    mib,
+    ratio: round(meanMs / passed.ms),
+    mibPerSecond: round((mib * 1000) / passed.ms),
+    finalizeSeconds: round(passed.finalizeMs / 1000),
+    rssGrowthMiB: Math.round((peak - before) / mebibyte),
+    sha256Equal: stored === sha256.digest('hex'),
+  };
+}
+
+/** The S3 server has a process of its own, so that what it takes is not taken from Slack. */
+async function startStorage(folder: string, undo: (() => Promise<unknown>)[]): Promise<S3Place> {
+  const child = spawn(process.execPath, [s3Process, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+  undo.push(async () => {
+    child.stdin.end();
+    if (child.exitCode === null) await once(child, 'exit');
+  });
+  const [line] = await once(child.stdout, 'data');
+  return place.parse(JSON.parse(String(line)));
+}
+
+function settingsFor(slack: SlackWorkspace, agent: AgentService, folder: string): Record<string, string> {
+  return {
+    SLACK_BOT_TOKEN: slack.botToken,
+    SLACK_APP_TOKEN: slack.appToken,
+    SLACK_API_URL: slack.apiUrl,
+    AGENT_BASE_URL: agent.url,
+    AGENT_API_KEY: agent.apiKey,
+    PRIVATE_HOSTS: '127.0.0.1',
+    DATA_FOLDER: join(folder, 'data'),
+    FILE_LIMIT_MIB: '1000000',
+    FILES_LIMIT_MIB: '1000000',
+    PORT: '0',
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'info',
+  };
+}
+
+/** Shares files with the bot, and times how they get to the service. */
+class Stand {
+  readonly #slack: SlackWorkspace;
+  readonly #agent: AgentService;
+  readonly #person;
+  readonly #channel;
+
+  constructor(slack: SlackWorkspace, agent: AgentService) {
+    this.#slack = slack;
+    this.#agent = agent;
+    this.#person = slack.createPerson({ name: 'ada' });
+    this.#channel = slack.createChannel({ name: 'lab' });
+  }
+
+  /** A file in Slack that the bot is not told of: nobody mentions it. */
+  place(name: string, size: number): SlackFile {
+    const files = [{ name, mime: 'application/octet-stream', size }];
+    const said = this.#slack.say({ person: this.#person, channel: this.#channel, text: 'mine', files });
+    return this.#slack.file(said.fileIds[0] ?? '');
+  }
+
+  /** Milliseconds from the upload's start to its finalize, and of the finalize. */
+  async pass(name: string, size: number): Promise<{ ms: number; finalizeMs: number; file: SlackFile }> {
+    const from = this.#agent.calls.length;
+    const said = this.#slack.say({
+      person: this.#person,
+      channel: this.#channel,
+      text: `<@${this.#slack.bot.userId}> take ${name}`,
+      files: [{ name, mime: 'application/octet-stream', size }],
+    });
+    const deadline = Date.now() + patienceMs;
+    for (;;) {
+      const calls = this.#agent.calls.slice(from);
+      const start = calls.find((call) => call.name === 'POST /experimental/files');
+      const finalize = calls.find((call) => call.name.endsWith('/finalize'));
+      const sent = calls.some((call) => call.name.endsWith('/messages') && call.body !== undefined);
+      if (start !== undefined && finalize !== undefined && sent) {
+        const file = this.#slack.file(said.fileIds[0] ?? '');
+        return { ms: finalize.at - start.at, finalizeMs: finalize.ms, file };
+      }
+      if (Date.now() > deadline) throw new Error(`${name} did not arrive.`);
+      await sleep(50);
+    }
+  }
+}
+
+/** Milliseconds of a plain copy of the same file, by a process of its own. */
+async function plain(slack: SlackWorkspace, agent: AgentService, file: SlackFile): Promise<number> {
+  const { size } = file.content;
+  const call = async (path: string, body: object) => {
+    const answer = await fetch(`${agent.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${agent.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return await answer.json();
+  };
+  const { multipartThreshold } = agent.dialect;
+  agent.dialect.multipartThreshold = Number.POSITIVE_INFINITY;
+  const started: unknown = await call('/experimental/files', {
+    project_id: agent.projects[0]?.id,
+    filename: 'plain.bin',
+    size_bytes: size,
+    mime_type: 'application/octet-stream',
+  });
+  agent.dialect.multipartThreshold = multipartThreshold;
+  const to = Object(started).upload_url;
+  const from = `${new URL(slack.apiUrl).origin}/files-pri/${file.teamId}-${file.id}/download/large.bin`;
+  const { stdout } = await execute(process.execPath, [plainCopy, from, slack.botToken, String(to)]);
+  return Number(stdout);
+}
+
+function watchMemory(pid: number): { stop(): Promise<number> } {
+  let peak = 0;
+  let going = true;
+  const watching = (async () => {
+    while (going) {
+      peak = Math.max(peak, await residentBytes(pid));
+      await sleep(lookEveryMs);
+    }
+  })();
+  return {
+    stop: async () => {
+      going = false;
+      await watching;
+      return peak;
+    },
+  };
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
+}
+
+function perSecond(mib: number, ms: number): string {
+  return `${((mib * 1000) / ms).toFixed(0)} MiB/s`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

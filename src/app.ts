@@ -6,6 +6,7 @@ import { sharingOf } from './listen/sharing.ts';
 import { SlackApp, type Transport } from './listen/slack-app.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
 import { type HealthParts, HealthServer } from './operate/health.ts';
+import { resultRoute } from './operate/result-route.ts';
 import { Watch } from './operate/watch.ts';
 import { Afterthoughts } from './relay/afterthoughts.ts';
 import type { RelayParts, Workspace } from './relay/context.ts';
@@ -16,7 +17,10 @@ import { Inbox } from './relay/inbox.ts';
 import { Marks } from './relay/marks.ts';
 import { ReadRate } from './relay/read-rate.ts';
 import { Receiving } from './relay/receiving.ts';
+import { destinationOf, ResultLinks, resultsPath } from './relay/result-links.ts';
+import { postLaterResults } from './relay/results.ts';
 import { StepsModal } from './relay/steps-modal.ts';
+import { TaskWatch } from './relay/task-watch.ts';
 import { TurnRunner } from './relay/turn-runner.ts';
 import { Upkeep } from './relay/upkeep.ts';
 import { Budget } from './slack/budget.ts';
@@ -40,6 +44,7 @@ import { Store } from './store/store.ts';
 
 /** The service account of the settings. */
 const settingsAccount = 'settings';
+const mebibyte = 1024 * 1024;
 
 /** The running app. */
 export interface TaskthreadApp {
@@ -126,10 +131,11 @@ async function start(
     log,
   });
   undo.push(() => agent.close());
+  const links = resultLinks(config);
   const parts: RelayParts = {
     store,
     log,
-    settings: relaySettings(config),
+    settings: relaySettings(config, links),
     workspace: (id) => (id === installation.workspace ? workspace : undefined),
     enqueue: (trx, thread) => queue.send(trx, thread),
     agent: () => agent,
@@ -209,7 +215,10 @@ async function start(
     return taken;
   };
   const { METRICS_PORT } = config;
-  const fallback = slackApp.requestListener;
+  const fallback =
+    links === undefined
+      ? slackApp.requestListener
+      : resultRoute(resultsPath, (token) => destinationOf(parts, links, token), slackApp.requestListener);
   const port = await serve(
     config.PORT,
     METRICS_PORT === undefined ? { fallback, metrics: watch.page } : { fallback },
@@ -217,6 +226,9 @@ async function start(
   if (METRICS_PORT !== undefined) await serve(METRICS_PORT, { metrics: watch.page });
   dispatcher.start();
   undo.push(() => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }));
+  const taskWatch = new TaskWatch(parts, [postLaterResults]);
+  taskWatch.start();
+  undo.push(() => taskWatch.stop());
   upkeep.start();
   undo.push(() => upkeep.stop());
   undo.push(() => slackApp.stop());
@@ -262,12 +274,32 @@ function transportOf(config: Config, store: Store, workspace: string): Transport
   return { kind: 'socket', appToken, sharing };
 }
 
-function relaySettings(config: Config): RelayParts['settings'] {
+/** Links of ours to results, where the settings want them. */
+function resultLinks(config: Config): ResultLinks | undefined {
+  const { STABLE_LINKS, PUBLIC_URL, SECRET_KEY } = config;
+  if (!STABLE_LINKS || PUBLIC_URL === undefined || SECRET_KEY === undefined) return undefined;
+  return new ResultLinks({ secretKey: SECRET_KEY, publicUrl: PUBLIC_URL });
+}
+
+function relaySettings(config: Config, links: ResultLinks | undefined): RelayParts['settings'] {
   return {
     skill: config.AGENT_SKILL,
     transcriptMessages: config.TRANSCRIPT_MESSAGES,
     transcriptCharacters: config.TRANSCRIPT_CHARACTERS,
-    fileLimitBytes: config.FILE_LIMIT_MIB * 1024 * 1024,
+    files: {
+      fileBytes: config.FILE_LIMIT_MIB * mebibyte,
+      messageBytes: config.FILES_LIMIT_MIB * mebibyte,
+      messageFiles: config.FILES_MOST,
+      allowed: config.FILE_TYPES_ALLOWED,
+      refused: config.FILE_TYPES_REFUSED,
+    },
+    results: {
+      inlineBytes: config.INLINE_LIMIT_MIB * mebibyte,
+      tableBytes: config.TABLE_LIMIT_KIB * 1024,
+      watchMs: config.WATCH_MINUTES * 60_000,
+      watchEveryMs: config.WATCH_SECONDS * 1_000,
+      stableLink: links === undefined ? undefined : (result) => links.make(result),
+    },
     backgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,
     replyMessages: config.REPLY_MESSAGES,
@@ -297,7 +329,7 @@ function workspaceParts(
     id: installation.workspace,
     bot: { userId: installation.botUser, botId: installation.botId },
     posting: new Posting({ api, log, onEdit }),
-    downloads: new Downloads({ api, mostBytes: config.FILE_LIMIT_MIB * 1024 * 1024, slackApiUrl }),
+    downloads: new Downloads({ api, mostBytes: config.FILE_LIMIT_MIB * mebibyte, slackApiUrl }),
     uploads: new Uploads({ api, slackApiUrl }),
     views: new Views({ api }),
     people: new People({ api, log }),

@@ -21,6 +21,14 @@ const hostList = z
   .string()
   .default('')
   .transform((text) => text.split(',').flatMap((host) => host.trim().toLowerCase() || []));
+
+/** Endings and MIME types between commas. */
+const typeList = z
+  .string()
+  .default('')
+  .transform((text) => text.split(/[,\s]+/).filter((type) => type !== ''))
+  .pipe(z.array(z.string().regex(/^(\.[^/\s]+|[\w.+-]+\/([\w.+-]+|\*))$/)));
+
 const count = z.coerce.number().int().nonnegative();
 
 const settingsSchema = z.object({
@@ -86,7 +94,7 @@ const settingsSchema = z.object({
     what: 'Port of its own for /metrics, so that it need not be public; not set: on PORT',
   }),
   PUBLIC_URL: setting('PUBLIC_URL', z.url().optional(), {
-    what: 'Address at which Slack reaches PORT, without a path; npm run doctor tries it',
+    what: 'Address at which Slack and browsers reach PORT, without a path; needed for STABLE_LINKS; npm run doctor tries it',
   }),
   HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on' }),
   LOG_LEVEL: setting(
@@ -108,6 +116,38 @@ const settingsSchema = z.object({
   }),
   FILE_LIMIT_MIB: setting('FILE_LIMIT_MIB', z.coerce.number().positive().default(2_048), {
     what: 'Largest file that is passed on, in MiB',
+  }),
+  FILES_LIMIT_MIB: setting('FILES_LIMIT_MIB', z.coerce.number().positive().default(4_096), {
+    what: 'Most that all files of one message may have together, in MiB',
+  }),
+  FILES_MOST: setting('FILES_MOST', count.default(20), {
+    what: 'Most files of one message that are passed on',
+  }),
+  FILE_TYPES_ALLOWED: setting('FILE_TYPES_ALLOWED', typeList, {
+    what: 'Types of files that alone are passed on, like .csv,image/*,text/plain; all when not set',
+  }),
+  FILE_TYPES_REFUSED: setting('FILE_TYPES_REFUSED', typeList, {
+    what: 'Types of files that are never passed on, written the same way',
+  }),
+  INLINE_LIMIT_MIB: setting('INLINE_LIMIT_MIB', z.coerce.number().nonnegative().default(50), {
+    what: 'Largest picture or table of the agent that is put into the thread itself, in MiB; larger ones are links; 0: all are',
+  }),
+  TABLE_LIMIT_KIB: setting('TABLE_LIMIT_KIB', z.coerce.number().nonnegative().default(256), {
+    what: 'Largest CSV or TSV of the agent whose first rows are shown, in KiB; 0: none',
+  }),
+  WATCH_MINUTES: setting('WATCH_MINUTES', z.coerce.number().nonnegative().default(60), {
+    what: 'How long a task is watched after its answer, for files that it makes later; 0: not at all',
+  }),
+  WATCH_SECONDS: setting('WATCH_SECONDS', z.coerce.number().positive().default(10), {
+    what: 'The first look at a watched task comes after so long; the pauses grow to twelve times that',
+  }),
+  STABLE_LINKS: setting('STABLE_LINKS', z.stringbool().default(false), {
+    what: "Whether results are linked at PUBLIC_URL for 7 days, instead of by the service's short-lived links; who holds such a link can read the file",
+  }),
+  SECRET_KEY: setting('SECRET_KEY', z.string().min(32).optional(), {
+    what: 'At least 32 random characters, the same for all processes; needed for STABLE_LINKS',
+    where: 'openssl rand -hex 32',
+    secret: true,
   }),
   BACKGROUND_WAIT_SECONDS: setting('BACKGROUND_WAIT_SECONDS', count.default(60), {
     what: 'How long a finished reply waits for a task that still works in the background',
@@ -160,6 +200,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       `${problem('SLACK_APP_TOKEN', set, '')} Or, for events by HTTP:`,
       problem('SLACK_SIGNING_SECRET', set, ''),
     ]);
+  }
+  if (config.STABLE_LINKS) {
+    const missing = (['PUBLIC_URL', 'SECRET_KEY'] as const).filter((name) => config[name] === undefined);
+    if (missing.length > 0) throw new ConfigError(missing.map((name) => problem(name, set, '')));
   }
   return config;
 }

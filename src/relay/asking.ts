@@ -2,7 +2,7 @@ import type { AgentClient } from '../agent/client.ts';
 import { AgentBusyError, AgentNotFoundError } from '../agent/errors.ts';
 import * as words from '../reply/words.ts';
 import type { FileNote, Thread, Turn } from '../store/tables.ts';
-import { type UploadProgress, uploadAttachments } from './attachments.ts';
+import { type Attachments, type UploadProgress, uploadAttachments } from './attachments.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import type { Lease } from './dispatcher.ts';
 import { TurnEnds } from './interruption.ts';
@@ -44,16 +44,9 @@ export class Asking {
     );
     const taskId = await patiently(() => this.#task(projectId));
     while (this.#turn.content === null) {
-      const attached = await this.#attach((await this.#thread()).project_id ?? projectId);
+      const brought = await this.#attach(projectId);
       this.#turn = await patiently(async () =>
-        freezeQuestion(
-          this.#parts,
-          this.#workspace,
-          await this.#thread(),
-          this.#turn,
-          { attached },
-          this.#lease,
-        ),
+        freezeQuestion(this.#parts, this.#workspace, await this.#thread(), this.#turn, brought, this.#lease),
       );
     }
     this.#manner.step('working');
@@ -69,28 +62,37 @@ export class Asking {
     return threadTask(this.#parts, thread, projectId, title, this.#lease);
   }
 
-  async #attach(projectId: string): Promise<string[]> {
-    const { words: said } = await messageOf(this.#parts, this.#turn);
-    if (said === null || (said.files ?? []).length === 0) return [];
-    this.#manner.step('uploading');
-    const done = await this.#manner.patiently(async () =>
-      uploadAttachments(
-        this.#parts,
-        this.#workspace,
-        await this.#thread(),
-        this.#turn,
-        projectId,
-        said,
-        this.#lease,
-        this.#manner.uploading,
-      ),
+  /** Brings files that were shared without words to the service: they wait there for the thread's next message. */
+  async keep(): Promise<Attachments> {
+    const projectId = await this.#manner.patiently(async () =>
+      channelProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
     );
-    this.#manner.files(done.notes);
-    this.#turn = await this.#parts.store.turns.record(this.#turn, {
-      file_notes: done.notes,
-      bytes_up: done.bytesUp,
+    return this.#attach(projectId);
+  }
+
+  async #attach(channelProjectId: string): Promise<Attachments> {
+    const { words: said } = await messageOf(this.#parts, this.#turn);
+    if (said === null || (said.files ?? []).length === 0) return { attached: [], notes: [], bytesUp: 0 };
+    this.#manner.step('uploading');
+    const brought = await this.#manner.patiently(async () => {
+      const thread = await this.#thread();
+      return uploadAttachments({
+        parts: this.#parts,
+        workspace: this.#workspace,
+        thread,
+        turn: this.#turn,
+        projectId: thread.project_id ?? channelProjectId,
+        words: said,
+        lease: this.#lease,
+        onProgress: this.#manner.uploading,
+      });
     });
-    return done.attached;
+    this.#manner.files(brought.notes);
+    this.#turn = await this.#parts.store.turns.record(this.#turn, {
+      file_notes: brought.notes,
+      bytes_up: brought.bytesUp,
+    });
+    return brought;
   }
 
   async #deliver(agent: AgentClient, taskId: string): Promise<Delivered> {

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
 import type { AgentClient } from '../agent/client.ts';
+import type { FileLimits } from '../reply/file-lines.ts';
 import type { Downloads } from '../slack/downloads.ts';
 import type { People } from '../slack/people.ts';
 import type { Posting } from '../slack/posting.ts';
@@ -23,14 +24,35 @@ export interface Workspace {
   readonly readBack: ReadBack;
 }
 
+/** How the files are shown that the agent makes. */
+export interface ResultSettings {
+  /** Largest picture or table that is put into the thread itself, in bytes; 0: none. */
+  inlineBytes: number;
+  /** Largest table whose first rows are shown, in bytes; 0: none. */
+  tableBytes: number;
+  /** How long a task is watched after its turn, for what comes later; 0: not at all. */
+  watchMs: number;
+  /** The first look, and the shortest pause between two; it grows. */
+  watchEveryMs: number;
+  /** Makes links of ours that do not get old; undefined where they are not wanted. */
+  stableLink: ((result: LinkedResult) => string) | undefined;
+}
+
+/** What a link of ours leads to. */
+export interface LinkedResult extends ThreadKey {
+  resultId: string;
+}
+
 /** The relay's settings; times in ms. */
 export interface RelaySettings {
   /** Skill that every message runs. */
   skill: string | undefined;
   transcriptMessages: number;
   transcriptCharacters: number;
-  /** Largest file that is passed on. */
-  fileLimitBytes: number;
+  /** What is passed on of people's files. */
+  files: FileLimits;
+  /** How results are shown. */
+  results: ResultSettings;
   /** How long a finished reply waits for a task that still works in the background. */
   backgroundWaitMs: number;
   /** After how long without new content the thread says that the agent is silent. */

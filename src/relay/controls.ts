@@ -92,7 +92,9 @@ export class Controls {
     if (thread.task_id === null) return 'unknown';
     const claimed = await store.results.of(turn);
     const all = await this.#parts.agent(thread.account).allResults(thread.task_id);
-    const results = all.filter(({ id }) => claimed.get(id) === turn.id).map(shownResult);
+    const results = all
+      .filter(({ id }) => claimed.get(id)?.turn === turn.id)
+      .map((result) => shownResult(result));
     if (results.length === 0) return 'unknown';
     for (const message of resultMessages(results)) {
       await posting.ephemeral({ channel: turn.channel, user: person, threadTs: turn.root, message });

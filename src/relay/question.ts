@@ -1,5 +1,7 @@
-import type { Message, Thread, Turn, Words } from '../store/tables.ts';
+import * as words from '../reply/words.ts';
+import type { FileNote, Message, Thread, Turn, Words } from '../store/tables.ts';
 import { isEarlier } from './arrivals.ts';
+import { type Attachments, filesIn } from './attachments.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import type { Lease } from './dispatcher.ts';
 import { TurnEnds } from './interruption.ts';
@@ -32,6 +34,11 @@ export async function messageOf(parts: RelayParts, turn: Turn): Promise<Message>
 /** Whether a message asks nothing: no text beside the mention, and no file. */
 export function asksNothing(words: Words, botUserId: string): boolean {
   return (words.files ?? []).length === 0 && mentions(readMessage(words), botUserId).isEmptyAfterMention;
+}
+
+/** Whether a message is files and nothing else. */
+export function isFilesOnly(words: Words, botUserId: string): boolean {
+  return filesIn(words).length > 0 && mentions(readMessage(words), botUserId).isEmptyAfterMention;
 }
 
 /** Reads a waiting message as people read it. */
@@ -69,7 +76,7 @@ export async function freezeQuestion(
   workspace: Workspace,
   thread: Thread,
   turn: Turn,
-  sent: { attached: string[] },
+  sent: Pick<Attachments, 'attached' | 'notes'>,
   lease: Lease,
 ): Promise<Turn> {
   const key = { workspace: turn.workspace, channel: turn.channel, ts: turn.message_ts };
@@ -88,8 +95,16 @@ export async function freezeQuestion(
       if (current?.stop_asked_at !== null) throw new TurnEnds('cancelled', null);
       if ((await store.messages.freeze(key)) === undefined) throw new TurnEnds('withdrawn', null);
       const writers = await store.threads.addWriter(turn, message.person);
-      const content = writers.length > 1 ? signed(question.text, name) : question.text;
-      return store.turns.record(turn, { content, attached: sent.attached });
+      const kept = await store.turns.takeKept(turn);
+      const attached = [...new Set([...kept.flatMap((one) => one.attached ?? []), ...sent.attached])];
+      const own = question.text === '' ? words.filesOnly(attached.length) : question.text;
+      const notes = [...kept.flatMap((one) => one.file_notes ?? []), ...sent.notes];
+      const text = [own, linkLines(notes)].filter((part) => part !== '').join('\n\n');
+      return store.turns.record(turn, {
+        content: writers.length > 1 ? signed(text, name) : text,
+        attached,
+        file_notes: [...kept.flatMap(passedOn), ...sent.notes],
+      });
     });
     if (frozen !== undefined) return frozen;
   }
@@ -99,6 +114,19 @@ export async function freezeQuestion(
 function goesFirst(workspace: Workspace, earlier: Message, message: Message): boolean {
   if (!isEarlier(earlier.ts, message.ts) || earlier.words === null) return false;
   return !asksNothing(earlier.words, workspace.bot.userId);
+}
+
+/** The notes on a kept turn's files that go with the message; what was left out was told then. */
+function passedOn({ file_notes: notes }: Pick<Turn, 'file_notes'>): FileNote[] {
+  return (notes ?? []).filter(({ reason }) => reason === null);
+}
+
+/** What a message says of files that are only linked to, as Markdown; '' where there are none. */
+function linkLines(notes: readonly FileNote[]): string {
+  const lines = notes.flatMap(({ name, link }) =>
+    link === undefined ? [] : [`- [${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`],
+  );
+  return lines.length === 0 ? '' : `${words.linkedFiles(lines.length)}\n${lines.join('\n')}`;
 }
 
 /** The messages of a human thread that stand before the one that made it ours. */

@@ -2,6 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Message as AgentMessage, ContentBlock } from '../agent/schema.ts';
 import { answerText, type ReplyBlock } from '../reply/answer.ts';
 import { Draft } from '../reply/draft.ts';
+import {
+  type FileLimits,
+  type FileProgress,
+  missingLines,
+  progressLines,
+  progressSentence,
+} from '../reply/file-lines.ts';
 import type { Rest } from '../reply/overflow.ts';
 import {
   answerRest,
@@ -26,20 +33,17 @@ const troubleWords: Record<Trouble, string> = {
   store: words.busy,
 };
 
-const endPhase: Partial<Record<TurnOutcome, ReplyPhase>> = { helped: 'done', cancelled: 'cancelled' };
-
-/** How far the upload of a file is, in bytes. */
-export interface Uploading {
-  name: string;
-  sentBytes: number;
-  sizeBytes: number;
-}
+const endPhase: Partial<Record<TurnOutcome, ReplyPhase>> = {
+  helped: 'done',
+  kept: 'done',
+  cancelled: 'cancelled',
+};
 
 /** What a turn's reply shows, gathered from the turn's steps; `onChange` hears when there is something new. */
 export class ReplyState {
   readonly #turnId: string;
   readonly #startedAt: number;
-  readonly #fileLimitBytes: number;
+  readonly #limits: FileLimits;
   readonly #onChange: () => void;
   readonly #draft = new Draft();
   #mostMessages: number;
@@ -55,14 +59,17 @@ export class ReplyState {
   #silent = false;
   #silences = 0;
   #breaks: readonly number[];
-  #percent = -1;
+  /** One line for each file, while files are passed on. */
+  #uploads: readonly string[] = [];
+  /** The message is at the service. */
+  #arrived = false;
   #elapsedMs = 0;
 
-  constructor(turn: Turn, limits: { fileLimitBytes: number; replyMessages: number }, onChange: () => void) {
+  constructor(turn: Turn, limits: { files: FileLimits; replyMessages: number }, onChange: () => void) {
     this.#turnId = turn.id;
     this.#breaks = turn.breaks;
     this.#startedAt = turn.started_at.getTime();
-    this.#fileLimitBytes = limits.fileLimitBytes;
+    this.#limits = limits.files;
     this.#mostMessages = limits.replyMessages;
     this.#onChange = onChange;
   }
@@ -89,14 +96,18 @@ export class ReplyState {
   files(notes: readonly FileNote[]): void {
     if (notes === this.#files) return;
     this.#files = notes;
+    this.#uploads = [];
     if (notes.some((note) => note.reason !== null)) this.#touch();
   }
 
-  uploading({ name, sentBytes, sizeBytes }: Uploading): void {
-    const percent = Math.floor((sentBytes / Math.max(1, sizeBytes)) * 20);
-    if (percent === this.#percent) return;
-    this.#percent = percent;
-    this.step('uploading', words.uploadingFile(name, sentBytes, sizeBytes));
+  /** Where the message's files are on their way. */
+  uploading(files: readonly FileProgress[]): void {
+    const lines = progressLines(files, this.#limits);
+    if (lines.join('\n') === this.#uploads.join('\n')) return;
+    this.#uploads = lines;
+    this.#phase = 'uploading';
+    this.#sentence = progressSentence(files);
+    this.#touch();
   }
 
   /** A step waits for something that passes by itself; undefined when it goes on. */
@@ -108,6 +119,7 @@ export class ReplyState {
 
   /** The agent's reply as it is now. After `silenceMs` without anything new the thread says so, once. */
   read(message: AgentMessage, silenceMs: number): void {
+    this.#arrived = true;
     const now = fingerprint(message);
     if (now !== this.#seen) {
       this.#seen = now;
@@ -211,11 +223,8 @@ export class ReplyState {
   }
 
   #fileLines(): string[] {
-    return [...this.#files, ...this.#passedFiles].flatMap(({ name, reason, detail, sizeBytes }) =>
-      reason === null
-        ? []
-        : [words.fileMissing({ name, reason, detail, sizeBytes, limitBytes: this.#fileLimitBytes })],
-    );
+    if (this.#uploads.length > 0) return [...this.#uploads];
+    return missingLines([...this.#files, ...this.#passedFiles], this.#limits, { sent: this.#arrived });
   }
 
   #touch(): void {

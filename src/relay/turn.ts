@@ -11,11 +11,12 @@ import { leaveThread } from './departure.ts';
 import type { Lease } from './dispatcher.ts';
 import { Follow, isSettledTask } from './follow.ts';
 import { HandOver, TurnEnds } from './interruption.ts';
+import { keepFiles } from './keeping.ts';
 import { LiveReply } from './live-reply.ts';
 import type { Marks } from './marks.ts';
 import { PassingOn } from './passing-on.ts';
 import { patiently, pause } from './patience.ts';
-import { asksNothing, messageOf } from './question.ts';
+import { asksNothing, isFilesOnly, messageOf } from './question.ts';
 import type { ReadRate } from './read-rate.ts';
 import { hasNoPlace } from './reply-messages.ts';
 import { ReplyState } from './reply-state.ts';
@@ -94,6 +95,7 @@ export class TurnRun {
     if (await this.#wasAnsweredThere()) return await this.#close('completed');
     await this.#open();
     if (this.#turn.user_message_id === null) {
+      await this.#keep();
       await this.#ask();
     }
     await this.#answer();
@@ -131,16 +133,27 @@ export class TurnRun {
     if (this.#turn.first_visible_at === null) await this.#record({ first_visible_at: new Date() });
   }
 
-  /** Brings the question to the service. */
-  async #ask(): Promise<void> {
-    const asking = new Asking(this.#parts, this.#workspace, this.#turn, this.#lease, {
+  /** Files without words go with the next message: the turn ends when they are at the service. */
+  async #keep(): Promise<void> {
+    const { words: said } = await messageOf(this.#parts, this.#turn);
+    if (this.#turn.content !== null || said === null) return;
+    if (isFilesOnly(said, this.#workspace.bot.userId))
+      await keepFiles(this.#parts, this.#asking(), this.#turn);
+  }
+
+  #asking(): Asking {
+    return new Asking(this.#parts, this.#workspace, this.#turn, this.#lease, {
       step: (step) => this.#state.step(step),
       uploading: (progress) => this.#state.uploading(progress),
       files: (notes) => this.#state.files(notes),
       patiently: (step) => this.#patiently(step),
     });
+  }
+
+  /** Brings the question to the service. */
+  async #ask(): Promise<void> {
     const chosen = this.#turn.message_ts;
-    const delivered = await asking.go();
+    const delivered = await this.#asking().go();
     if (delivered.turn.message_ts !== chosen) this.#marks.waiting(delivered.turn);
     this.#turn = delivered.turn;
     this.#known = delivered.reply;
@@ -228,7 +241,14 @@ export class TurnRun {
       const agent = await this.#agent();
       const taskId = thread.task_id;
       const count = await this.#patiently(() =>
-        postResults(this.#parts, agent, posts, this.#turn, taskId, this.#lease),
+        postResults({
+          parts: this.#parts,
+          workspace: this.#workspace,
+          agent,
+          turn: this.#turn,
+          taskId,
+          lease: this.#lease,
+        }),
       );
       const tookMs = Date.now() - this.#turn.started_at.getTime();
       if (count === 0 && tookMs > longTurnMs) {

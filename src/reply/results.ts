@@ -33,13 +33,14 @@ const NAME_MOST = 300;
 /** The messages that list a turn's results: all of them, with links, and a button for fresh ones (`fresh_links`) where a turn is named. */
 export function resultMessages(
   results: readonly Result[],
-  options: { turnId?: string } = {},
+  options: { turnId?: string; later?: boolean } = {},
 ): RenderedMessage[] {
   const pages = paged(results.map((result) => ({ result, blocks: resultBlocks(result) })));
   let from = 1;
   return pages.map((page, index) => {
     const to = from + page.length - 1;
-    const heading = words.resultsHeading(results.length, from, to);
+    const usual = words.resultsHeading(results.length, from, to);
+    const heading = options.later === true ? words.laterResults(usual) : usual;
     from = to + 1;
     const blocks: SlackBlock[] = [
       { type: 'section', text: plainText(heading) },

@@ -1,4 +1,5 @@
 import { humanDuration } from './duration.ts';
+import type { FileLimits } from './file-lines.ts';
 import { shorten } from './graphemes.ts';
 import { humanSize } from './size.ts';
 
@@ -174,18 +175,26 @@ export type FileReason = keyof typeof FILE_REASONS;
 const FILE_REASONS = {
   missing_scope:
     'I am not allowed to read files here. Somebody who looks after the app has to allow it (files:read) and install it again.',
-  external: 'it lies with another service and I cannot open it there. Share the file itself.',
+  external:
+    'it lies with another service, where I cannot open it. The agent gets the link; if it needs the contents, share the file itself.',
   deleted: 'it was deleted.',
   hidden_by_plan: "this workspace's plan hides it. Share it again.",
   too_large: 'it is too large.',
   empty: 'it is empty (0 bytes).',
-  not_a_file: 'it is a canvas, list or post. Export it and share the export.',
+  canvas:
+    'it is a canvas, which Slack lets nobody download. Export it (menu ⋯, for example as PDF) and share the export.',
+  list: 'it is a list, which Slack lets nobody download. Export it as CSV and share the export.',
+  post: 'it is a post, which Slack lets nobody download. Copy its text into a message or a text file.',
+  not_a_file: 'it cannot be downloaded. Export it and share the export.',
   access_denied: 'I may not open it. Share it in this thread.',
   processing: 'Slack is still working on it. Share it again in a moment.',
   broken_off: 'the download broke off. Share it again.',
   changed: 'it changed while I was reading it. Share it again.',
   other_host: 'it does not lie at Slack. Share the file itself.',
   unknown_kind: 'I do not know this kind of file.',
+  type_refused: 'files of this type are not passed on here.',
+  too_many: 'there are too many files in one message.',
+  message_full: 'the files of this message are too large together.',
   download_failed: 'it could not be downloaded. Share it again.',
   service_refused: 'the agent service did not take it.',
   skipped: 'the agent service could not read it and went on without it.',
@@ -198,26 +207,75 @@ export function fileMissing(file: {
   /** The service's own words. */
   detail?: string | undefined;
   sizeBytes?: number | undefined;
-  /** The largest that is taken, for `too_large`. */
-  limitBytes?: number | undefined;
+  /** For the reasons that are a limit. */
+  limits?: FileLimits | undefined;
 }): string {
   const name = `“${shorten(file.name.replace(/\s+/g, ' '), 120)}”`;
+  const size = file.sizeBytes === undefined ? '' : ` (${humanSize(file.sizeBytes)})`;
+  if (file.reason === 'external') return `${name}: ${FILE_REASONS.external}`;
   if (file.reason === 'too_large') {
-    const size = file.sizeBytes === undefined ? '' : ` (${humanSize(file.sizeBytes)})`;
-    const limit =
-      file.limitBytes === undefined ? '' : ` The most I can take is ${humanSize(file.limitBytes)}.`;
-    return `${name} was left out: it is too large${size}.${limit}`;
+    return `${name} was left out: it is too large${size}.${most(file.limits?.fileBytes)}`;
   }
   if (file.reason === 'service_refused' && file.detail) {
     return `${name} was left out: the agent service did not take it${withWords(file.detail)}`;
   }
-  return `${name} was left out: ${isFileReason(file.reason) ? FILE_REASONS[file.reason] : FILE_REASONS.download_failed}`;
+  const why = isFileReason(file.reason) ? FILE_REASONS[file.reason] : FILE_REASONS.download_failed;
+  return `${name} was left out: ${why}${limitOf(file.reason, file.limits)}`;
 }
 
-/** How far a file's upload is, in bytes. */
-export function uploadingFile(name: string, sentBytes: number, sizeBytes: number): string {
-  const percent = sizeBytes > 0 ? Math.min(100, Math.floor((sentBytes / sizeBytes) * 100)) : 0;
-  return `Passing “${shorten(name.replace(/\s+/g, ' '), 80)}” (${humanSize(sizeBytes)}) to the agent: ${percent} %`;
+function limitOf(reason: string, limits: FileLimits | undefined): string {
+  if (limits === undefined) return '';
+  if (reason === 'too_many') return ` The most I can take is ${limits.messageFiles}.`;
+  if (reason === 'message_full') return most(limits.messageBytes);
+  if (reason !== 'type_refused' || limits.allowed.length === 0) return '';
+  return ` Passed on are: ${shorten(limits.allowed.join(', '), 200)}.`;
+}
+
+function most(bytes: number | undefined): string {
+  return bytes === undefined ? '' : ` The most I can take is ${humanSize(bytes)}.`;
+}
+
+/** Where a file is on its way to the agent. */
+export const fileStates = {
+  waiting: 'waits',
+  processing: 'Slack is still working on it',
+  elsewhere: 'is on its way for another thread',
+  moving: 'on its way',
+  passedOn: 'passed on',
+} as const;
+
+/** How many of a message's files are over. */
+export function passingFiles(done: number, count: number): string {
+  return count === 1
+    ? 'Passing your file to the agent…'
+    : `Passing your files to the agent: ${done} of ${count}`;
+}
+
+/** Behind the lines on files that were left out. */
+export function wentWithout(count: number): string {
+  return count === 1
+    ? 'The message went to the agent without it.'
+    : 'The message went to the agent without them.';
+}
+
+/** Files without words were uploaded and wait for the next message. */
+export function filesKept(names: readonly string[]): string {
+  const list = shorten(names.map((name) => `“${shorten(name.replace(/\s+/g, ' '), 80)}”`).join(', '), 600);
+  const it = names.length === 1 ? 'It goes' : 'They go';
+  return `I have ${list}. ${it} along with your next message in this thread: write what the agent should do.`;
+}
+
+/** None of the files that were shared without words can be passed on. */
+export const noFilesKept = 'There is nothing that I could pass on to the agent.';
+
+/** What a message says to the agent whose files are all there is of it. */
+export function filesOnly(count: number): string {
+  return count === 1 ? 'See the attached file.' : 'See the attached files.';
+}
+
+/** The heading of the lines that pass links on to the agent. */
+export function linkedFiles(count: number): string {
+  return count === 1 ? 'A file that was shared as a link:' : 'Files that were shared as links:';
 }
 
 /** A block of the reply that Slack cannot show. */
@@ -225,10 +283,26 @@ export function otherBlock(type: string): string {
   return `(The agent also sent something of the kind “${type || 'unknown'}”, which cannot be shown here.)`;
 }
 
+/** The heading over results that came after their turn. */
+export function laterResults(heading: string): string {
+  return `${heading}, made since`;
+}
+
 /** The heading over the results. */
 export function resultsHeading(count: number, from: number, to: number): string {
   const files = count === 1 ? '1 file' : `${count} files`;
   return from === 1 && to === count ? `${files} from the agent` : `${files} from the agent, ${from} to ${to}`;
+}
+
+/** Below the first rows of a table. */
+export function tableNote(
+  all: { rows: number; columns: number },
+  shown: { rows: number; columns: number },
+): string {
+  const size = `${all.rows} ${all.rows === 1 ? 'row' : 'rows'}, ${all.columns} columns`;
+  if (shown.rows === all.rows && shown.columns === all.columns) return size;
+  const columns = shown.columns === all.columns ? '' : ` and ${shown.columns} columns`;
+  return `${size}; shown are the first ${shown.rows} ${shown.rows === 1 ? 'row' : 'rows'}${columns}`;
 }
 
 /** "14 steps in 6 min". */

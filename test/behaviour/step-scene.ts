@@ -28,15 +28,19 @@ export interface Trace {
   begun: number;
   ended: number;
   withResults: number;
+  /** Those with the first rows of a table, and with files that show in the thread. */
+  withRows: number;
+  withFiles: number;
   /** Its messages that look like work that goes on, and those that are none of these. */
   unsettled: number;
   others: number;
 }
 
-const [begin, end, result] = [
+const [begin, end, result, rows] = [
   /I will look at `table.csv`/,
   /I saved the summary as/,
   /2 files from the agent/,
+  /\d+ rows?, \d+ columns/,
 ];
 const unsettled = /\bStop\b|cannot be reached|a lot to do|The agent is working/;
 
@@ -93,14 +97,22 @@ export class StepScene {
       begun: this.#posts(turn, (shown) => begin.test(shown)),
       ended: this.#posts(turn, (shown) => end.test(shown)),
       withResults: this.#posts(turn, (shown) => result.test(shown)),
+      withRows: this.#posts(turn, (shown) => rows.test(shown)),
+      withFiles: this.#withFiles(turn),
       unsettled: this.#posts(turn, (shown) => unsettled.test(shown)),
-      others: this.#posts(turn, (shown) => ![begin, end, result].some((part) => part.test(shown))),
+      others: this.#posts(turn, (shown, message) => {
+        return message.fileIds.length === 0 && ![begin, end, result, rows].some((part) => part.test(shown));
+      }),
     };
   }
 
-  #posts({ channel, root }: Case, which: (shown: string) => boolean): number {
+  #posts({ channel, root }: Case, which: (shown: string, message: Message) => boolean): number {
     const posts = this.scene.replies(channel, root);
-    return posts.filter((message) => which(this.scene.slack.shown(message))).length;
+    return posts.filter((message) => which(this.scene.slack.shown(message), message)).length;
+  }
+
+  #withFiles({ channel, root }: Case): number {
+    return this.scene.replies(channel, root).filter(({ fileIds }) => fileIds.length > 0).length;
   }
 
   #scopeOf(said: string): string {
@@ -121,7 +133,11 @@ export async function openStepScene(
 ): Promise<StepScene> {
   const faults = { slack: new ScopedFaults(), agent: new ScopedFaults() };
   const scene = await openScene(
-    { slack: { faults: faults.slack, clientMsgIdDedupe: false }, agent: { faults: faults.agent }, settings },
+    {
+      slack: { shareDelayMs: 0, faults: faults.slack, clientMsgIdDedupe: false },
+      agent: { faults: faults.agent },
+      settings,
+    },
     whenDone,
   );
   return new StepScene(scene, faults);

@@ -52,6 +52,8 @@ export const wholeTrace: Trace = {
   begun: 1,
   ended: 1,
   withResults: 1,
+  withRows: 1,
+  withFiles: 1,
   unsettled: 0,
   others: 0,
 };

@@ -1,13 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 
+const limits = {
+  fileBytes: 2e9,
+  messageBytes: 4e9,
+  messageFiles: 3,
+  allowed: ['.csv', 'image/*'],
+  refused: [],
+};
+
 describe('the words for a file that was left out', () => {
   test('name its size and the most that is taken, where they are known', () => {
     const file = { name: 'a.bam', reason: 'too_large' };
     expect(words.fileMissing(file)).toBe('“a.bam” was left out: it is too large.');
-    expect(words.fileMissing({ ...file, sizeBytes: 3e9, limitBytes: 2e9 })).toBe(
+    expect(words.fileMissing({ ...file, sizeBytes: 3e9, limits })).toBe(
       '“a.bam” was left out: it is too large (3 GB). The most I can take is 2 GB.',
     );
+  });
+
+  test.each([
+    ['too_many', 'there are too many files in one message. The most I can take is 3.'],
+    ['message_full', 'the files of this message are too large together. The most I can take is 4 GB.'],
+    ['type_refused', 'files of this type are not passed on here. Passed on are: .csv, image/*.'],
+  ])('name the limit that was hit: %s', (reason, said) => {
+    expect(words.fileMissing({ name: 'a.bam', reason, limits })).toBe(`“a.bam” was left out: ${said}`);
   });
 
   test("hold the service's own words", () => {
@@ -54,12 +70,6 @@ describe('sentences with numbers', () => {
     [words.cancelled('Ada'), 'Stopped by Ada.'],
   ])('%s', (said, expected) => {
     expect(said).toBe(expected);
-  });
-
-  test('an upload never shows more than all of it', () => {
-    expect(words.uploadingFile('a.csv', 500, 2_000)).toContain('25 %');
-    expect(words.uploadingFile('a.csv', 3_000, 2_000)).toContain('100 %');
-    expect(words.uploadingFile('a.csv', 0, 0)).toContain('0 %');
   });
 });
 

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentClient } from '../agent/client.ts';
+import { AgentNotFoundError } from '../agent/errors.ts';
+import type { Turn, Watch } from '../store/tables.ts';
+import type { RelayParts, Workspace } from './context.ts';
+import { HandOver } from './interruption.ts';
+import { HeldLease, instant, type Lease, systemClocks } from './lease.ts';
+import { passing } from './patience.ts';
+import { hasNoPlace } from './reply-messages.ts';
+
+/** How long a watch is held, in ms: longer than its lease counts. */
+const claimMs = 15_000;
+const renewEveryMs = 2_500;
+/** How often it is looked for watches that are due, at most (ms). */
+const longestPollMs = 5_000;
+/** Watches that a process looks after at one time. */
+const mostAtOnce = 20;
+/** The pause between two looks grows by this, up to so many times the first. */
+const growth = 1.5;
+const longestPauses = 12;
+
+/** What a look has at hand. */
+export interface LookContext {
+  parts: RelayParts;
+  workspace: Workspace;
+  agent: AgentClient;
+  /** The thread's last turn, which is over. */
+  turn: Turn;
+  taskId: string;
+  lease: Lease;
+}
+
+/** Looks for one kind of thing that comes after a turn, and shows it. Made to be repeated: each thing is shown once. */
+export type Look = (context: LookContext) => Promise<void>;
+
+/**
+ * Watches tasks for a time after their turns, beside the threads: a look never holds a thread, and leaves one alone
+ * whose next turn runs. Any process may look; what is due when a process dies is another's.
+ */
+export class TaskWatch {
+  readonly #parts: RelayParts;
+  readonly #looks: readonly Look[];
+  readonly #holder = randomUUID();
+  readonly #held = new Map<HeldLease, Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #polling: Promise<void> | undefined;
+
+  constructor(parts: RelayParts, looks: readonly Look[]) {
+    this.#parts = parts;
+    this.#looks = looks;
+  }
+
+  start(): void {
+    const { watchMs, watchEveryMs } = this.#parts.settings.results;
+    if (watchMs <= 0) return;
+    this.#timer = setInterval(
+      () => {
+        this.#polling ??= this.#poll()
+          .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'watched tasks could not be read'))
+          .finally(() => {
+            this.#polling = undefined;
+          });
+      },
+      Math.min(longestPollMs, watchEveryMs),
+    );
+  }
+
+  /** Begins no more looks, and waits for those under way to come to a border. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#polling;
+    for (const lease of this.#held.keys()) lease.drain();
+    await Promise.all(this.#held.values());
+  }
+
+  async #poll(): Promise<void> {
+    const room = mostAtOnce - this.#held.size;
+    if (room <= 0) return;
+    const renewed = instant(systemClocks);
+    for (const watch of await this.#parts.store.watches.claim(this.#holder, claimMs, room)) {
+      const lease = new HeldLease(renewed, systemClocks);
+      const looking = this.#hold(watch, lease).finally(() => this.#held.delete(lease));
+      this.#held.set(lease, looking);
+    }
+  }
+
+  /** Looks while the watch is ours, and says when the next look is due. */
+  async #hold(watch: Watch, lease: HeldLease): Promise<void> {
+    const { store, log, settings } = this.#parts;
+    const timer = setInterval(() => {
+      const asked = instant(systemClocks);
+      store.watches.renew(watch, this.#holder, claimMs).then(
+        (ours) => (ours ? lease.renew(asked) : lease.lose('Another process looks after this task by now.')),
+        (error: unknown) => log.debug({ err: error }, 'a watch could not be renewed'),
+      );
+    }, renewEveryMs);
+    try {
+      const goesOn = await this.#look(watch, lease);
+      const { watchEveryMs } = settings.results;
+      const pause = watchEveryMs * Math.min(longestPauses, growth ** watch.looks);
+      if (goesOn) await store.watches.looked(watch, this.#holder, pause);
+      else await store.watches.end(watch);
+    } catch (error) {
+      log.warn({ err: error, turn: watch.turn }, 'a look at a task could not be recorded');
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  /** False where nothing more can come. */
+  async #look(watch: Watch, lease: HeldLease): Promise<boolean> {
+    const { store, log } = this.#parts;
+    try {
+      const workspace = this.#parts.workspace(watch.workspace);
+      const thread = await store.threads.get(watch);
+      const turn = await store.turns.get(watch.workspace, watch.turn);
+      if (thread === undefined || thread.task_id === null || turn === undefined) return false;
+      if (workspace === undefined || (await store.turns.open(watch)) !== undefined) return true;
+      const agent = this.#parts.agent(thread.account);
+      const context = { parts: this.#parts, workspace, agent, turn, taskId: thread.task_id, lease };
+      for (const look of this.#looks) await look(context);
+      return true;
+    } catch (error) {
+      if (error instanceof AgentNotFoundError || hasNoPlace(error)) return false;
+      const expected = error instanceof HandOver || lease.signal.aborted || passing(error) !== undefined;
+      log[expected ? 'debug' : 'warn']({ err: error, turn: watch.turn }, 'a look at a task ended early');
+      return true;
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { AgentScript } from '../../src/sandbox/agent/script.ts';
+import { Faults } from '../../src/sandbox/faults.ts';
+import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
+import { openScene, pause, type Scene } from './scene.ts';
+
+const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(5_000, 7)]);
+const table = ['gene,fold', ...Array.from({ length: 30 }, (_, row) => `g${row},${row}`)].join('\n');
+
+/** Makes what its message asks for: `pictures 12, tables 1, big 1, notes 250, later 1`. */
+const maker: AgentScript = async (turn) => {
+  const asked = new Map([...turn.text.matchAll(/(\w+) (\d+)/g)].map(([, what = '', n]) => [what, Number(n)]));
+  const each = async (what: string, make: (n: number) => Promise<void>) => {
+    for (let n = 1; n <= (asked.get(what) ?? 0); n += 1) await make(n);
+  };
+  await each('pictures', (n) => turn.result(`chart-${n}.png`, 'image/png', png));
+  await each('tables', (n) => turn.result(`genes-${n}.csv`, 'text/csv', table));
+  await each('big', (n) => turn.result(`big-${n}.png`, 'image/png', Buffer.alloc(1_200_000)));
+  await each('notes', (n) => turn.result(`note-${n}.txt`, 'text/plain', `Note ${n}\n`));
+  const later = asked.get('later');
+  if (later !== undefined) {
+    turn.background(async () => {
+      await turn.sleep(120_000);
+      for (let n = 1; n <= later; n += 1) await turn.result(`later-${n}.png`, 'image/png', png);
+    });
+  }
+  turn.write('I made some files.');
+};
+
+const settings = { INLINE_LIMIT_MIB: '1', WATCH_SECONDS: '0.3', BACKGROUND_WAIT_SECONDS: '0' };
+const scene = await openScene({ agent: { script: maker }, settings });
+
+async function asked(stage: Scene, text: string): Promise<{ channel: Channel; root: Message }> {
+  const channel = stage.channel();
+  const root = stage.ask(channel, text);
+  await stage.finished(channel, root);
+  return { channel, root };
+}
+
+/** The thread's messages that show files, each with their names. */
+function shares(stage: Scene, channel: Channel, root: Message): string[][] {
+  return stage
+    .replies(channel, root)
+    .filter(({ fileIds }) => fileIds.length > 0)
+    .map(({ fileIds }) => fileIds.map((id) => stage.slack.file(id).name ?? ''));
+}
+
+function urls(stage: Scene, channel: Channel, root: Message): string[] {
+  const blocks = JSON.stringify(stage.replies(channel, root).map((message) => message.blocks));
+  return [...blocks.matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');
+}
+
+describe.concurrent('results', () => {
+  test('pictures are shown in one message, ten at most, and all are linked', async () => {
+    const { channel, root } = await asked(scene, 'pictures 12, big 1');
+    await scene.until('the pictures are there', () => shares(scene, channel, root).length > 0);
+    const [names = [], ...more] = shares(scene, channel, root);
+    expect(more).toEqual([]);
+    expect(names).toEqual(Array.from({ length: 10 }, (_, n) => `chart-${n + 1}.png`));
+    const [id = ''] =
+      scene.replies(channel, root).findLast(({ fileIds }) => fileIds.length > 0)?.fileIds ?? [];
+    const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+    expect(sha256(await scene.slack.fileBytes(id))).toBe(sha256(png));
+    expect(urls(scene, channel, root)).toHaveLength(13);
+    expect(scene.shown(channel, root)).toContain('big-1.png');
+  });
+
+  test('a small table is shown as its first rows, with the file', async () => {
+    const { channel, root } = await asked(scene, 'tables 1');
+    await scene.until('the file is there', () => shares(scene, channel, root).length > 0);
+    const shown = scene.shown(channel, root);
+    expect(shown).toContain('| g9 | 9 |');
+    expect(shown).not.toContain('| g10 |');
+    expect(shown).toContain('30 rows, 2 columns; shown are the first 10 rows');
+    expect(shares(scene, channel, root)).toEqual([['genes-1.csv']]);
+  });
+
+  test('what the task makes later is posted too, once', async () => {
+    const { channel, root } = await asked(scene, 'notes 1, later 2');
+    await scene.until('the later ones are there', () => shares(scene, channel, root).length > 0);
+    await pause(1_500);
+    const shown = scene.shown(channel, root);
+    expect(shown.match(/later-1\.png\n/g)).toHaveLength(1);
+    expect(shown).toContain('2 files from the agent, made since');
+    expect(shown.match(/note-1\.txt\n/g)).toHaveLength(1);
+    expect(shares(scene, channel, root)).toEqual([['later-1.png', 'later-2.png']]);
+    const button = scene
+      .replies(channel, root)
+      .findLast(({ blocks }) => JSON.stringify(blocks ?? []).includes('fresh_links'));
+    await scene.slack.click({
+      person: scene.grace,
+      channel,
+      ts: button?.ts ?? '',
+      actionId: 'fresh_links',
+    });
+    const told = JSON.stringify(scene.slack.ephemerals(scene.grace, channel).map(({ blocks }) => blocks));
+    expect(told).toContain('later-2.png');
+    expect(told).toContain('note-1.txt');
+    expect(scene.slack.ephemerals(scene.ada, channel)).toEqual([]);
+  });
+});
+
+test('a share whose answer was lost is not made again', async () => {
+  const faults = new Faults();
+  const lossy = await openScene({ agent: { script: maker }, slack: { faults }, settings });
+  faults.add({ call: 'files.completeUploadExternal', fault: { kind: 'lost' }, times: 1 });
+  const { channel, root } = await asked(lossy, 'pictures 2');
+  await lossy.until('the pictures are there', () => shares(lossy, channel, root).length > 0);
+  expect(shares(lossy, channel, root)).toEqual([['chart-1.png', 'chart-2.png']]);
+  const calls = lossy.slack.calls.map(({ method }) => method);
+  expect(calls.filter((method) => method === 'files.completeUploadExternal')).toHaveLength(1);
+});
+
+test('a workspace that takes no files gets the links', async () => {
+  const faults = new Faults();
+  const full = await openScene({ agent: { script: maker }, slack: { faults }, settings });
+  const body = { ok: false, error: 'file_uploads_disabled' };
+  faults.add({ call: 'files.getUploadURLExternal', fault: { kind: 'status', status: 200, body } });
+  const { channel, root } = await asked(full, 'pictures 2');
+  expect(urls(full, channel, root)).toHaveLength(2);
+  expect(shares(full, channel, root)).toEqual([]);
+});
+
+test('250 results with links of 2,500 characters are posted whole', async () => {
+  const many = await openScene({
+    agent: { script: maker, dialect: { downloadLinkLength: 2_500 } },
+    settings: { ...settings, WATCH_MINUTES: '0' },
+  });
+  const { channel, root } = await asked(many, 'notes 250');
+  const links = urls(many, channel, root);
+  expect(new Set(links).size).toBe(250);
+  expect(links.every((link) => link.length >= 2_500)).toBe(true);
+  const shown = many.shown(channel, root);
+  for (let n = 1; n <= 250; n += 1) expect(shown).toContain(`note-${n}.txt\n`);
+  const last = await fetch(links.at(-1) ?? '');
+  expect(await last.text()).toMatch(/^Note \d+\n$/);
+});
+
+describe('a link of ours', () => {
+  test('leads to a fresh one, until the task is gone', async () => {
+    const port = 20_000 + Math.floor(Math.random() * 20_000);
+    const stable = await openScene({
+      agent: { script: maker, dialect: { downloadLinkMs: 1_500 } },
+      settings: {
+        ...settings,
+        STABLE_LINKS: 'true',
+        PUBLIC_URL: `http://127.0.0.1:${port}/`,
+        PORT: String(port),
+        SECRET_KEY: 'k'.repeat(32),
+      },
+    });
+    const { channel, root } = await asked(stable, 'notes 1');
+    const [link = ''] = urls(stable, channel, root);
+    expect(link).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${port}/results/[\\w-]+\\.[\\w-]+$`));
+    await pause(1_600);
+    expect(await (await fetch(link)).text()).toBe('Note 1\n');
+    const bare = await fetch(link, { redirect: 'manual' });
+    expect(bare.status).toBe(302);
+    expect(bare.headers.get('cache-control')).toBe('no-store');
+    expect((await fetch(`${link}x`)).status).toBe(404);
+    expect((await fetch(link, { method: 'POST' })).status).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${port}/nothing`)).status).toBe(404);
+    const [task] = stable.agent.tasks;
+    await fetch(`${stable.agent.url}/experimental/tasks/${task?.id}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${stable.agent.apiKey}` },
+    });
+    expect((await fetch(link)).status).toBe(410);
+  });
+});

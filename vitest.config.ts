@@ -6,6 +6,6 @@ export default defineConfig({
     setupFiles: ['test/setup.ts'],
     testTimeout: 90_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
   },
 });

@@ -100,10 +100,11 @@ export async function freezeQuestion(
       const own = question.text === '' ? words.filesOnly(attached.length) : question.text;
       const notes = [...kept.flatMap((one) => one.file_notes ?? []), ...sent.notes];
       const text = [own, linkLines(notes)].filter((part) => part !== '').join('\n\n');
+      const shown = [...kept.flatMap(passedOn), ...sent.notes];
       return store.turns.record(turn, {
         content: writers.length > 1 ? signed(text, name) : text,
         attached,
-        file_notes: [...kept.flatMap(passedOn), ...sent.notes],
+        ...(shown.length === 0 ? {} : { file_notes: shown }),
       });
     });
     if (frozen !== undefined) return frozen;

@@ -11,7 +11,7 @@ export interface RunFigures {
   replicas: number;
   files: number;
   freezes: number;
-  /** Events that Slack gave up: none of their messages can have arrived. */
+  /** Messages of which Slack gave every copy up, or the root of their thread: they may be missing. */
   undelivered: number;
   /** Tasks and projects at the service that nothing uses. */
   orphanedTasks: number;

@@ -18,6 +18,7 @@ import { startFront } from './front.ts';
 import { type Connection, embeddedConnection, type TurnRow } from './ledger.ts';
 import type { ChaosOptions } from './options.ts';
 import { between, type Randoms, randomsOf } from './randoms.ts';
+import { Reach } from './reach.ts';
 import type { RunFigures } from './report.ts';
 import { botSettings } from './settings.ts';
 import { badWeather, Ears, HeardFaults, type Place, places, type Weather } from './weather.ts';
@@ -71,6 +72,7 @@ async function run(
   const random = randomsOf(seed);
   const ears = new Ears();
   const { slack, agent } = await startServices(random, ears, undo);
+  const reach = new Reach(slack);
   const clearUp = gather(options.weather ?? badWeather, { slack, agent });
   const shared = replicas > 1 ? await startDatabase(join(folder, 'shared'), undo) : undefined;
   const dataFolder = join(folder, 'data');
@@ -112,7 +114,8 @@ async function run(
   clearUp();
   const { findings, turns } = await settledFindings(slack, agent, witness, conversation);
   tell(`settled after ${seconds(began)} s`);
-  const damage = compare(findings);
+  const said = findings.said.map((message) => ({ ...message, reached: reach.has(message) }));
+  const damage = compare({ ...findings, said });
   await witness.stop();
   const lateStops = await bots.stop();
   const used = new Set(agent.tasks.map(({ project }) => project.id));
@@ -125,7 +128,7 @@ async function run(
     replicas,
     files: conversation.said.filter(({ files }) => files.length > 0).length,
     freezes: assault.freezes,
-    undelivered: slack.deliveryStats.lost,
+    undelivered: said.filter(({ reached }) => !reached).length,
     orphanedTasks: agent.tasks.length - findings.tasks.length,
     orphanedProjects: agent.projects.filter(({ id }) => !used.has(id)).length,
     failedStarts: bots.failedStarts,

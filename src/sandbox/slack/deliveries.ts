@@ -42,6 +42,7 @@ export class Deliveries {
   readonly #retryScale: number;
   readonly #closing = new AbortController();
   #transport: Transport;
+  readonly #listeners = new Set<(payload: Fields) => void>();
   #open = 0;
   #waiting: (() => void)[] = [];
 
@@ -54,6 +55,11 @@ export class Deliveries {
   /** Changes the way to the app, for attempts from now on. */
   use(transport: Transport): void {
     this.#transport = transport;
+  }
+
+  /** Called with each event that was acknowledged. */
+  onAcknowledged(listener: (payload: Fields) => void): void {
+    this.#listeners.add(listener);
   }
 
   /** Sends an event, `afterMs` from now; `twice` sends it once more although it was acknowledged. */
@@ -123,6 +129,7 @@ export class Deliveries {
       });
       if (outcome.acked) {
         this.stats.acked += 1;
+        for (const listener of this.#listeners) listener(payload);
         return true;
       }
       reason = outcome.reason;

@@ -105,6 +105,11 @@ export class SlackWorkspace extends Clickers {
     return this.parts.sockets.count;
   }
 
+  /** Called with each event (its envelope) that was acknowledged. */
+  onAcknowledged(listener: (payload: Record<string, unknown>) => void): void {
+    this.parts.deliveries.onAcknowledged(listener);
+  }
+
   /** Called after each Web API call; the answer takes it back. */
   onCall(listener: (call: RecordedCall) => void): () => void {
     return this.#machinery.api.onCall(listener);

@@ -33,6 +33,14 @@ describe('the comparison', () => {
     expect(counts(withTask(({ messages }) => ({ messages: messages.slice(1) })))).toEqual({ lost: 1 });
   });
 
+  test('a message that Slack gave up may be missing, and counts where it is there twice', () => {
+    const run = withTask(({ messages }) => ({ messages: messages.slice(1) }));
+    const said = run.said.map((message, index) => ({ ...message, reached: index > 0 }));
+    expect(counts({ ...run, said })).toEqual({});
+    const twice = withTask(({ messages }) => ({ messages: [...messages.slice(0, 1), ...messages] }));
+    expect(counts({ ...twice, said }).duplicated).toBeGreaterThan(0);
+  });
+
   test('of two messages with the same words, one that is missing is lost', () => {
     expect(counts(withTask(({ messages }) => ({ messages: messages.slice(0, 2) })))).toEqual({ lost: 1 });
   });

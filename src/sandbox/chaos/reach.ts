@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import type { SlackWorkspace } from '../slack/workspace.ts';
+import type { SaidMessage } from './comparison.ts';
+
+const messageEvent = z.looseObject({ event: z.looseObject({ channel: z.string(), ts: z.string() }) });
+
+/** Knows which messages reached the bot: after three tries Slack gives an event up, and nobody can answer it. */
+export class Reach {
+  readonly #reached = new Set<string>();
+
+  constructor(slack: SlackWorkspace) {
+    slack.onAcknowledged((payload) => {
+      const { data } = messageEvent.safeParse(payload);
+      if (data !== undefined) this.#reached.add(`${data.event.channel}/${data.event.ts}`);
+    });
+  }
+
+  /** Whether the bot acknowledged the message, and the one that began its thread. */
+  has({ channel, ts, thread }: Pick<SaidMessage, 'channel' | 'ts' | 'thread'>): boolean {
+    return this.#reached.has(`${channel}/${ts}`) && this.#reached.has(thread);
+  }
+}

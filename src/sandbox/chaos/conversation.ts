@@ -51,10 +51,10 @@ export class Conversation {
 
   #begin(): void {
     const random = this.#random;
-    if (random() < 0.3) this.#newChannel();
+    if (random() < 0.5) this.#newChannel();
     this.#threads += 1;
     const name = `th${this.#threads}`;
-    const channel = oneOf(random, this.#channels.slice(-8));
+    const channel = oneOf(random, this.#channels.slice(-16));
     const text = `what about ${name} today${this.#wish()}`;
     const root = this.#say({ channel, name, text, root: undefined });
     this.#open.push({ name, channel, root: root.ts, said: 1, most: random() < 0.65 ? 2 : 3 });

@@ -88,11 +88,15 @@ async function start(
   undo: (() => Promise<unknown>)[],
 ): Promise<TaskthreadApp> {
   const { database, embedded } = await openStore(config, log, undo);
+  const slackGate = new CredentialGate({ setting: 'SLACK_BOT_TOKEN', log });
+  const agentGate = new CredentialGate({ setting: 'AGENT_API_KEY', log });
   const watch = new Watch({
     log,
     origins: { slack: config.SLACK_API_URL, service: config.AGENT_BASE_URL },
     figures: () => readFigures(database.kysely),
     held: () => dispatcher.held,
+    refusedCredentials: () =>
+      [slackGate, agentGate].flatMap((gate) => (gate.refusedSince === undefined ? [] : [gate.setting])),
   });
   undo.push(async () => watch.close());
   const store = given.store?.(database.kysely) ?? new Store(database.kysely, watch.onStep);
@@ -108,8 +112,6 @@ async function start(
   // Whoever held jobs or connections on the embedded server is dead: its lock is ours.
   if (embedded !== undefined) await Promise.all([queue.reclaimAll(), store.receivers.clear()]);
 
-  const slackGate = new CredentialGate({ setting: 'SLACK_BOT_TOKEN', log });
-  const agentGate = new CredentialGate({ setting: 'AGENT_API_KEY', log });
   const workspace = workspaceParts(
     config,
     log,

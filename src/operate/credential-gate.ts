@@ -15,14 +15,14 @@ export interface CredentialGateOptions {
  * The operator is told once, and once more when it works again.
  */
 export class CredentialGate {
-  readonly #setting: string;
+  readonly setting: string;
   readonly #log: Logger;
   readonly #probeMs: number;
   readonly #now: () => number;
   #refusal: { error: Error; since: Date; nextProbe: number } | undefined;
 
   constructor({ setting, log, probeMs = 10_000, now = () => performance.now() }: CredentialGateOptions) {
-    this.#setting = setting;
+    this.setting = setting;
     this.#log = log;
     this.#probeMs = probeMs;
     this.#now = now;
@@ -44,8 +44,8 @@ export class CredentialGate {
   refused(error: Error): void {
     if (this.#refusal === undefined) {
       this.#log.error(
-        { err: error, setting: this.#setting },
-        `${this.#setting} is not accepted any more: no call is made with it but one every ${this.#probeMs / 1_000} s, until it is mended`,
+        { err: error, setting: this.setting },
+        `${this.setting} is not accepted any more: no call is made with it but one every ${this.#probeMs / 1_000} s, until it is mended`,
       );
       this.#refusal = { error, since: new Date(), nextProbe: this.#now() + this.#probeMs };
     } else {
@@ -57,6 +57,6 @@ export class CredentialGate {
   accepted(): void {
     if (this.#refusal === undefined) return;
     this.#refusal = undefined;
-    this.#log.info({ setting: this.#setting }, `${this.#setting} is accepted again`);
+    this.#log.info({ setting: this.setting }, `${this.setting} is accepted again`);
   }
 }

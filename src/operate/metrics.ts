@@ -12,6 +12,8 @@ export interface MetricSources {
   figures(): Promise<Figures>;
   /** Threads that this process holds. */
   held(): number;
+  /** The settings whose token or key was refused and is not accepted again yet. */
+  refusedCredentials(): readonly string[];
 }
 
 /** Figures of the database are read at most so often (ms), however often they are asked for. */
@@ -73,6 +75,10 @@ export class Metrics {
     this.#gauge('threads_held', 'Threads that this process works on', [], (gauge) =>
       gauge.set(this.#sources.held()),
     );
+    this.#gauge('credential_refused', 'A token or key that is not accepted', ['setting'], (gauge) => {
+      gauge.reset();
+      for (const setting of this.#sources.refusedCredentials()) gauge.set({ setting }, 1);
+    });
     this.#gauge('messages_waiting', 'Messages that wait their turn, over all processes', [], async (gauge) =>
       gauge.set((await this.#read()).waiting),
     );

@@ -54,6 +54,8 @@ describe.concurrent('trouble', () => {
     await pause(3_000);
     expect(scene.agent.calls.length - before).toBeLessThanOrEqual(1);
     expect(await readiness(scene)).toMatchObject({ ready: true, agentKeyRefusedSince: expect.any(String) });
+    const metrics = await (await fetch(`http://127.0.0.1:${scene.stage.bot.port}/metrics`)).text();
+    expect(metrics).toContain('taskthread_credential_refused{setting="AGENT_API_KEY"} 1');
     mend();
     for (const { channel, root } of roots) await scene.finished(channel, root);
     expect(await readiness(scene)).toMatchObject({ agentKeyRefusedSince: null });

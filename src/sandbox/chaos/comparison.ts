@@ -42,6 +42,8 @@ export interface ShownPost {
   key: string | undefined;
   /** Whether it looks like work that goes on: a Stop button, or the words of a turn that is not over. */
   unsettled: boolean;
+  /** When it was posted and edited (Unix ms) and how it began then, for who looks for the cause of damage. */
+  history?: readonly { at: number; text: string }[];
 }
 
 export interface ShownThread {

@@ -102,6 +102,7 @@ function shownPost(slack: SlackWorkspace, message: Message): ShownPost {
     answer: answers.length === 0 ? '' : slack.shown({ text: '', blocks: answers }),
     aside,
     key: typeof key === 'string' ? key : undefined,
+    history: message.versions.map(({ at, text }) => ({ at, text: text.slice(0, 60) })),
     unsettled: JSON.stringify(others).includes('"action_id":"stop"') || unsettledWords.test(aside),
   };
 }

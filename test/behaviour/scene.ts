@@ -5,7 +5,7 @@ import type { Channel, Message, Person, SlackWorkspace } from '../../src/sandbox
 import { type Stage, type StageOptions, setStage } from '../../src/sandbox/stage.ts';
 import { copyOfTemplate, testServer } from '../store/postgres.ts';
 
-const patienceMs = 20_000;
+const patienceMs = 40_000;
 const lookEveryMs = 25;
 
 type Saying = Parameters<SlackWorkspace['say']>[0];

@@ -25,7 +25,7 @@ describeInBrowser('a conversation on the page', () => {
     const page = await visit.open();
     await drop(page, '#channel', 'genes.csv', table);
     await page.getByText('genes.csv').waitFor();
-    await say(page, 'channel', '@taskthread What is in this table?\n/slow 4');
+    await say(page, 'channel', '@taskthread What is in this table?\n/slow 10');
     const thread = threadOf(page);
     const reply = thread.locator('.from-app').first();
     await reply.getByRole('button', { name: 'Stop' }).waitFor();
@@ -37,7 +37,7 @@ describeInBrowser('a conversation on the page', () => {
     }
     expect(lengths.size).toBeGreaterThan(2);
     expect(await reply.locator('table').innerText()).toMatch(/reads\s+40\s+58\.5/);
-    expect(await reply.getByRole('button', { name: 'Stop' }).count()).toBe(0);
+    await reply.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     await reply.getByRole('button', { name: 'Steps' }).click();
     const steps = page.getByRole('dialog');
     await steps

@@ -112,6 +112,8 @@ export class ReplyMessages {
       withinMs: manner.withinMs,
       state: manner.state,
       render: async () => {
+        // What was rendered for a try that Slack throttled is not shown.
+        shown = undefined;
         await manner.onPermit();
         const message = this.#source.render()[index];
         if (message === undefined || this.isUpToDate(index, message)) return undefined;

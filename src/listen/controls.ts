@@ -1,7 +1,7 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Controls, Press } from '../relay/controls.ts';
+import type { Controls, Press } from '../relay/controls/controls.ts';
 import * as words from '../reply/words.ts';
 
 /** A press, and where it was made. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Arrival, isDirect, isWritten, type PersonMessage } from '../relay/arrivals.ts';
+import { type Arrival, isDirect, isWritten, type PersonMessage } from '../relay/arriving/arrivals.ts';
 
 const ts = z.string().regex(/^\d{1,10}\.\d{6}$/);
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Admission, Inbox } from '../relay/inbox.ts';
+import type { Admission, Inbox } from '../relay/arriving/inbox.ts';
 import { type Envelope, readArrival, readEnvelope } from './events.ts';
 
 /** Our own user in a workspace. */

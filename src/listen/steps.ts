@@ -1,7 +1,7 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { StepsModal, StepsPress } from '../relay/steps-modal.ts';
+import type { StepsModal, StepsPress } from '../relay/controls/steps-modal.ts';
 import { readStepsPage } from '../reply/steps-view.ts';
 import * as words from '../reply/words.ts';
 import type { Telling } from './controls.ts';

@@ -6,7 +6,7 @@ import type { RelayParts, Workspace } from './context.ts';
 import { HandOver } from './interruption.ts';
 import { HeldLease, instant, type Lease, systemClocks } from './lease.ts';
 import { passing } from './patience.ts';
-import { hasNoPlace } from './reply-messages.ts';
+import { hasNoPlace } from './showing/reply-messages.ts';
 
 /** How long a watch is held, in ms: longer than its lease counts. */
 const claimMs = 15_000;

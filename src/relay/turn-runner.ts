@@ -1,13 +1,13 @@
 import { jobIds } from '../store/job-id.ts';
 import type { Turn } from '../store/tables.ts';
 import type { ThreadKey } from '../store/threads.ts';
+import { admitStrays } from './arriving/stray-replies.ts';
 import type { RelayParts, Workspace } from './context.ts';
+import type { Marks } from './controls/marks.ts';
 import type { Lease } from './dispatcher.ts';
 import { HandOver } from './interruption.ts';
-import type { Marks } from './marks.ts';
 import { pause } from './patience.ts';
-import type { ReadRate } from './read-rate.ts';
-import { admitStrays } from './stray-replies.ts';
+import type { ReadRate } from './showing/read-rate.ts';
 import { TurnRun } from './turn.ts';
 
 /** A turn that was taken up so often without a step forward, and for so long (ms), is ended with a sentence. */

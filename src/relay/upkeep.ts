@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ThreadQueue } from '../store/queue.ts';
 import type { RetentionDays } from '../store/retention.ts';
 import type { Store } from '../store/store.ts';
-import type { Marks } from './marks.ts';
+import type { Marks } from './controls/marks.ts';
 
 /** How often it is done (ms). */
 const everyMs = 60_000;

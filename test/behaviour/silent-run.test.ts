@@ -1,5 +1,5 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import { waitingMark } from '../../src/relay/marks.ts';
+import { waitingMark } from '../../src/relay/controls/marks.ts';
 import type { ServiceDialect } from '../../src/sandbox/agent/dialect.ts';
 import { openScene, openServer, type Scene } from './scene.ts';
 

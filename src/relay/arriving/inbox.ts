@@ -1,0 +1,148 @@
+import type { Transaction } from 'kysely';
+import type { Store } from '../../store/store.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { ThreadKey } from '../../store/threads.ts';
+import { mentions } from '../reading/mentions.ts';
+import { readMessage } from '../reading/message.ts';
+import { type Arrival, isEarlier, type PersonMessage } from './arrivals.ts';
+
+/** What became of an arrival. */
+export type Admission =
+  | { kind: 'admitted'; thread: ThreadKey; waits: boolean }
+  /** Known already: the other copy of a mention, or a redelivery. */
+  | { kind: 'known' }
+  /** A reply in a thread that is not ours: its ids are kept for ten minutes. */
+  | { kind: 'stray' }
+  | { kind: 'reworded' }
+  | { kind: 'withdrawn' }
+  /** Changed after it was sent. */
+  | { kind: 'too_late'; change: 'edit' | 'deletion' }
+  | { kind: 'ignored'; why: string };
+
+/** What the inbox needs. */
+export interface InboxParts {
+  store: Store;
+  /** Puts a job for the thread into the queue, inside the transaction. */
+  enqueue: (trx: Transaction<Tables>, thread: ThreadKey) => Promise<void>;
+  /** The service account that a workspace's new threads go to. */
+  accountOf(workspace: string): string;
+}
+
+/**
+ * Writes arrivals down before Slack is acknowledged. Everything about one arrival happens in one transaction: the
+ * dedupe row, the thread, the waiting message and the thread's job.
+ */
+export class Inbox {
+  readonly #parts: InboxParts;
+
+  constructor(parts: InboxParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes one arrival in; throws only where the store could not be written, so that Slack sends it again. */
+  async accept(arrival: Arrival, bot: { userId: string }): Promise<Admission> {
+    switch (arrival.kind) {
+      case 'silence':
+        return { kind: 'ignored', why: arrival.why };
+      case 'message':
+        return this.#message(arrival.message, bot, null);
+      case 'edit':
+        return this.#edit(arrival.message, bot, arrival.editedTs);
+      case 'deletion':
+        return this.#deletion(arrival);
+    }
+  }
+
+  async #message(
+    message: PersonMessage,
+    bot: { userId: string },
+    editedTs: string | null,
+  ): Promise<Admission> {
+    if (concern(message, bot) === 'none') return { kind: 'ignored', why: 'not addressed to us' };
+    const { workspace, channel, root, ts } = message;
+    const thread: ThreadKey = { workspace, channel, root };
+    return this.#parts.store.transaction(async (store, trx) => {
+      await store.threads.lock(thread);
+      const early = await store.messages.earlyChange({ workspace, channel, ts });
+      const arrived = early?.words == null ? message : { ...message, words: early.words };
+      const concerned = concern(arrived, bot);
+      if (concerned === 'none') return { kind: 'ignored', why: 'not addressed to us since its edit' };
+      const known = await store.threads.get(thread);
+      const isNew = known === undefined || known.dormant;
+      // What people said to each other before the mention is no message for us, whenever it arrives.
+      const precedes = !isNew && isEarlier(ts, known.began_ts);
+      if (concerned === 'if_ours' && (isNew || precedes)) {
+        await store.strays.note(thread, ts);
+        return { kind: 'stray' };
+      }
+      if (precedes) await store.threads.beganEarlier(thread, ts);
+      if (isNew) {
+        await store.threads.adopt(thread, {
+          account: this.#parts.accountOf(workspace),
+          person: message.person,
+          ts,
+        });
+      }
+      const added = await store.messages.add(
+        { workspace, channel, ts },
+        {
+          root,
+          person: message.person,
+          state: early?.deleted === true ? 'withdrawn' : 'waiting',
+          words: arrived.words,
+          editedTs: early?.edited_ts ?? editedTs,
+        },
+      );
+      if (!added) return { kind: 'known' };
+      if (early?.deleted === true) return { kind: 'withdrawn' };
+      const waits = await store.messages.hasBefore(thread, ts);
+      await this.#parts.enqueue(trx, thread);
+      return { kind: 'admitted', thread, waits };
+    });
+  }
+
+  async #edit(message: PersonMessage, bot: { userId: string }, editedTs: string): Promise<Admission> {
+    const { workspace, channel, root, ts } = message;
+    const key = { workspace, channel, ts };
+    const outcome = await this.#parts.store.transaction(async (store): Promise<Admission | undefined> => {
+      await store.threads.lock({ workspace, channel, root });
+      const known = await store.messages.get(key);
+      if (known === undefined) {
+        const change = { deleted: false, words: message.words, edited_ts: editedTs };
+        await store.messages.noteEarlyChange(key, change);
+        return undefined;
+      }
+      if (await store.messages.reword(key, message.words, editedTs)) return { kind: 'reworded' };
+      if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a message taken back' };
+      // Kept for the button that sends the correction.
+      const change = { deleted: false, words: message.words, edited_ts: editedTs };
+      await store.messages.noteEarlyChange(key, change);
+      return { kind: 'too_late', change: 'edit' };
+    });
+    // An edit that adds a mention starts a turn; so does one whose message has not arrived yet.
+    return outcome ?? this.#message(message, bot, editedTs);
+  }
+
+  async #deletion(arrival: Extract<Arrival, { kind: 'deletion' }>): Promise<Admission> {
+    const { workspace, channel, root, ts } = arrival;
+    const key = { workspace, channel, ts };
+    return this.#parts.store.transaction(async (store) => {
+      await store.threads.lock({ workspace, channel, root });
+      const known = await store.messages.get(key);
+      if (known === undefined) {
+        await store.messages.noteEarlyChange(key, { deleted: true, words: null, edited_ts: null });
+        return { kind: 'ignored', why: 'a deletion before its message' };
+      }
+      if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
+      if (known.state === 'withdrawn') return { kind: 'known' };
+      return { kind: 'too_late', change: 'deletion' };
+    });
+  }
+}
+
+/** Whether a message is for us as it stands, only where its thread is ours, or not at all. */
+function concern(message: PersonMessage, bot: { userId: string }): 'ours' | 'if_ours' | 'none' {
+  const addressed = mentions(readMessage(message.words), bot.userId);
+  if (addressed.bot || message.channelKind === 'im') return 'ours';
+  return message.root === message.ts || addressed.someoneElse ? 'none' : 'if_ours';
+}

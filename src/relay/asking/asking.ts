@@ -1,0 +1,133 @@
+import type { AgentClient } from '../../agent/client.ts';
+import { AgentBusyError, AgentNotFoundError } from '../../agent/errors.ts';
+import * as words from '../../reply/words.ts';
+import type { FileNote, Thread, Turn } from '../../store/tables.ts';
+import type { RelayParts, Workspace } from '../context.ts';
+import type { Lease } from '../dispatcher.ts';
+import { type Attachments, type UploadProgress, uploadAttachments } from '../files/attachments.ts';
+import { TurnEnds } from '../interruption.ts';
+import { channelProject } from './project.ts';
+import { freezeQuestion, messageOf, readQuestion } from './question.ts';
+import { type Delivered, deliver } from './sending.ts';
+import { threadTask } from './task.ts';
+
+/** What the thread is told while a message is brought to the service, and how patiently that is tried. */
+export interface AskingManner {
+  uploading: UploadProgress;
+  files(notes: readonly FileNote[]): void;
+  step(step: 'uploading' | 'working'): void;
+  /** Runs a step, again and again where its error passes by itself. */
+  patiently: <T>(step: () => Promise<T>) => Promise<T>;
+}
+
+/** Brings one turn's message to the service: project, task, files, message; each step is recorded. */
+export class Asking {
+  readonly #parts: RelayParts;
+  readonly #workspace: Workspace;
+  readonly #lease: Lease;
+  readonly #manner: AskingManner;
+  #turn: Turn;
+
+  constructor(parts: RelayParts, workspace: Workspace, turn: Turn, lease: Lease, manner: AskingManner) {
+    this.#parts = parts;
+    this.#workspace = workspace;
+    this.#turn = turn;
+    this.#lease = lease;
+    this.#manner = manner;
+  }
+
+  /** Takes the steps that are left. Throws TurnEnds where the message is not to be sent. */
+  async go(): Promise<Delivered> {
+    const { patiently } = this.#manner;
+    const projectId = await patiently(async () =>
+      channelProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
+    );
+    const taskId = await patiently(() => this.#task(projectId));
+    while (this.#turn.content === null) {
+      const brought = await this.#attach(projectId);
+      this.#turn = await patiently(async () =>
+        freezeQuestion(this.#parts, this.#workspace, await this.#thread(), this.#turn, brought, this.#lease),
+      );
+    }
+    this.#manner.step('working');
+    const agent = this.#parts.agent((await this.#thread()).account);
+    return patiently(() => this.#deliver(agent, taskId));
+  }
+
+  async #task(projectId: string): Promise<string> {
+    const thread = await this.#thread();
+    if (thread.task_id !== null) return thread.task_id;
+    const message = await messageOf(this.#parts, this.#turn);
+    const { title } = await readQuestion(this.#parts, this.#workspace, thread, message, this.#lease);
+    return threadTask(this.#parts, thread, projectId, title, this.#lease);
+  }
+
+  /** Brings files that were shared without words to the service: they wait there for the thread's next message. */
+  async keep(): Promise<Attachments> {
+    const projectId = await this.#manner.patiently(async () =>
+      channelProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
+    );
+    return this.#attach(projectId);
+  }
+
+  async #attach(channelProjectId: string): Promise<Attachments> {
+    const { words: said } = await messageOf(this.#parts, this.#turn);
+    if (said === null || (said.files ?? []).length === 0) return { attached: [], notes: [], bytesUp: 0 };
+    this.#manner.step('uploading');
+    const brought = await this.#manner.patiently(async () => {
+      const thread = await this.#thread();
+      return uploadAttachments({
+        parts: this.#parts,
+        workspace: this.#workspace,
+        thread,
+        turn: this.#turn,
+        projectId: thread.project_id ?? channelProjectId,
+        words: said,
+        lease: this.#lease,
+        onProgress: this.#manner.uploading,
+      });
+    });
+    this.#manner.files(brought.notes);
+    this.#turn = await this.#parts.store.turns.record(this.#turn, {
+      file_notes: brought.notes,
+      bytes_up: brought.bytesUp,
+    });
+    return brought;
+  }
+
+  async #deliver(agent: AgentClient, taskId: string): Promise<Delivered> {
+    const turn = await this.#parts.store.turns.get(this.#turn.workspace, this.#turn.id);
+    if (turn === undefined) throw new TurnEnds('withdrawn', null);
+    if (turn.stop_asked_at !== null && turn.send_intended_at === null) throw new TurnEnds('cancelled', null);
+    try {
+      return await deliver(this.#parts, agent, taskId, turn, this.#lease);
+    } catch (error) {
+      if (error instanceof AgentBusyError) {
+        const { status } = await agent.getTask(taskId);
+        // Busy passes by itself, but a task that has ended may take no more at all.
+        if (status === 'failed' || status === 'cancelled') {
+          throw new TurnEnds('refused', words.taskTakesNoMore, error);
+        }
+      }
+      const { skill } = this.#parts.settings;
+      if (error instanceof AgentNotFoundError && skill !== undefined && (await exists(agent, taskId))) {
+        throw new TurnEnds('refused', words.unknownSkill(skill), error);
+      }
+      throw error;
+    }
+  }
+
+  async #thread(): Promise<Thread> {
+    return this.#parts.store.threads.expect(this.#turn);
+  }
+}
+
+async function exists(agent: AgentClient, taskId: string): Promise<boolean> {
+  try {
+    await agent.getTask(taskId);
+    return true;
+  } catch (error) {
+    if (error instanceof AgentNotFoundError) return false;
+    throw error;
+  }
+}

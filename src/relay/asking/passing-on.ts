@@ -1,0 +1,140 @@
+import { AgentBusyError } from '../../agent/errors.ts';
+import { jobIds } from '../../store/job-id.ts';
+import type { FileNote, Turn } from '../../store/tables.ts';
+import type { RelayParts, Workspace } from '../context.ts';
+import type { Lease } from '../dispatcher.ts';
+import { HandOver, TurnEnds } from '../interruption.ts';
+import { patiently } from '../patience.ts';
+import { Asking, type AskingManner } from './asking.ts';
+import { asksNothing } from './question.ts';
+
+/** Hears what became of a message that was offered to the silent run. */
+export interface PassingSigns {
+  /** It is at the service; `writer` is who wrote it, `notes` says what became of its files. */
+  passedOn(writer: string, notes: readonly FileNote[]): void;
+  /** The service takes nothing while the agent works: the message waits again. */
+  putBack(): void;
+}
+
+const nextId = jobIds();
+
+/**
+ * Sends the thread's next waiting message to a run that is silent, perhaps because it waits for a person. The message
+ * gets a turn of its own beside the running one; when that is over, it goes on as any other.
+ */
+export class PassingOn {
+  readonly #parts: RelayParts;
+  readonly #workspace: Workspace;
+  readonly #turn: Turn;
+  readonly #lease: Lease;
+  readonly #signs: PassingSigns;
+  /** The silence in which nothing more is tried. */
+  #over: number | undefined;
+  #passing: Promise<void> | undefined;
+  /** Whether the run was given another message. */
+  passed = false;
+
+  constructor(parts: RelayParts, workspace: Workspace, turn: Turn, lease: Lease, signs: PassingSigns) {
+    this.#parts = parts;
+    this.#workspace = workspace;
+    this.#turn = turn;
+    this.#lease = lease;
+    this.#signs = signs;
+  }
+
+  /** The run is silent, for the `silence`th time: what waits is for it. */
+  offer(silence: number): void {
+    if (this.#passing !== undefined || this.#over === silence) return;
+    this.#passing = this.#pass()
+      .then((taken) => {
+        if (!taken) this.#over = silence;
+      })
+      .catch((error: unknown) => {
+        if (error instanceof HandOver || this.#lease.signal.aborted) return;
+        this.#over = silence;
+        this.#parts.log.warn(
+          { err: error, turn: this.#turn.id },
+          'a message could not be passed on to the silent run; its own turn comes next',
+        );
+      })
+      .finally(() => {
+        this.#passing = undefined;
+      });
+  }
+
+  /** Waits for what is under way: two turns must not send the same message. */
+  async done(): Promise<void> {
+    await this.#passing;
+  }
+
+  /** Passes one message on; false where the service takes none. */
+  async #pass(): Promise<boolean> {
+    const turn = await this.#next();
+    if (turn === undefined) return true;
+    const { store, log } = this.#parts;
+    let notes: readonly FileNote[] = [];
+    const asking = new Asking(this.#parts, this.#workspace, turn, this.#lease, {
+      ...this.#manner(turn),
+      files: (all) => {
+        notes = all;
+      },
+    });
+    try {
+      await asking.go();
+      this.passed = true;
+      log.info({ turn: this.#turn.id, passed: turn.id }, 'a message was passed on to the silent run');
+      this.#signs.passedOn(await this.#workspace.people.personName(turn.asker), notes);
+    } catch (error) {
+      if (error instanceof NotNow) return await this.#putBack(turn);
+      if (!(error instanceof TurnEnds) || error.sentence !== null) throw error;
+      await store.turns.finish(turn, error.outcome);
+    }
+    return true;
+  }
+
+  async #putBack(turn: Turn): Promise<false> {
+    await this.#parts.store.transaction(async ({ messages, turns }) => {
+      const key = { workspace: turn.workspace, channel: turn.channel, ts: turn.message_ts };
+      await messages.setState(key, 'waiting');
+      await turns.discard(turn);
+    });
+    this.#signs.putBack();
+    return false;
+  }
+
+  /** The turn that an earlier process began to pass on, or one for the thread's next waiting message. */
+  async #next(): Promise<Turn | undefined> {
+    const { store } = this.#parts;
+    const begun = await store.turns.halfPassed(this.#turn);
+    if (begun !== undefined) return begun;
+    const current = await store.turns.get(this.#turn.workspace, this.#turn.id);
+    if (current?.stop_asked_at !== null) return undefined;
+    const message = await store.messages.nextWaiting(this.#turn);
+    if (message === undefined || message.words === null) return undefined;
+    if (asksNothing(message.words, this.#workspace.bot.userId)) return undefined;
+    return store.turns.begin(nextId(), message, this.#turn.id);
+  }
+
+  #manner(turn: Turn): Omit<AskingManner, 'files'> {
+    return {
+      step: () => undefined,
+      uploading: () => undefined,
+      patiently: (step) =>
+        patiently(
+          this.#lease,
+          () => step().catch(asNotNow),
+          (trouble, error) => {
+            if (trouble !== undefined)
+              this.#parts.log.warn({ err: error, turn: turn.id, trouble }, 'a step waits');
+          },
+        ),
+    };
+  }
+}
+
+/** The service takes no message while the agent works. */
+class NotNow extends Error {}
+
+function asNotNow(error: unknown): never {
+  throw error instanceof AgentBusyError ? new NotNow('The task is busy.', { cause: error }) : error;
+}

@@ -1,0 +1,73 @@
+import { AgentError } from '../../agent/errors.ts';
+import type { Thread } from '../../store/tables.ts';
+import { isDirect } from '../arriving/arrivals.ts';
+import type { RelayParts, Workspace } from '../context.ts';
+import type { Lease } from '../dispatcher.ts';
+import { checkpoint, pause } from '../patience.ts';
+
+/** How long one turn has the right to make a channel's project, in ms: longer than the call may take. */
+const claimMs = 15_000;
+const takenPauseMs = 250;
+
+/**
+ * The channel's project, found or made. Of two threads that need it at once one makes it and the other waits.
+ * The service lists no projects, so one whose creation had an unknown outcome cannot be found again: it is named
+ * in the log and another is made.
+ */
+export async function channelProject(
+  parts: RelayParts,
+  workspace: Workspace,
+  thread: Thread,
+  turnId: string,
+  lease: Lease,
+): Promise<string> {
+  const { store, log } = parts;
+  const key = { workspace: thread.workspace, channel: thread.channel, account: thread.account };
+  for (;;) {
+    checkpoint(lease);
+    const claim = await store.projects.claim(key, turnId, claimMs);
+    if (claim.kind === 'known') return claim.projectId;
+    if (claim.kind === 'taken') {
+      await pause(takenPauseMs, lease);
+      continue;
+    }
+    if (claim.orphaned) {
+      log.warn(
+        { ...key, code: 'orphaned_project' },
+        'A project may have been made at the service whose answer was lost; it stays there unused.',
+      );
+    }
+    const body = await projectOf(workspace, thread);
+    // Reading the channel may have waited for its lane, and another turn may have claimed the project meanwhile.
+    if (!(await store.projects.intend(key, turnId, claimMs))) continue;
+    try {
+      const project = await parts.agent(thread.account).createProject(body, { guard: lease });
+      if (await store.projects.bind(key, turnId, project.id)) {
+        log.info({ ...key, project: project.id }, 'project made');
+        return project.id;
+      }
+      log.warn(
+        { ...key, project: project.id, code: 'orphaned_project' },
+        'A project was made too late, when the channel had another; it stays there unused.',
+      );
+    } catch (error) {
+      const surelyNot = error instanceof AgentError && error.outcome !== 'unknown';
+      // After the lease the claim may be that of the process that holds the turn now.
+      if (surelyNot && lease.remainingMs() > 0) await store.projects.release(key, turnId);
+      throw error;
+    }
+  }
+}
+
+/** A channel's name and purpose; a person's name for a DM. */
+async function projectOf(
+  workspace: Workspace,
+  thread: Thread,
+): Promise<{ title: string; description: string }> {
+  if (isDirect(thread.channel)) {
+    const name = await workspace.people.personName(thread.starter);
+    return { title: `Direct messages with ${name}`, description: '' };
+  }
+  const channel = await workspace.people.channel(thread.channel);
+  return { title: channel.name ?? thread.channel, description: channel.purpose };
+}

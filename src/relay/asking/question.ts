@@ -1,0 +1,171 @@
+import * as words from '../../reply/words.ts';
+import type { FileNote, Message, Thread, Turn, Words } from '../../store/tables.ts';
+import { isEarlier } from '../arriving/arrivals.ts';
+import type { RelayParts, Workspace } from '../context.ts';
+import type { Lease } from '../dispatcher.ts';
+import { type Attachments, filesIn } from '../files/attachments.ts';
+import { TurnEnds } from '../interruption.ts';
+import { mentions } from '../reading/mentions.ts';
+import { fileNames, type MessageToRead, readMessage } from '../reading/message.ts';
+import { type IdsToName, idsIn, type Names } from '../reading/names.ts';
+import { readable, signed } from '../reading/readable.ts';
+import { taskTitle } from '../reading/title.ts';
+import { transcript, withTranscript } from '../reading/transcript.ts';
+
+/** Messages of a human thread that are read back for a transcript, at most. */
+const mostReadBack = 2_000;
+
+/** What a person's message says to the agent. */
+export interface Question {
+  /** As people read it, with the transcript of a human thread before it where it stands in one. */
+  text: string;
+  /** A title for the task. */
+  title: string;
+}
+
+/** The person's message that a turn is about. Throws TurnEnds where it is not there any more. */
+export async function messageOf(parts: RelayParts, turn: Turn): Promise<Message> {
+  const { workspace, channel, message_ts: ts } = turn;
+  const message = await parts.store.messages.get({ workspace, channel, ts });
+  if (message === undefined) throw new TurnEnds('withdrawn', null);
+  return message;
+}
+
+/** Whether a message asks nothing: no text beside the mention, and no file. */
+export function asksNothing(words: Words, botUserId: string): boolean {
+  return (words.files ?? []).length === 0 && mentions(readMessage(words), botUserId).isEmptyAfterMention;
+}
+
+/** Whether a message is files and nothing else. */
+export function isFilesOnly(words: Words, botUserId: string): boolean {
+  return filesIn(words).length > 0 && mentions(readMessage(words), botUserId).isEmptyAfterMention;
+}
+
+/** Reads a waiting message as people read it. */
+export async function readQuestion(
+  parts: RelayParts,
+  workspace: Workspace,
+  thread: Thread,
+  message: Message,
+  lease: Lease,
+): Promise<Question> {
+  const words = readMessage(message.words ?? { text: '' });
+  const opensMidThread = message.ts === thread.began_ts && message.ts !== message.root;
+  const before = opensMidThread ? await readBefore(workspace, message, lease) : [];
+  const names = await namesFor(workspace, idsIn(words, ...before));
+  const text = readable(words, names, workspace.bot.userId);
+  const title = taskTitle(text, fileNames(words));
+  if (before.length === 0) return { text, title };
+  const quotation = transcript({
+    messages: before,
+    names,
+    botUserId: workspace.bot.userId,
+    most: parts.settings.transcriptMessages,
+    maxCharacters: parts.settings.transcriptCharacters,
+  });
+  return { text: withTranscript(quotation, text), title };
+}
+
+/**
+ * Freezes the turn's message and records what is sent, in one transaction: from here on an edit or a deletion
+ * comes too late. Where an earlier message of the thread has arrived meanwhile, the turn is that one's instead: it
+ * comes back without content. Throws TurnEnds where the message was taken back or the turn was stopped before.
+ */
+export async function freezeQuestion(
+  parts: RelayParts,
+  workspace: Workspace,
+  thread: Thread,
+  turn: Turn,
+  sent: Pick<Attachments, 'attached' | 'notes'>,
+  lease: Lease,
+): Promise<Turn> {
+  const key = { workspace: turn.workspace, channel: turn.channel, ts: turn.message_ts };
+  for (;;) {
+    const message = await parts.store.messages.get(key);
+    if (message === undefined || message.state === 'withdrawn') throw new TurnEnds('withdrawn', null);
+    const question = await readQuestion(parts, workspace, thread, message, lease);
+    const name = await workspace.people.personName(message.person);
+    const frozen = await parts.store.transaction(async (store) => {
+      await store.threads.lock(turn);
+      const first = await store.messages.nextWaiting(turn);
+      if (first !== undefined && goesFirst(workspace, first, message)) return store.turns.giveTo(turn, first);
+      const now = await store.messages.get(key);
+      if (now?.edited_ts !== message.edited_ts) return undefined;
+      const current = await store.turns.get(turn.workspace, turn.id);
+      if (current?.stop_asked_at !== null) throw new TurnEnds('cancelled', null);
+      if ((await store.messages.freeze(key)) === undefined) throw new TurnEnds('withdrawn', null);
+      const writers = await store.threads.addWriter(turn, message.person);
+      const kept = await store.turns.takeKept(turn);
+      const attached = [...new Set([...kept.flatMap((one) => one.attached ?? []), ...sent.attached])];
+      const own = question.text === '' ? words.filesOnly(attached.length) : question.text;
+      const notes = [...kept.flatMap((one) => one.file_notes ?? []), ...sent.notes];
+      const text = [own, linkLines(notes)].filter((part) => part !== '').join('\n\n');
+      const shown = [...kept.flatMap(passedOn), ...sent.notes];
+      return store.turns.record(turn, {
+        content: writers.length > 1 ? signed(text, name) : text,
+        attached,
+        ...(shown.length === 0 ? {} : { file_notes: shown }),
+      });
+    });
+    if (frozen !== undefined) return frozen;
+  }
+}
+
+/** Whether an earlier message is to be sent before this one. */
+function goesFirst(workspace: Workspace, earlier: Message, message: Message): boolean {
+  if (!isEarlier(earlier.ts, message.ts) || earlier.words === null) return false;
+  return !asksNothing(earlier.words, workspace.bot.userId);
+}
+
+/** The notes on a kept turn's files that go with the message; what was left out was told then. */
+function passedOn({ file_notes: notes }: Pick<Turn, 'file_notes'>): FileNote[] {
+  return (notes ?? []).filter(({ reason }) => reason === null);
+}
+
+/** What a message says of files that are only linked to, as Markdown; '' where there are none. */
+function linkLines(notes: readonly FileNote[]): string {
+  const lines = notes.flatMap(({ name, link }) =>
+    link === undefined ? [] : [`- [${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`],
+  );
+  return lines.length === 0 ? '' : `${words.linkedFiles(lines.length)}\n${lines.join('\n')}`;
+}
+
+/** The messages of a human thread that stand before the one that made it ours. */
+async function readBefore(workspace: Workspace, message: Message, lease: Lease): Promise<MessageToRead[]> {
+  const before: MessageToRead[] = [];
+  const thread = { channel: message.channel, threadTs: message.root, signal: lease.signal };
+  for await (const earlier of workspace.readBack.messages(thread)) {
+    if (!isEarlier(earlier.ts, message.ts) || before.length >= mostReadBack) break;
+    before.push(readMessage(earlier));
+  }
+  return before;
+}
+
+/** Looks up the names that a reading needs. */
+export async function namesFor(workspace: Workspace, ids: IdsToName): Promise<Names> {
+  const { people } = workspace;
+  const [persons, channels, usergroups] = await Promise.all([
+    lookUp(ids.people, (id) => people.personName(id)),
+    lookUp(ids.channels, async (id) => (await people.channel(id)).name),
+    lookUp(ids.usergroups, (id) => people.groupName(id)),
+  ]);
+  return {
+    person: (id) => persons.get(id),
+    channel: (id) => channels.get(id),
+    usergroup: (id) => usergroups.get(id),
+  };
+}
+
+async function lookUp(
+  ids: readonly string[],
+  find: (id: string) => Promise<string | undefined>,
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  await Promise.all(
+    ids.map(async (id) => {
+      const name = await find(id);
+      if (name !== undefined) found.set(id, name);
+    }),
+  );
+  return found;
+}

@@ -1,0 +1,157 @@
+import type { AgentClient } from '../../agent/client.ts';
+import { AgentAbortedError, AgentError, AgentUnavailableError } from '../../agent/errors.ts';
+import type { Message as AgentMessage, MessageResult } from '../../agent/schema.ts';
+import type { Turn } from '../../store/tables.ts';
+import type { RelayParts } from '../context.ts';
+import type { Lease } from '../dispatcher.ts';
+import { pause } from '../patience.ts';
+
+/** How often the task's messages are read beside a send that the service holds open (ms). */
+const lookEveryMs = 1_000;
+/** A send that is not at the service after so long is given up (ms): within the lease that it began under. */
+const sendWindowMs = 8_000;
+/** When a send of another process is surely over (ms): its window, and the way to the service. */
+const overAfterMs = sendWindowMs + 2_000;
+
+/** Where a turn's message is at the service. */
+export interface Delivered {
+  turn: Turn;
+  /** The reply, where the answer to the send told it. */
+  reply: AgentMessage | null;
+}
+
+/**
+ * Sends a turn's message once. The intent records the task's last message before the call; after an unknown outcome
+ * ours is the user message after that one with the same content and bound to no other turn. Throws AgentError;
+ * after an error whose outcome is `unknown`, call it again: it looks before it sends.
+ */
+export async function deliver(
+  parts: RelayParts,
+  agent: AgentClient,
+  taskId: string,
+  turn: Turn,
+  lease: Lease,
+): Promise<Delivered> {
+  const { store } = parts;
+  if (turn.send_intended_at !== null) {
+    const found = await settle(parts, agent, taskId, turn, lease);
+    if (found !== undefined) return { turn: await bind(parts, turn, found), reply: null };
+  }
+  const [last] = await agent.lastMessages(taskId, 1);
+  const intended = await store.turns.record(turn, {
+    send_after_id: last?.id ?? '',
+    send_intended_at: new Date(),
+    skill: parts.settings.skill ?? null,
+  });
+  const abort = new AbortController();
+  const watch = new AbortController();
+  const signal = AbortSignal.any([abort.signal, lease.signal]);
+  const sending = agent.sendMessage(
+    taskId,
+    {
+      content: turn.content ?? '',
+      fileIds: turn.attached ?? [],
+      ...(parts.settings.skill === undefined ? {} : { skill: parts.settings.skill }),
+    },
+    { guard: lease, signal },
+  );
+  try {
+    const first = await Promise.race([
+      sending,
+      seen(parts, agent, taskId, intended, AbortSignal.any([signal, watch.signal]), () => abort.abort()),
+    ]);
+    const { id, reply } = told(first);
+    if (id !== undefined) return { turn: await bind(parts, intended, id), reply };
+    const found = await ours(parts, agent, taskId, intended);
+    if (found !== undefined) return { turn: await bind(parts, intended, found), reply };
+    throw new Error('The service answered a send without its message, and does not list it.');
+  } catch (error) {
+    if (error instanceof AgentAbortedError && abort.signal.aborted) throw notSeen(error);
+    const surelyNot =
+      error instanceof AgentError && (error.outcome === 'refused' || error.outcome === 'not_sent');
+    // After the lease the intent may be that of the process that holds the turn now.
+    if (surelyNot && lease.remainingMs() > 0) {
+      await store.turns.record(intended, { send_intended_at: null });
+    }
+    throw error;
+  } finally {
+    watch.abort();
+    // What the held send still answers is read from the messages; its end is of no interest.
+    sending.catch(() => undefined);
+  }
+}
+
+function notSeen(cause: Error): AgentUnavailableError {
+  const sentence =
+    'The service took the message but does not list it; it is looked for again before it is sent again.';
+  return new AgentUnavailableError({ sentence, outcome: 'unknown', cause });
+}
+
+function told(first: MessageResult | string): { id: string | undefined; reply: AgentMessage | null } {
+  if (typeof first === 'string') return { id: first, reply: null };
+  return { id: first.userMessage?.id, reply: first.assistantMessage };
+}
+
+/** Looks for our message beside the held send; gives the send up where it is not there within the window. */
+async function seen(
+  parts: RelayParts,
+  agent: AgentClient,
+  taskId: string,
+  turn: Turn,
+  signal: AbortSignal,
+  giveUp: () => void,
+): Promise<string> {
+  const began = performance.now();
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    if (signal.aborted) return new Promise(() => undefined);
+    const id = await ours(parts, agent, taskId, turn).catch(() => undefined);
+    if (id !== undefined) return id;
+    if (performance.now() - began > sendWindowMs) {
+      giveUp();
+      return new Promise(() => undefined);
+    }
+  }
+}
+
+/** Finds out what became of an earlier send; undefined when it surely did not arrive. */
+async function settle(
+  parts: RelayParts,
+  agent: AgentClient,
+  taskId: string,
+  turn: Turn,
+  lease: Lease,
+): Promise<string | undefined> {
+  const found = await ours(parts, agent, taskId, turn);
+  if (found !== undefined) return found;
+  const left = (turn.send_intended_at?.getTime() ?? 0) + overAfterMs - Date.now();
+  if (left > 0) await pause(left, lease);
+  return ours(parts, agent, taskId, turn);
+}
+
+/** The id of our message at the service: after the intent's last message, same content, bound to no other turn. */
+async function ours(
+  parts: RelayParts,
+  agent: AgentClient,
+  taskId: string,
+  turn: Turn,
+): Promise<string | undefined> {
+  for await (const message of agent.messagesAfter(taskId, turn.send_after_id || null)) {
+    if (message.role !== 'user' || textOf(message) !== turn.content) continue;
+    if (!(await parts.store.turns.isBound(turn.workspace, message.id))) return message.id;
+  }
+  return undefined;
+}
+
+function textOf(message: AgentMessage): string {
+  return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+}
+
+/** Records that the message is at the service. */
+async function bind(parts: RelayParts, turn: Turn, userMessageId: string): Promise<Turn> {
+  return parts.store.transaction(async (store) => {
+    const key = { workspace: turn.workspace, channel: turn.channel, ts: turn.message_ts };
+    await store.messages.setState(key, 'sent');
+    return store.turns.record(turn, { user_message_id: userMessageId });
+  });
+}

@@ -1,0 +1,130 @@
+import { uploadFile } from '../../agent/upload.ts';
+import type { BegunUpload } from '../../agent/upload-request.ts';
+import type { SlackFile } from '../../slack/files.ts';
+import type { Turn } from '../../store/tables.ts';
+import type { BegunRecord, UploadKey } from '../../store/uploads.ts';
+import type { RelayParts, Workspace } from '../context.ts';
+import type { Lease } from '../dispatcher.ts';
+import { pause } from '../patience.ts';
+
+/** How long one turn has the right to upload a file, in ms; it holds on to it while it is at it. */
+const claimMs = 15_000;
+const renewEveryMs = 5_000;
+/** How often a file is looked for that another thread uploads (ms). */
+const takenPauseMs = 500;
+
+/** What is uploaded, and for whom. */
+export interface FileUploadRequest {
+  account: string;
+  turn: Turn;
+  projectId: string;
+  file: SlackFile;
+  name: string;
+  mime: string;
+  sizeBytes: number;
+  lease: Lease;
+  /** Ends the upload; what the storage has stays for the next try. */
+  signal: AbortSignal;
+  /** Another thread uploads the same file. */
+  onElsewhere: () => void;
+  onProgress: (sentBytes: number) => void;
+}
+
+/** One Slack file on its way into a project: uploaded once, whoever needs it, and gone on with after a crash. */
+export class FileUpload {
+  readonly #parts: RelayParts;
+  readonly #workspace: Workspace;
+  readonly #request: FileUploadRequest;
+  readonly #key: UploadKey;
+
+  constructor(parts: RelayParts, workspace: Workspace, request: FileUploadRequest) {
+    this.#parts = parts;
+    this.#workspace = workspace;
+    this.#request = request;
+    this.#key = {
+      workspace: request.turn.workspace,
+      slack_file: request.file.id,
+      project_id: request.projectId,
+    };
+  }
+
+  /** The service's file id, and how many bytes were sent for it. */
+  async go(): Promise<{ fileId: string; sentBytes: number }> {
+    const { turn, lease, signal } = this.#request;
+    for (;;) {
+      signal.throwIfAborted();
+      const claim = await this.#parts.store.uploads.claim(this.#key, turn.id, claimMs);
+      if (claim.kind === 'done') return { fileId: claim.fileId, sentBytes: 0 };
+      if (claim.kind === 'ours') {
+        const done = await this.#held(claim.begun);
+        if (done !== undefined) return done;
+        continue;
+      }
+      this.#request.onElsewhere();
+      await pause(takenPauseMs, lease);
+    }
+  }
+
+  /** Uploads while the claim holds, and lets others take it when it fails; undefined where the claim was lost. */
+  async #held(begun: BegunRecord | undefined): Promise<{ fileId: string; sentBytes: number } | undefined> {
+    const { uploads } = this.#parts.store;
+    const { turn, signal } = this.#request;
+    const lost = new AbortController();
+    const timer = setInterval(() => {
+      uploads.renew(this.#key, turn.id, claimMs).then(
+        (ours) => {
+          if (!ours) lost.abort(new Error('Another turn uploads the file by now.'));
+        },
+        (error: unknown) => this.#parts.log.debug({ err: error }, 'an upload could not be renewed'),
+      );
+    }, renewEveryMs);
+    try {
+      return await this.#upload(begun, AbortSignal.any([signal, lost.signal]));
+    } catch (error) {
+      if (lost.signal.aborted && !signal.aborted) return undefined;
+      await uploads.release(this.#key, turn.id).catch(() => undefined);
+      throw error;
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  async #upload(
+    begun: BegunRecord | undefined,
+    signal: AbortSignal,
+  ): Promise<{ fileId: string; sentBytes: number }> {
+    const { uploads } = this.#parts.store;
+    const { account, projectId, file, name, sizeBytes, onProgress } = this.#request;
+    const resume = resumable(begun, sizeBytes);
+    const before = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
+    let sentBytes = 0;
+    const uploaded = await uploadFile(this.#parts.agent(account), {
+      projectId,
+      filename: name,
+      sizeBytes,
+      mimeType: /^[\w.+-]+\/[\w.+-]+/.exec(this.#request.mime)?.[0] ?? 'application/octet-stream',
+      open: async (offset) => (await this.#workspace.downloads.read(file, { offset, signal })).stream,
+      resume,
+      signal,
+      onStart: (started) => uploads.begin(this.#key, recordOf(started, sizeBytes)),
+      onPart: (part) => uploads.part(this.#key, part),
+      onFinalize: () => uploads.finalizing(this.#key),
+      onProgress: (doneBytes) => {
+        sentBytes = Math.max(0, doneBytes - before);
+        onProgress(doneBytes);
+      },
+    });
+    await uploads.finish(this.#key, { file_id: uploaded.id, name, size_bytes: sizeBytes });
+    return { fileId: uploaded.id, sentBytes };
+  }
+}
+
+/** What an earlier upload left, where it was of the same bytes. */
+function resumable(begun: BegunRecord | undefined, sizeBytes: number): BegunUpload | undefined {
+  return begun?.sizeBytes === sizeBytes ? begun : undefined;
+}
+
+function recordOf(begun: BegunUpload, sizeBytes: number) {
+  const { fileId, uploadId, partBytes } = begun;
+  return { fileId, uploadId, partBytes, headers: { ...begun.headers }, sizeBytes };
+}

@@ -1,0 +1,164 @@
+import type { AgentClient } from '../../agent/client.ts';
+import { AgentNotFoundError } from '../../agent/errors.ts';
+import type { Message as AgentMessage } from '../../agent/schema.ts';
+import type { Lease } from '../dispatcher.ts';
+import { checkpoint, pause } from '../patience.ts';
+import type { ReadRate } from './read-rate.ts';
+
+/** A read this fresh (ms) serves an edit; an older one is made anew. */
+const freshMs = 400;
+/** A silent reply is read less and less often, down to once in so long (ms). */
+const longestPauseMs = 5_000;
+/** How often a reply that has not begun is looked for, with the task's state (ms). */
+const findEveryMs = 1_000;
+
+/** What following needs to know. */
+export interface FollowOptions {
+  agent: AgentClient;
+  taskId: string;
+  userMessageId: string;
+  rate: ReadRate;
+  lease: Lease;
+  /** Hears every state of the reply that is read. */
+  onRead(message: AgentMessage): void;
+}
+
+/** Reads one reply until it has settled. */
+export class Follow {
+  readonly #options: FollowOptions;
+  #replyId: string | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<AgentMessage> | undefined;
+  #settled = false;
+
+  constructor(options: FollowOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Finds the reply to our message. Undefined where the task settled without one. Throws AgentError.
+   */
+  async find(known: AgentMessage | null): Promise<AgentMessage | undefined> {
+    const { agent, taskId, lease } = this.#options;
+    let candidate = known !== null && this.#answersUs(known) ? known : undefined;
+    for (let settledReads = 0; candidate === undefined; ) {
+      candidate = await this.#look();
+      if (candidate !== undefined) break;
+      const task = await agent.getTask(taskId, { signal: lease.signal });
+      settledReads = isSettledTask(task.status) ? settledReads + 1 : 0;
+      // The task may settle between the two reads, so a settled task is looked at twice more.
+      if (settledReads > 2) return undefined;
+      await pause(findEveryMs, lease);
+    }
+    this.#replyId = candidate.id;
+    this.#take(candidate);
+    return candidate;
+  }
+
+  /** Reads until the reply has settled; the answer is its last state. Throws AgentError. */
+  async toEnd(): Promise<AgentMessage> {
+    const { rate, lease } = this.#options;
+    const leave = rate.join();
+    try {
+      let waitMs = 0;
+      let seen = '';
+      for (;;) {
+        // A read that served an edit serves here too.
+        const left = this.#readAt + waitMs - performance.now();
+        if (left > 0) {
+          await pause(left, lease);
+          continue;
+        }
+        await rate.turn(lease.signal);
+        checkpoint(lease);
+        const message = await this.read();
+        if (isSettled(message)) return message;
+        const now = fingerprint(message);
+        const base = rate.intervalMs();
+        waitMs = now === seen ? Math.min(Math.max(longestPauseMs, base), Math.max(base, waitMs * 1.3)) : base;
+        seen = now;
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  /** The reply as it is now; several who ask at once share one read. */
+  async read(): Promise<AgentMessage> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  /** Makes sure that what is shown next is fresh. */
+  async freshen(): Promise<void> {
+    if (this.#replyId === undefined || this.#settled || performance.now() - this.#readAt < freshMs) return;
+    this.#options.rate.due();
+    await this.read();
+  }
+
+  async #read(): Promise<AgentMessage> {
+    const { agent, taskId, lease } = this.#options;
+    if (this.#replyId === undefined) throw new Error('The reply has not been found yet.');
+    const message = await agent.getMessage(taskId, this.#replyId, { signal: lease.signal });
+    this.#take(message);
+    return message;
+  }
+
+  #take(message: AgentMessage): void {
+    this.#readAt = performance.now();
+    this.#settled = isSettled(message);
+    this.#options.onRead(message);
+  }
+
+  /** The assistant message that names ours, or else the first one after ours. */
+  async #look(): Promise<AgentMessage | undefined> {
+    const { agent, taskId, userMessageId, lease } = this.#options;
+    let first: AgentMessage | undefined;
+    let next = false;
+    for await (const message of agent.messagesAfter(taskId, userMessageId, { signal: lease.signal })) {
+      if (message.role === 'user') next = true;
+      if (message.role !== 'assistant') continue;
+      const answered = message.input?.userMessageId ?? null;
+      if (answered === userMessageId) return message;
+      if (answered === null && !next) first ??= message;
+    }
+    return first;
+  }
+
+  #answersUs(message: AgentMessage): boolean {
+    const answered = message.input?.userMessageId;
+    return answered === undefined || answered === null || answered === this.#options.userMessageId;
+  }
+}
+
+/** Whether a reply is complete, whatever came of it. */
+export function isSettled(message: AgentMessage): boolean {
+  return (
+    message.status === 'completed' ||
+    message.status === 'cancelled' ||
+    message.status === 'failed' ||
+    (message.status === null && message.completedAt !== null)
+  );
+}
+
+/** Whether a task has come to rest. */
+export function isSettledTask(status: string): boolean {
+  return status === 'completed' || status === 'cancelled' || status === 'failed';
+}
+
+/** Whether the error says that the task or message is not at the service any more. */
+export function isGone(error: unknown): boolean {
+  return error instanceof AgentNotFoundError;
+}
+
+/** Changes with every growth of a reply, and is cheap to make. */
+export function fingerprint(message: AgentMessage): string {
+  let text = 0;
+  for (const block of message.content) {
+    if (block.type === 'text') text += block.text.length;
+    if (block.type === 'tool_result') text += block.content.length;
+  }
+  return `${message.status}/${message.content.length}/${text}`;
+}

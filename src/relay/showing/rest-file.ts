@@ -1,0 +1,73 @@
+import type { Logger } from 'pino';
+import type { Rest } from '../../reply/overflow.ts';
+import { Refused, Unauthorized } from '../../slack/errors.ts';
+import type { Uploads } from '../../slack/uploads.ts';
+import type { SlackFiles } from '../../store/slack-files.ts';
+import type { SlackFileRow, Turn } from '../../store/tables.ts';
+import type { Lease } from '../dispatcher.ts';
+import { pause } from '../patience.ts';
+
+const part = 'rest';
+/** When a call of another process is surely over (ms): the longest call, and the way to Slack. */
+const overAfterMs = 7_000;
+
+type RestTurn = Pick<Turn, 'id' | 'workspace' | 'channel' | 'root'>;
+
+/** Who shares files, and who remembers them. */
+interface RestParts {
+  slackFiles: Pick<SlackFiles, 'of' | 'begin' | 'place'>;
+  uploads: Pick<Uploads, 'upload' | 'whereabouts'>;
+  log: Logger;
+}
+
+/**
+ * Attaches the rest of a turn's answer to its thread, once: Slack's id of the file is recorded before anybody can see
+ * it, and after an unknown outcome Slack is asked for it. False where Slack takes no file of ours. Throws a
+ * SlackError where that may pass.
+ */
+export async function shareRest(
+  { slackFiles, uploads, log }: RestParts,
+  turn: RestTurn,
+  rest: Rest,
+  lease: Lease,
+): Promise<boolean> {
+  const before = (await slackFiles.of(turn)).get(part);
+  if (before?.state === 'shared') return true;
+  try {
+    if (before === undefined || !(await isThere(uploads, before, turn.channel, lease))) {
+      const bytes = Buffer.from(rest.content, 'utf8');
+      await uploads.upload({
+        channel: turn.channel,
+        threadTs: turn.root,
+        name: rest.name,
+        title: rest.title,
+        sizeBytes: bytes.length,
+        bytes: inOne(bytes),
+        onId: (fileId) => slackFiles.begin(turn, part, fileId),
+        guard: lease,
+      });
+    }
+  } catch (error) {
+    const refused = error instanceof Refused || (error instanceof Unauthorized && !error.dead);
+    if (!refused) throw error;
+    log.error({ err: error, turn: turn.id }, 'the rest of an answer cannot be attached');
+    return false;
+  }
+  await slackFiles.place(turn, [part], 'shared');
+  return true;
+}
+
+/** What came of an upload whose outcome is unknown. */
+async function isThere(
+  uploads: RestParts['uploads'],
+  file: SlackFileRow,
+  channel: string,
+  lease: Lease,
+): Promise<boolean> {
+  await pause(Math.max(0, file.intended_at.getTime() + overAfterMs - Date.now()), lease);
+  return (await uploads.whereabouts(file.slack_file, channel, lease)) !== 'absent';
+}
+
+async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

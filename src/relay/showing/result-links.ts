@@ -1,0 +1,83 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import type { LinkedResult, RelayParts } from '../context.ts';
+
+/** How long a link of ours leads anywhere, in ms. */
+const lifeMs = 7 * 24 * 60 * 60_000;
+
+/** Where our links are, below the public address. */
+export const resultsPath = '/results/';
+
+const claims = z.tuple([z.string(), z.string(), z.string(), z.string(), z.number()]);
+
+/** Where a link of ours leads now. */
+export type Destination =
+  | { kind: 'there'; url: string }
+  /** Not a link of ours. */
+  | { kind: 'unknown' }
+  /** Its time is over, or the task or the file is gone. */
+  | { kind: 'over' }
+  /** The service cannot be asked just now. */
+  | { kind: 'later' };
+
+/** Makes and reads links of ours to results: signed, and dead after seven days. Who holds one can read the file. */
+export class ResultLinks {
+  readonly #key: Buffer;
+  readonly #base: string;
+  readonly #now: () => number;
+
+  constructor(options: { secretKey: string; publicUrl: string; now?: () => number }) {
+    this.#key = Buffer.from(hkdfSync('sha256', options.secretKey, '', 'taskthread result links', 32));
+    this.#base = options.publicUrl.replace(/\/+$/, '');
+    this.#now = options.now ?? Date.now;
+  }
+
+  make({ workspace, channel, root, resultId }: LinkedResult): string {
+    const claimed = [workspace, channel, root, resultId, Math.floor((this.#now() + lifeMs) / 1_000)];
+    const text = Buffer.from(JSON.stringify(claimed)).toString('base64url');
+    return `${this.#base}${resultsPath}${text}.${this.#sign(text)}`;
+  }
+
+  /** What a link's last part names; `over` after its time, undefined where we did not make it. */
+  read(token: string): LinkedResult | 'over' | undefined {
+    const [text = '', signature = '', ...more] = token.split('.');
+    const [given, wanted] = [Buffer.from(signature), Buffer.from(this.#sign(text))];
+    if (more.length > 0 || given.length !== wanted.length || !timingSafeEqual(given, wanted))
+      return undefined;
+    const [workspace, channel, root, resultId, until] = claims.parse(
+      JSON.parse(Buffer.from(text, 'base64url').toString()),
+    );
+    return this.#now() >= until * 1_000 ? 'over' : { workspace, channel, root, resultId };
+  }
+
+  #sign(text: string): string {
+    return createHmac('sha256', this.#key).update(text).digest('base64url');
+  }
+}
+
+/** Finds where a link of ours leads: to a fresh link of the service, as long as the task is there. */
+export async function destinationOf(
+  parts: Pick<RelayParts, 'store' | 'agent' | 'log'>,
+  links: ResultLinks,
+  token: string,
+): Promise<Destination> {
+  const linked = links.read(token);
+  if (linked === undefined) return { kind: 'unknown' };
+  if (linked === 'over') return { kind: 'over' };
+  try {
+    const thread = await parts.store.threads.get(linked);
+    const posted = await parts.store.results.of(linked);
+    if (thread === undefined || thread.task_id === null || !posted.has(linked.resultId))
+      return { kind: 'over' };
+    const results = await parts.agent(thread.account).allResults(thread.task_id, { reconcile: false });
+    const url = results.find(({ id }) => id === linked.resultId)?.downloadUrl ?? '';
+    const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+    return isWeb ? { kind: 'there', url: new URL(url).href } : { kind: 'over' };
+  } catch (error) {
+    if (error instanceof AgentNotFoundError) return { kind: 'over' };
+    if (!(error instanceof AgentError)) throw error;
+    parts.log.warn({ err: error }, 'a link to a result could not be followed');
+    return { kind: 'later' };
+  }
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentClient } from '../../agent/client.ts';
+import type { ResultFile } from '../../agent/schema.ts';
+import { type Result, resultMessages } from '../../reply/results.ts';
+import type { Turn } from '../../store/tables.ts';
+import type { LinkedResult, RelayParts, Workspace } from '../context.ts';
+import type { Lease } from '../dispatcher.ts';
+import { showInline } from './inline-results.ts';
+import { digestOf } from './reply-state.ts';
+import { ThreadPosts } from './thread-posts.ts';
+
+/** What posting results needs. */
+export interface ResultsRequest {
+  parts: RelayParts;
+  workspace: Workspace;
+  agent: AgentClient;
+  turn: Turn;
+  taskId: string;
+  lease: Lease;
+}
+
+/**
+ * Posts the results of a settled turn: each result of the task once in its thread. What is claimed for this turn
+ * stays its own, so that a retry posts the same. From then on the task is watched for more. The answer is how many
+ * were posted.
+ */
+export async function postResults(request: ResultsRequest): Promise<number> {
+  const all = await request.agent.allResults(request.taskId, { signal: request.lease.signal });
+  await claimFresh(request, '', all);
+  const count = await postBatch(request, '', all);
+  const { watchMs, watchEveryMs } = request.parts.settings.results;
+  if (watchMs > 0) {
+    await request.parts.store.watches.keep(request.turn, { firstMs: watchEveryMs, forMs: watchMs });
+  }
+  return count;
+}
+
+/** Posts the results that the task made after its last turn, each once. A look of the watch. */
+export async function postLaterResults(request: ResultsRequest): Promise<void> {
+  const { parts, turn } = request;
+  const all = await request.agent.allResults(request.taskId, { signal: request.lease.signal });
+  await claimFresh(request, randomUUID(), all);
+  const batches = new Set<string>();
+  for (const claimed of (await parts.store.results.of(turn)).values()) {
+    if (claimed.turn === turn.id && claimed.batch !== '' && !claimed.shown) batches.add(claimed.batch);
+  }
+  for (const batch of batches) await postBatch(request, batch, all);
+}
+
+async function claimFresh({ parts, turn }: ResultsRequest, batch: string, all: ResultFile[]): Promise<void> {
+  const claimed = await parts.store.results.of(turn);
+  const fresh = all.filter(({ id }) => !claimed.has(id)).map(({ id }) => id);
+  await parts.store.results.claim(turn, batch, fresh);
+}
+
+async function postBatch(request: ResultsRequest, batch: string, all: ResultFile[]): Promise<number> {
+  const { parts, workspace, agent, turn, lease } = request;
+  const claimed = await parts.store.results.of(turn);
+  const mine = all.filter(({ id }) => {
+    const claim = claimed.get(id);
+    return claim?.turn === turn.id && claim.batch === batch;
+  });
+  if (mine.length > 0) {
+    const posts = new ThreadPosts(parts, workspace, turn, lease);
+    await posts.load();
+    const { stableLink } = parts.settings.results;
+    const link = stableLink === undefined ? undefined : (id: string) => stableLink(linked(turn, id));
+    const shown = mine.map((result) => shownResult(result, link));
+    const messages = resultMessages(shown, { turnId: turn.id, later: batch !== '' });
+    const prefix = batch === '' ? 'results' : `results:${batch}`;
+    for (const [index, message] of messages.entries()) {
+      await posts.post(`${prefix}:${index}`, message, digestOf(message), 'result');
+    }
+    await showInline(parts, workspace, agent, posts, turn, mine, lease);
+  }
+  await parts.store.results.shown(turn, batch);
+  return mine.length;
+}
+
+function linked({ workspace, channel, root }: Turn, resultId: string): LinkedResult {
+  return { workspace, channel, root, resultId };
+}
+
+/** A result as the thread shows it; `stable` makes a link of ours. */
+export function shownResult(result: ResultFile, stable?: (resultId: string) => string): Result {
+  const { id, name, sizeBytes, mimeType, downloadUrl } = result;
+  const url = downloadUrl && stable !== undefined ? stable(id) : downloadUrl;
+  return { name, sizeBytes, mimeType, url };
+}

@@ -1,0 +1,160 @@
+import type { RenderedMessage } from '../../reply/slack-blocks.ts';
+import { LeaseEnded, SlackError } from '../../slack/errors.ts';
+import type { SlackMessage } from '../../slack/message.ts';
+import type { PostKind } from '../../slack/posting.ts';
+import type { Post, Turn } from '../../store/tables.ts';
+import type { RelayParts, Workspace } from '../context.ts';
+import type { Lease } from '../dispatcher.ts';
+import { pause } from '../patience.ts';
+
+/** When a post of another process is surely over (ms): the longest call, and the way to Slack. */
+const overAfterMs = 7_000;
+
+/**
+ * A turn's messages in Slack. The intent is written before the call; a part whose outcome is unknown is looked for in
+ * the thread once the call is surely over, and posted only where it is not there.
+ */
+export class ThreadPosts {
+  readonly #parts: RelayParts;
+  readonly #workspace: Workspace;
+  readonly #turn: Turn;
+  readonly #lease: Lease;
+  #posts = new Map<string, Post>();
+
+  constructor(parts: RelayParts, workspace: Workspace, turn: Turn, lease: Lease) {
+    this.#parts = parts;
+    this.#workspace = workspace;
+    this.#turn = turn;
+    this.#lease = lease;
+  }
+
+  /** Reads what earlier processes recorded. */
+  async load(): Promise<void> {
+    this.#posts = await this.#parts.store.posts.of(this.#turn);
+  }
+
+  /** Whether a part stands in Slack. */
+  has(part: string): boolean {
+    return this.tsOf(part) !== undefined;
+  }
+
+  tsOf(part: string): string | undefined {
+    const post = this.#posts.get(part);
+    return post?.state === 'posted' ? (post.ts ?? undefined) : undefined;
+  }
+
+  /** Whether a part shows this already. */
+  shows(part: string, digest: string): boolean {
+    const post = this.#posts.get(part);
+    return post?.state === 'posted' && post.digest === digest;
+  }
+
+  /** Posts a part once. */
+  async post(
+    part: string,
+    message: RenderedMessage | SlackMessage,
+    digest: string,
+    kind: PostKind,
+  ): Promise<void> {
+    if (this.has(part)) return;
+    if (await this.#settle(part)) return;
+    const { channel, root } = this.#turn;
+    const key = this.#nextKey(part);
+    try {
+      const { ts } = await this.#workspace.posting.post({
+        channel,
+        threadTs: root,
+        message,
+        key,
+        kind,
+        // Not earlier: from this moment the outcome is unknown until Slack has answered.
+        beforeSend: async () => {
+          mustHold(this.#lease);
+          this.#posts.set(part, await this.#parts.store.posts.intend(this.#turn, part, key));
+        },
+        guard: this.#lease,
+        signal: this.#lease.signal,
+      });
+      await this.#place(part, ts, digest);
+    } catch (error) {
+      // After the lease the record may be that of the process that holds the turn now.
+      if (error instanceof SlackError && error.outcome === 'none' && this.#lease.remainingMs() > 0) {
+        await this.#parts.store.posts.forget(this.#turn, part);
+        this.#posts.delete(part);
+      }
+      throw error;
+    }
+  }
+
+  /** Records what a part shows since an edit. */
+  async showing(part: string, digest: string): Promise<void> {
+    await this.#parts.store.posts.place(this.#turn, part, { state: 'posted', digest });
+    const post = this.#posts.get(part);
+    if (post !== undefined) this.#posts.set(part, { ...post, digest });
+  }
+
+  /** Slack does not have the part any more, or does not let us edit it: it is posted anew. */
+  async lost(part: string): Promise<void> {
+    await this.#parts.store.posts.place(this.#turn, part, { state: 'gone' });
+    const post = this.#posts.get(part);
+    if (post !== undefined) this.#posts.set(part, { ...post, state: 'gone' });
+  }
+
+  /** Sets a part's message aside: the part is posted anew, and the message is deleted under its new name. */
+  async setAside(part: string, name: string): Promise<void> {
+    const post = this.#posts.get(part);
+    if (post === undefined) return;
+    await this.#parts.store.posts.rename(this.#turn, part, name);
+    this.#posts.delete(part);
+    this.#posts.set(name, { ...post, part: name });
+  }
+
+  /** Deletes the parts whose name begins so, but for those to be kept. */
+  async removeAll(prefix: string, keep: ReadonlySet<string> = new Set()): Promise<void> {
+    for (const [part, post] of this.#posts) {
+      if (!part.startsWith(prefix) || keep.has(part) || post.state !== 'posted' || post.ts === null) continue;
+      await this.#workspace.posting.remove({ channel: post.channel, ts: post.ts, guard: this.#lease });
+      await this.lost(part);
+    }
+  }
+
+  /** Finds out what became of a post whose outcome is unknown; true where it stands in the thread. */
+  async #settle(part: string): Promise<boolean> {
+    const post = this.#posts.get(part);
+    if (post?.state !== 'intended') return false;
+    const left = post.intended_at.getTime() + overAfterMs - Date.now();
+    if (left > 0) await pause(left, this.#lease);
+    const found = await this.#workspace.readBack.find({
+      channel: post.channel,
+      threadTs: post.root,
+      key: post.key,
+      intendedAt: post.intended_at,
+      guard: this.#lease,
+      signal: this.#lease.signal,
+    });
+    if (found === undefined) return false;
+    await this.#place(part, found.ts, undefined);
+    return true;
+  }
+
+  async #place(part: string, ts: string, digest: string | undefined): Promise<void> {
+    const placed = { state: 'posted' as const, ts, ...(digest === undefined ? {} : { digest }) };
+    await this.#parts.store.posts.place(this.#turn, part, placed);
+    const post = this.#posts.get(part);
+    if (post !== undefined) this.#posts.set(part, { ...post, ...placed });
+  }
+
+  /** A part that Slack lost, or that was set aside, is another post: its key must not find the old one. */
+  #nextKey(part: string): string {
+    const before = this.#posts.get(part);
+    if (before !== undefined) return before.state === 'gone' ? `${before.key}+` : before.key;
+    const first = `${this.#turn.id}/${part}`;
+    const used = [...this.#posts.values()].filter(({ key }) => key.replace(/\++$/, '') === first);
+    return first + '+'.repeat(used.length);
+  }
+}
+
+/** Waiting for the lane may have outlived the lease: nothing may be recorded then. */
+function mustHold(lease: Lease): void {
+  if (lease.remainingMs() <= 0) throw new LeaseEnded({ method: 'chat.postMessage', outcome: 'none' });
+}

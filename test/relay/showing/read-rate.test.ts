@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ReadRate } from '../../../src/relay/showing/read-rate.ts';
+
+const never = new AbortController().signal;
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** Asks for so many turns at once; the answer tells how many were had. */
+function asking(rate: ReadRate, turns: number): { had: number } {
+  const count = { had: 0 };
+  for (let turn = 0; turn < turns; turn += 1) {
+    void rate.turn(never).then(() => {
+      count.had += 1;
+    });
+  }
+  return count;
+}
+
+test('each reply may read once a second, or as often as all of them together may', () => {
+  const rate = new ReadRate(20);
+  const leave = Array.from({ length: 10 }, () => rate.join());
+  expect(rate.intervalMs()).toBe(1_000);
+  const more = Array.from({ length: 90 }, () => rate.join());
+  expect(rate.intervalMs()).toBe(5_000);
+  for (const each of [...leave, ...more, ...more]) each();
+  expect(rate.intervalMs()).toBe(1_000);
+});
+
+test('turns are given at the rate', async () => {
+  const count = asking(new ReadRate(20), 1_000);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(count.had).toBeGreaterThanOrEqual(200);
+  expect(count.had).toBeLessThanOrEqual(202);
+});
+
+test('turns are given in the order of asking', async () => {
+  const rate = new ReadRate(20);
+  const order: number[] = [];
+  for (const turn of [1, 2, 3, 4]) void rate.turn(never).then(() => order.push(turn));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(order).toEqual([1, 2, 3, 4]);
+});
+
+test('reads whose edit is due go at once, and the others make room for them', async () => {
+  const rate = new ReadRate(20);
+  for (let due = 0; due < 20; due += 1) rate.due();
+  const count = asking(rate, 100);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(count.had).toBeGreaterThanOrEqual(20);
+  expect(count.had).toBeLessThanOrEqual(22);
+});
+
+test('nobody reads while the service asks for a pause', async () => {
+  const rate = new ReadRate(20);
+  rate.hold(5_000);
+  let open = false;
+  void rate.open(never).then(() => {
+    open = true;
+  });
+  const count = asking(rate, 3);
+  await vi.advanceTimersByTimeAsync(4_990);
+  expect([count.had, open]).toEqual([0, false]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([count.had, open]).toEqual([3, true]);
+});
+
+test('who is called off does not use a turn', async () => {
+  const rate = new ReadRate(1);
+  const off = new AbortController();
+  await rate.turn(never);
+  const refused = rate.turn(off.signal).catch(() => 'called off');
+  const next = rate.turn(never).then(() => 'had');
+  off.abort();
+  expect(await refused).toBe('called off');
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await next).toBe('had');
+});

@@ -1,9 +1,11 @@
 import type { Logger } from 'pino';
 import { AgentClient } from './agent/client.ts';
 import type { Config } from './config.ts';
+import { listenToControls, type Telling } from './listen/controls.ts';
 import { Intake, type IntakeParts } from './listen/intake.ts';
 import { sharingOf } from './listen/sharing.ts';
 import { SlackApp, type Transport } from './listen/slack-app.ts';
+import { listenToSteps } from './listen/steps.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
 import { type HealthParts, HealthServer } from './operate/health.ts';
 import { resultRoute } from './operate/result-route.ts';
@@ -11,7 +13,7 @@ import { Watch } from './operate/watch.ts';
 import { GapReader } from './relay/arriving/gap-reader.ts';
 import { Inbox } from './relay/arriving/inbox.ts';
 import { Receiving } from './relay/arriving/receiving.ts';
-import type { RelayParts, Workspace } from './relay/context.ts';
+import type { RelayParts } from './relay/context.ts';
 import { Afterthoughts } from './relay/controls/afterthoughts.ts';
 import { Controls } from './relay/controls/controls.ts';
 import { Marks } from './relay/controls/marks.ts';
@@ -23,22 +25,12 @@ import { postLaterResults } from './relay/showing/results.ts';
 import { TaskWatch } from './relay/task-watch.ts';
 import { TurnRunner } from './relay/turn-runner.ts';
 import { Upkeep } from './relay/upkeep.ts';
-import { Budget } from './slack/budget.ts';
-import { type Installation, SlackClient } from './slack/client.ts';
-import { Downloads } from './slack/downloads.ts';
+import { workspaceOf } from './relay/workspaces.ts';
 import { type Identity, identify } from './slack/identity.ts';
-import type { LaneStore } from './slack/lane-store.ts';
-import { editLane, laneTable } from './slack/limits.ts';
-import { PacedClient } from './slack/paced-client.ts';
-import { People } from './slack/people.ts';
-import { Posting } from './slack/posting.ts';
-import { ReadBack } from './slack/read-back.ts';
-import { Uploads } from './slack/uploads.ts';
-import { Views } from './slack/views.ts';
-import { type Database, openDatabase } from './store/database.ts';
-import { type EmbeddedServer, startEmbedded } from './store/embedded.ts';
+import type { Database } from './store/database.ts';
 import { readFigures } from './store/figures.ts';
 import { Lanes } from './store/lanes.ts';
+import { openStore } from './store/opening.ts';
 import { ThreadQueue } from './store/queue.ts';
 import { Store } from './store/store.ts';
 
@@ -87,7 +79,11 @@ async function start(
   { installation, name }: Identity,
   undo: (() => Promise<unknown>)[],
 ): Promise<TaskthreadApp> {
-  const { database, embedded } = await openStore(config, log, undo);
+  const { database, embedded } = await openStore(
+    { url: config.DATABASE_URL, folder: config.DATA_FOLDER },
+    undo,
+    log,
+  );
   const slackGate = new CredentialGate({ setting: 'SLACK_BOT_TOKEN', log });
   const agentGate = new CredentialGate({ setting: 'AGENT_API_KEY', log });
   const watch = new Watch({
@@ -112,14 +108,17 @@ async function start(
   // Whoever held jobs or connections on the embedded server is dead: its lock is ours.
   if (embedded !== undefined) await Promise.all([queue.reclaimAll(), store.receivers.clear()]);
 
-  const workspace = workspaceParts(
-    config,
+  const workspace = workspaceOf(installation, {
+    slackApiUrl: config.SLACK_API_URL,
+    lanes: watch.lanes(new Lanes(database.kysely)),
+    distributed: config.SLACK_DISTRIBUTED,
+    editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
+    fileBytes: config.FILE_LIMIT_MIB * mebibyte,
+    gate: slackGate,
+    onCall: watch.onCall,
+    onEdit: watch.onEdit,
     log,
-    installation,
-    watch.lanes(new Lanes(database.kysely)),
-    slackGate,
-    watch,
-  );
+  });
   const rate = new ReadRate(config.AGENT_READS_PER_SECOND);
   const agent = new AgentClient({
     baseUrl: config.AGENT_BASE_URL,
@@ -176,12 +175,14 @@ async function start(
     onHeard: watch.onHeard,
     log,
   });
+  const tell: Telling = (place, sentence) => marks.tell(place, sentence);
   const slackApp = new SlackApp({
     transport: transportOf(config, store, installation.workspace),
     intake,
-    controls: new Controls(parts),
-    steps: new StepsModal(parts),
-    tell: (press, sentence) => marks.tell(press, sentence),
+    listeners: [
+      (app) => listenToSteps(app, new StepsModal(parts), tell, log),
+      (app) => listenToControls(app, new Controls(parts), tell, log),
+    ],
     authorize: async () => ({
       botToken: installation.token,
       botUserId: installation.botUser,
@@ -252,23 +253,6 @@ async function start(
   };
 }
 
-async function openStore(
-  config: Config,
-  log: Logger,
-  undo: (() => Promise<unknown>)[],
-): Promise<{ database: Database; embedded: EmbeddedServer | undefined }> {
-  if (config.DATABASE_URL !== undefined) {
-    const database = await openDatabase({ url: config.DATABASE_URL, log });
-    undo.push(() => database.close());
-    return { database, embedded: undefined };
-  }
-  const embedded = await startEmbedded({ folder: config.DATA_FOLDER, log });
-  undo.push(() => embedded.stop());
-  const database = await openDatabase({ embedded, log });
-  undo.push(() => database.close());
-  return { database, embedded };
-}
-
 function transportOf(config: Config, store: Store, workspace: string): Transport {
   const appToken = config.SLACK_APP_TOKEN;
   if (appToken === undefined) return { kind: 'http', signingSecret: config.SLACK_SIGNING_SECRET ?? '' };
@@ -305,36 +289,5 @@ function relaySettings(config: Config, links: ResultLinks | undefined): RelayPar
     backgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,
     replyMessages: config.REPLY_MESSAGES,
-  };
-}
-
-function workspaceParts(
-  config: Config,
-  log: Logger,
-  installation: Installation,
-  lanes: LaneStore,
-  gate: CredentialGate,
-  { onCall, onEdit }: Watch,
-): Workspace {
-  const slackApiUrl = config.SLACK_API_URL;
-  const client = new SlackClient({ installation, slackApiUrl, gate, log, onCall });
-  const budget = new Budget({
-    store: lanes,
-    lanes: laneTable({
-      distributed: config.SLACK_DISTRIBUTED,
-      overrides: { 'chat.update': editLane(config.SLACK_EDITS_PER_MINUTE) },
-    }),
-    log,
-  });
-  const api = new PacedClient(client, budget);
-  return {
-    id: installation.workspace,
-    bot: { userId: installation.botUser, botId: installation.botId },
-    posting: new Posting({ api, log, onEdit }),
-    downloads: new Downloads({ api, mostBytes: config.FILE_LIMIT_MIB * mebibyte, slackApiUrl }),
-    uploads: new Uploads({ api, slackApiUrl }),
-    views: new Views({ api }),
-    people: new People({ api, log }),
-    readBack: new ReadBack({ api, distributed: config.SLACK_DISTRIBUTED }),
   };
 }

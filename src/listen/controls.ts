@@ -29,6 +29,8 @@ const buttons = {
   correct: 'correct',
 } as const;
 
+const buttonIds = new RegExp(`^(?:${Object.keys(buttons).join('|')})$`);
+
 const pressShape = z.looseObject({
   team: z.looseObject({ id: z.string() }).nullish(),
   user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
@@ -41,10 +43,9 @@ const pressShape = z.looseObject({
 
 /** Takes the presses of our buttons; each is carried out before it is acknowledged. */
 export function listenToControls(app: App, listeners: ControlListeners, tell: Telling, log: Logger): void {
-  app.action(/^(?!steps(?:_|$))/, async ({ ack, body, action }) => {
+  app.action(buttonIds, async ({ ack, body, action }) => {
     const id = 'action_id' in action ? action.action_id : '';
     const press = readPress(body);
-    // Links are followed by Slack itself, and an older version may have shown other buttons.
     if (!isButton(id) || press === undefined) {
       log.debug({ action: id }, 'a press that is not for us is passed over');
       await ack();

@@ -3,11 +3,9 @@ import { App, type Authorize, HTTPReceiver, type ReceiverEvent } from '@slack/bo
 import type { Logger } from 'pino';
 import { boltLogger } from './bolt-logger.ts';
 import { Connections, type ConnectionsState } from './connections.ts';
-import { type ControlListeners, listenToControls, type Telling } from './controls.ts';
 import { guarded, mostBodyBytes } from './http-guard.ts';
 import type { Intake } from './intake.ts';
 import type { Sharing } from './sharing.ts';
-import { listenToSteps, type StepsListener } from './steps.ts';
 
 /** How events come: by Socket Mode, or by signed HTTP requests. */
 export type Transport =
@@ -18,9 +16,8 @@ export type Transport =
 export interface SlackAppParts {
   transport: Transport;
   intake: Intake;
-  controls: ControlListeners;
-  steps: StepsListener;
-  tell: Telling;
+  /** What listens to presses, commands and the like: each adds its own listeners to the app. */
+  listeners: readonly ((app: App) => void)[];
   authorize: Authorize<boolean>;
   slackApiUrl: string;
   /** Hears when events can come again: a connection of Socket Mode stands. */
@@ -38,13 +35,19 @@ class WritingApp extends App {
 
   override async processEvent(event: ReceiverEvent): Promise<void> {
     await this.intake?.accept(event.body);
+    let acknowledged = false;
+    const ack: ReceiverEvent['ack'] = async (response) => {
+      acknowledged = true;
+      await event.ack(response);
+    };
     try {
-      await super.processEvent(event);
+      await super.processEvent({ ...event, ack });
     } catch (error) {
       // Bolt trips over shapes that it does not expect; what matters was written down, and again would be no better.
       this.log?.warn({ err: error }, 'Bolt cannot read what Slack sent');
-      await event.ack();
     }
+    // Nobody listens to presses on links, nor to buttons that only an older version had.
+    if (!acknowledged) await event.ack();
   }
 }
 
@@ -82,8 +85,7 @@ export class SlackApp {
     });
     app.intake = parts.intake;
     app.log = log;
-    listenToSteps(app, parts.steps, parts.tell, log);
-    listenToControls(app, parts.controls, parts.tell, log);
+    for (const listen of parts.listeners) listen(app);
     app.error(async (error) => {
       log.error({ err: error }, 'a listener failed');
     });

@@ -77,6 +77,10 @@ export class Oblivion {
           writers = array_remove(writers, ${person})
         where workspace = ${workspace} and (starter = ${person} or ${person} = any(writers))`.execute(trx);
       await sql`
+        update channel_settings set changed_by = '' where workspace = ${workspace} and changed_by = ${person}`.execute(
+        trx,
+      );
+      await sql`
         update audit set person = null where workspace = ${workspace} and person = ${person}`.execute(trx);
       await sql`
         update audit set person = null, details = details - 'stoppedBy'

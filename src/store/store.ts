@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { Audit } from './audit.ts';
 import { CatchUps } from './catch-ups.ts';
+import { Channels } from './channels.ts';
 import { Messages } from './messages.ts';
 import { Oblivion } from './oblivion.ts';
 import { Posts } from './posts.ts';
@@ -23,6 +24,7 @@ export class Store {
   readonly db: Kysely<Tables>;
   readonly catchUps: CatchUps;
   readonly audit: Audit;
+  readonly channels: Channels;
   readonly messages: Messages;
   readonly oblivion: Oblivion;
   readonly posts: Posts;
@@ -45,6 +47,7 @@ export class Store {
     this.db = db;
     this.catchUps = new CatchUps(db);
     this.audit = new Audit(db);
+    this.channels = new Channels(db);
     this.messages = new Messages(db);
     this.oblivion = new Oblivion(db);
     this.posts = new Posts(db);

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
+import type { ChannelSettingsTable } from './tables-channels.ts';
 import type { EngineTables } from './tables-engine.ts';
 import type {
   FileTable,
@@ -260,6 +261,7 @@ export interface Tables extends EngineTables {
   strays: StrayTable;
   turns: TurnTable;
   posts: PostTable;
+  channel_settings: ChannelSettingsTable;
   files: FileTable;
   results: ResultTable;
   receivers: ReceiverTable;

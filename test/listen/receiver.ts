@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll } from 'vitest';
+import { type ControlListeners, listenToControls } from '../../src/listen/controls.ts';
 import { Intake } from '../../src/listen/intake.ts';
 import { SlackApp } from '../../src/listen/slack-app.ts';
 import { HealthServer } from '../../src/operate/health.ts';
@@ -58,6 +59,13 @@ export async function openReceiver(
       controls.push({ ...request, control });
       return 'done';
     };
+  const listeners: ControlListeners = {
+    stop: heard('stop'),
+    continue: heard('continue'),
+    retry: heard('retry'),
+    freshLinks: heard('fresh links'),
+    correct: heard('correct'),
+  };
   const slackApp = new SlackApp({
     transport: { kind: 'http', signingSecret },
     intake: new Intake({
@@ -67,15 +75,7 @@ export async function openReceiver(
       onAdmission: (admission) => admissions.push(admission),
       log: silent,
     }),
-    steps: { show: async () => 'done' },
-    controls: {
-      stop: heard('stop'),
-      continue: heard('continue'),
-      retry: heard('retry'),
-      freshLinks: heard('fresh links'),
-      correct: heard('correct'),
-    },
-    tell: async () => undefined,
+    listeners: [(app) => listenToControls(app, listeners, async () => undefined, silent)],
     authorize: async () => ({ botToken: 'xoxb-nobody', botUserId: 'U0', botId: 'B0' }),
     slackApiUrl: 'http://127.0.0.1:9/',
     onLive: () => undefined,

@@ -1,0 +1,48 @@
+import type { Logger } from 'pino';
+import { Budget } from '../slack/budget.ts';
+import { type Installation, SlackClient, type SlackClientOptions } from '../slack/client.ts';
+import { Downloads } from '../slack/downloads.ts';
+import type { LaneStore } from '../slack/lane-store.ts';
+import { editLane, laneTable } from '../slack/limits.ts';
+import { PacedClient } from '../slack/paced-client.ts';
+import { People } from '../slack/people.ts';
+import { Posting } from '../slack/posting.ts';
+import { ReadBack } from '../slack/read-back.ts';
+import { Uploads } from '../slack/uploads.ts';
+import { Views } from '../slack/views.ts';
+import type { Workspace } from './context.ts';
+
+/** What the calls to Slack are made with, the same for every workspace. */
+export interface WorkspaceOptions extends Pick<SlackClientOptions, 'slackApiUrl' | 'gate' | 'onCall'> {
+  lanes: LaneStore;
+  /** The app is distributed and not in the Marketplace: threads are read back slowly. */
+  distributed: boolean;
+  editsPerMinute: number;
+  /** Largest file that is taken from Slack, in bytes. */
+  fileBytes: number;
+  /** Hears how old (ms) the text was that an edit showed. */
+  onEdit: (unseenMs: number) => void;
+  log: Logger;
+}
+
+/** The calls to Slack in the workspace of an installation. */
+export function workspaceOf(installation: Installation, options: WorkspaceOptions): Workspace {
+  const { slackApiUrl, distributed, lanes, log, fileBytes, onEdit } = options;
+  const client = new SlackClient({ installation, ...options });
+  const budget = new Budget({
+    store: lanes,
+    lanes: laneTable({ distributed, overrides: { 'chat.update': editLane(options.editsPerMinute) } }),
+    log,
+  });
+  const api = new PacedClient(client, budget);
+  return {
+    id: installation.workspace,
+    bot: { userId: installation.botUser, botId: installation.botId },
+    posting: new Posting({ api, log, onEdit }),
+    downloads: new Downloads({ api, mostBytes: fileBytes, slackApiUrl }),
+    uploads: new Uploads({ api, slackApiUrl }),
+    views: new Views({ api }),
+    people: new People({ api, log }),
+    readBack: new ReadBack({ api, distributed }),
+  };
+}

@@ -1,0 +1,54 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { Tables } from './tables.ts';
+import type { ChannelSettingsTable } from './tables-channels.ts';
+
+/** A channel's settings. */
+export type ChannelSettings = Omit<
+  Selectable<ChannelSettingsTable>,
+  'workspace' | 'channel' | 'changed_by' | 'changed_at'
+>;
+
+/** The settings of a channel for which nobody has set anything. */
+export const defaultChannelSettings: ChannelSettings = {
+  model: null,
+  listens: 'mentions',
+  admits: null,
+  controls: null,
+  show_steps: true,
+  follows_name: false,
+};
+
+/** What people set for channels. */
+export class Channels {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** The channel's settings, or the defaults. */
+  async get(workspace: string, channel: string): Promise<ChannelSettings> {
+    const row = await this.#db
+      .selectFrom('channel_settings')
+      .select(['model', 'listens', 'admits', 'controls', 'show_steps', 'follows_name'])
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .executeTakeFirst();
+    return row ?? defaultChannelSettings;
+  }
+
+  /** Sets what is given; the rest stays. */
+  async set(
+    workspace: string,
+    channel: string,
+    person: string,
+    change: Partial<ChannelSettings>,
+  ): Promise<void> {
+    const set = { ...change, changed_by: person, changed_at: new Date() };
+    await this.#db
+      .insertInto('channel_settings')
+      .values({ workspace, channel, ...set })
+      .onConflict((conflict) => conflict.columns(['workspace', 'channel']).doUpdateSet(set))
+      .execute();
+  }
+}

@@ -1,0 +1,32 @@
+import type { Logger } from 'pino';
+import { type Database, openDatabase } from './database.ts';
+import { type EmbeddedServer, startEmbedded } from './embedded.ts';
+
+/** Where the database is. */
+export interface DatabasePlace {
+  /** A PostgreSQL that runs already. */
+  url: string | undefined;
+  /** The folder of the embedded server's files, where there is no url. */
+  folder: string;
+}
+
+/**
+ * Opens the database, and starts the embedded server where no other is named. What has to be closed is added to
+ * `undo` as soon as it is open. Throws a StoreError that says what to mend.
+ */
+export async function openStore(
+  { url, folder }: DatabasePlace,
+  undo: (() => Promise<unknown>)[],
+  log: Logger,
+): Promise<{ database: Database; embedded: EmbeddedServer | undefined }> {
+  if (url !== undefined) {
+    const database = await openDatabase({ url, log });
+    undo.push(() => database.close());
+    return { database, embedded: undefined };
+  }
+  const embedded = await startEmbedded({ folder, log });
+  undo.push(() => embedded.stop());
+  const database = await openDatabase({ embedded, log });
+  undo.push(() => database.close());
+  return { database, embedded };
+}

@@ -1,0 +1,26 @@
+import type { Generated } from 'kysely';
+
+/** Which messages of a channel are for the agent. */
+export type Listens = 'mentions' | 'everything';
+/** Who may use the agent: full members, guests too, or everyone in the channel. */
+export type Admits = 'members' | 'guests' | 'everyone';
+/** Who may stop and change a task: who began it, everyone in the channel, or admins. */
+export type ControlledBy = 'starter' | 'channel' | 'admins';
+
+/** What people set for a channel. */
+export interface ChannelSettingsTable {
+  workspace: string;
+  channel: string;
+  /** The model of new tasks; null: the service's own choice. */
+  model: string | null;
+  listens: Generated<Listens>;
+  /** Null: as the settings say. */
+  admits: Admits | null;
+  /** Null: as the settings say. */
+  controls: ControlledBy | null;
+  show_steps: Generated<boolean>;
+  /** The project gets the channel's name and purpose when they change. */
+  follows_name: Generated<boolean>;
+  changed_by: string;
+  changed_at: Generated<Date>;
+}

@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/database-server.ts'],
     setupFiles: ['test/setup.ts'],
     testTimeout: 90_000,
     hookTimeout: 60_000,

@@ -48,7 +48,7 @@ function safeInteger(text: string): number {
  */
 export async function openDatabase(options: {
   url?: string;
-  embedded?: EmbeddedServer;
+  embedded?: Pick<EmbeddedServer, 'connection'>;
   log: Logger;
   /** 10 when left out. */
   maxConnections?: number;

@@ -37,14 +37,15 @@ export async function startEmbedded(options: {
   fsync?: boolean;
   /** Where the server's programs are unpacked, once per version; the system's temporary folder when left out. */
   cacheFolder?: string;
+  /** 100 when left out. */
+  maxConnections?: number;
 }): Promise<EmbeddedServer> {
-  const { log } = options;
-  const fsync = options.fsync ?? true;
+  const { log, fsync = true, maxConnections = 100 } = options;
   const binaries = await unpackBinaries(options.cacheFolder);
   const data = await prepareData(options.folder, binaries, fsync);
   for (let attempt = 1; ; attempt += 1) {
     await clearLeftover(data.path, log);
-    const server = await launch({ binaries, data, fsync, log });
+    const server = await launch({ binaries, data, fsync, maxConnections, log });
     if (server !== undefined) return server;
     // Another process started its server on the same files at the same moment, or ours did not come up.
     if (attempt === 3) {
@@ -62,13 +63,14 @@ async function launch(options: {
   binaries: Binaries;
   data: DataFolder;
   fsync: boolean;
+  maxConnections: number;
   log: Logger;
 }): Promise<EmbeddedServer | undefined> {
-  const { binaries, data, fsync, log } = options;
+  const { binaries, data, log } = options;
   const socketFolder = await makeSocketFolder(data.account);
   const server = new ServerProcess({
     postgres: binaries.postgres,
-    args: ['-D', data.path, ...settings(socketFolder, fsync)],
+    args: ['-D', data.path, ...settings(socketFolder, options)],
     socketFolder,
     account: data.account,
     log,
@@ -128,12 +130,15 @@ async function becomesReady(server: ServerProcess, data: string, socketFolder: s
 }
 
 /** A small server for one program: no TCP, no replication, no parallel queries, little memory. */
-function settings(socketFolder: string, fsync: boolean): string[] {
+function settings(
+  socketFolder: string,
+  { fsync, maxConnections }: { fsync: boolean; maxConnections: number },
+): string[] {
   const values: Record<string, string> = {
     listen_addresses: '',
     unix_socket_directories: socketFolder,
     unix_socket_permissions: '0700',
-    max_connections: '100',
+    max_connections: String(maxConnections),
     shared_buffers: '32MB',
     max_wal_size: '256MB',
     min_wal_size: '32MB',

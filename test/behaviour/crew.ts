@@ -19,7 +19,7 @@ import {
   startSlackWorkspace,
 } from '../../src/sandbox/slack/workspace.ts';
 import { copyOfTemplate } from '../store/postgres.ts';
-import { openServer, pause } from './scene.ts';
+import { pause } from './scene.ts';
 
 const patienceMs = 30_000;
 
@@ -170,7 +170,6 @@ let compiled: Promise<Record<string, string>> | undefined;
 
 /** To be called at the top of a file whose tests open crews. */
 export async function prepareCrews(): Promise<void> {
-  await openServer();
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-compiled-'));
   afterAll(() => rm(folder, { recursive: true, force: true }));
   compiled = compiledIn(folder);
@@ -195,7 +194,7 @@ export async function openCrew(whenDone: WhenDone, where: 'shared' | 'embedded' 
   const agent = await startAgentService({ script, faults: heard('agent') });
   whenDone(() => agent.stop());
   const dataFolder = join(folder, 'data');
-  const shared = where === 'shared' ? await copyOfTemplate(await openServer()) : undefined;
+  const shared = where === 'shared' ? await copyOfTemplate() : undefined;
   const settings = {
     ...(await compiled),
     ...botSettings(slack, agent, 'socket', shared ?? { dataFolder }),

@@ -1,8 +1,6 @@
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { openScene, openServer, type Scene } from './scene.ts';
-
-await openServer();
+import { openScene, type Scene } from './scene.ts';
 
 /** Slack gives an event up after half a second. */
 const impatient = { retryScale: 0.001 };

@@ -3,7 +3,7 @@ import { afterAll } from 'vitest';
 import { textOf } from '../../src/sandbox/agent/records.ts';
 import type { Channel, Message, Person, SlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
 import { type Stage, type StageOptions, setStage } from '../../src/sandbox/stage.ts';
-import { copyOfTemplate, testServer } from '../store/postgres.ts';
+import { copyOfTemplate, dropDatabase, urlOf } from '../store/postgres.ts';
 
 const patienceMs = 40_000;
 const lookEveryMs = 25;
@@ -119,14 +119,6 @@ export async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-let server: ReturnType<typeof testServer> | undefined;
-
-/** The test file's database server; to be opened at the top of a file whose scenes are opened inside of tests. */
-export function openServer(): ReturnType<typeof testServer> {
-  server ??= testServer();
-  return server;
-}
-
 /**
  * A bot between a Slack workspace and an agent service, on a database of its own, gone with the test file; with
  * `onTestFinished` for a scene of one test.
@@ -135,15 +127,18 @@ export async function openScene(
   options: Partial<StageOptions> = {},
   whenDone: (close: () => Promise<void>) => void = afterAll,
 ): Promise<Scene> {
-  const { host, port, user, database } = await copyOfTemplate(await openServer());
+  const connection = await copyOfTemplate();
   const stage = await setStage({
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
-    databaseUrl: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
+    databaseUrl: urlOf(connection),
     ...options,
     agent: { pace: 0.02, ...options.agent },
     slack: { limits: 'off', ...options.slack },
     settings: { SLACK_EDITS_PER_MINUTE: '3000', ...options.settings },
   });
-  whenDone(() => stage.stop());
+  whenDone(async () => {
+    await stage.stop();
+    await dropDatabase(connection);
+  });
   return new Scene(stage);
 }

@@ -1,9 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import { waitingMark } from '../../src/relay/controls/marks.ts';
 import type { ServiceDialect } from '../../src/sandbox/agent/dialect.ts';
-import { openScene, openServer, type Scene } from './scene.ts';
-
-await openServer();
+import { openScene, type Scene } from './scene.ts';
 
 describe.concurrent('a run that is silent and waits for a person', () => {
   test('gets the next message at once, and its answer goes on in the same reply', async ({

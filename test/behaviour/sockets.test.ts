@@ -5,9 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startApp, type TaskthreadApp } from '../../src/app.ts';
 import { appOf } from '../../src/listen/sharing.ts';
-import { openScene, openServer, pause, type Scene } from './scene.ts';
-
-await openServer();
+import { openScene, pause, type Scene } from './scene.ts';
 
 const readiness = z.looseObject({
   sockets: z.object({ live: z.number(), allowed: z.number(), trouble: z.string().optional() }),

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/faults.ts';
-import { openServer } from './scene.ts';
 import { openStepScene } from './step-scene.ts';
 import { type StepCall, stepCalls, wholeTrace } from './steps.ts';
-
-await openServer();
 
 const busy = { status: 429, headers: { 'retry-after': '1' } };
 

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { openScene, openServer } from './scene.ts';
+import { openScene } from './scene.ts';
 import { openStepScene } from './step-scene.ts';
 import { stepCalls, wholeTrace } from './steps.ts';
-
-await openServer();
 
 /** Each group has a bot of its own: a stop would also hit the turns of others. */
 const groups = [0, 1, 2, 3].map((group) => {

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openScene, openServer, pause, type Scene } from './scene.ts';
-
-await openServer();
+import { openScene, pause, type Scene } from './scene.ts';
 
 describe.concurrent('trouble', () => {
   test('the service away at the mention: the thread says so, and the turn goes on when it is back', async ({

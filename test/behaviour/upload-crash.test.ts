@@ -6,10 +6,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startAgentService } from '../../src/sandbox/agent/service.ts';
 import { BotProcess } from '../../src/sandbox/chaos/bot-process.ts';
 import { startSlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
-import { copyOfTemplate } from '../store/postgres.ts';
-import { openScene, openServer } from './scene.ts';
+import { copyOfTemplate, urlOf } from '../store/postgres.ts';
+import { openScene } from './scene.ts';
 
-const server = openServer();
 const kib = 1024;
 const parts = 32;
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
@@ -22,7 +21,7 @@ test('a kill in the middle of an upload neither loses nor doubles the attachment
   const dialect = { partSize: 64 * kib, multipartThreshold: 64 * kib, minPartSize: 1 };
   const agent = await startAgentService({ pace: 0.02, dialect });
   onTestFinished(() => agent.stop());
-  const { host, port, user, database } = await copyOfTemplate(await server);
+  const connection = await copyOfTemplate();
   const settings = {
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_APP_TOKEN: slack.appToken,
@@ -30,7 +29,7 @@ test('a kill in the middle of an upload neither loses nor doubles the attachment
     AGENT_BASE_URL: agent.url,
     AGENT_API_KEY: agent.apiKey,
     PRIVATE_HOSTS: '127.0.0.1',
-    DATABASE_URL: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
+    DATABASE_URL: urlOf(connection),
     PORT: '0',
     HOST: '127.0.0.1',
   };

@@ -9,10 +9,9 @@ import { neededScopes } from '../../src/operate/checks/scopes.ts';
 import { examine } from '../../src/operate/doctor.ts';
 import { ALL_SCOPES, startSlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
 import { setStage } from '../../src/sandbox/stage.ts';
-import { copyOfTemplate, testServer } from '../store/postgres.ts';
+import { copyOfTemplate, urlOf } from '../store/postgres.ts';
 
-const { host, port, user, database } = await copyOfTemplate(await testServer());
-const databaseUrl = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+const databaseUrl = urlOf(await copyOfTemplate());
 const stage = await setStage({ log: pino({ level: 'silent' }), databaseUrl, transport: 'http' });
 afterAll(() => stage.stop());
 
@@ -70,7 +69,7 @@ describe('the doctor', () => {
     ],
     [
       'the database is another',
-      { ...bySocket, DATABASE_URL: databaseUrl.replace(database, 'none') },
+      { ...bySocket, DATABASE_URL: databaseUrl.replace(new URL(databaseUrl).pathname, '/none') },
       /DATABASE_URL/,
     ],
     ['the bot token is not taken', { ...bySocket, SLACK_BOT_TOKEN: 'xoxb-wrong' }, /SLACK_BOT_TOKEN/],

@@ -1,11 +1,11 @@
 import pg from 'pg';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { asStoreError, StoreError } from '../../src/store/errors.ts';
 import { migrations } from '../../src/store/migrations.ts';
-import { copyOfTemplate, freshDatabase, silent, testServer } from './postgres.ts';
+import { copyOfTemplate, freshDatabase, silent } from './postgres.ts';
 
-const server = await testServer();
+const server = inject('databaseServer');
 const database = await freshDatabase();
 
 describe('values', () => {
@@ -23,9 +23,9 @@ describe('values', () => {
 
 describe('migrations', () => {
   test('several processes may start on an empty database at once', async () => {
-    const name = 'empty_for_migrations';
+    const name = `empty_${Date.now()}`;
     await database.pool.query(`create database ${name}`);
-    const embedded = { ...server, connection: { ...server.connection, database: name } };
+    const embedded = { connection: { ...server, database: name } };
     const opened = await Promise.all([1, 2, 3, 4].map(() => openDatabase({ embedded, log: silent })));
     const { rows } = await (opened[0]?.pool ?? database.pool).query(
       'select name from kysely_migration order by name',
@@ -35,12 +35,12 @@ describe('migrations', () => {
   });
 
   test('a database that a newer release has used is refused', async () => {
-    const connection = await copyOfTemplate(server);
+    const connection = await copyOfTemplate();
     const client = new pg.Client(connection);
     await client.connect();
     await client.query("insert into kysely_migration values ('9999-future', now()::text)");
     await client.end();
-    const opening = openDatabase({ embedded: { ...server, connection }, log: silent });
+    const opening = openDatabase({ embedded: { connection }, log: silent });
     await expect(opening).rejects.toMatchObject({ code: 'migration_failed' });
   });
 });
@@ -60,8 +60,8 @@ describe('outages', () => {
   test('a database that cannot be reached is unavailable, and one that does not exist is denied', async () => {
     const gone = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', log: silent });
     await expect(gone).rejects.toMatchObject({ code: 'unavailable' });
-    const connection = { ...server.connection, database: 'nowhere' };
-    const unknown = openDatabase({ embedded: { ...server, connection }, log: silent });
+    const connection = { ...server, database: 'nowhere' };
+    const unknown = openDatabase({ embedded: { connection }, log: silent });
     await expect(unknown).rejects.toMatchObject({ code: 'denied' });
   });
 

@@ -1,25 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { type EmbeddedServer, startEmbedded } from '../../src/store/embedded.ts';
-import { ThreadQueue } from '../../src/store/queue.ts';
+import type { EmbeddedServer } from '../../src/store/embedded.ts';
 
-const template = 'template_taskthread';
+type Connection = EmbeddedServer['connection'];
 
-/** A database server of its own for each test process; nothing survives a crash of the machine. */
-interface Fixture {
-  server: EmbeddedServer;
-  admin: pg.Pool;
-  folder: string;
-}
-
-let fixture: Promise<Fixture> | undefined;
-let users = 0;
+const server = inject('databaseServer');
 
 /** A logger that says nothing. */
 export const silent = pino({ level: 'silent' });
@@ -29,54 +17,38 @@ export const silent = pino({ level: 'silent' });
  * at the top of a file, in a `describe` or in `beforeAll`.
  */
 export async function freshDatabase(options: { maxConnections?: number } = {}): Promise<Database> {
-  const server = await testServer();
-  const connection = await copyOfTemplate(server);
-  const database = await openDatabase({ embedded: { ...server, connection }, log: silent, ...options });
-  afterAll(() => database.close());
+  const connection = await copyOfTemplate();
+  const database = await openDatabase({ embedded: { connection }, log: silent, ...options });
+  afterAll(async () => {
+    await database.close();
+    await dropDatabase(connection);
+  });
   return database;
 }
 
-/** The server that this test process shares, for tests that open databases by themselves. */
-export async function testServer(): Promise<EmbeddedServer> {
-  users += 1;
-  afterAll(stopWhenUnused);
-  fixture ??= make();
-  return (await fixture).server;
+/** A database of the tests' server as DATABASE_URL names it. */
+export function urlOf({ host, port, user, database }: Connection): string {
+  return `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
 }
 
-/** A new database on the shared server, as a copy of the migrated template; gone with the server. */
-export async function copyOfTemplate(server: EmbeddedServer): Promise<EmbeddedServer['connection']> {
-  if (fixture === undefined) throw new Error('call testServer() first');
-  const { admin } = await fixture;
-  const database = `test_${randomUUID().replaceAll('-', '')}`;
-  await admin.query(`create database ${database} template ${template}`);
-  return { ...server.connection, database };
+/** A new database on the tests' server, as a copy of the migrated template. */
+export async function copyOfTemplate(): Promise<Connection> {
+  const connection = { ...server, database: `test_${randomUUID().replaceAll('-', '')}` };
+  await administer(`create database ${connection.database} template ${server.database} strategy file_copy`);
+  return connection;
 }
 
-async function make(): Promise<Fixture> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'taskthread-test-'));
-  await chmod(folder, 0o755);
-  const server = await startEmbedded({ folder, log: silent, fsync: false });
-  const admin = new pg.Pool({ ...server.connection, max: 1 });
-  admin.on('error', () => undefined);
-  await admin.query(`create database ${template}`);
-  const first = await openDatabase({
-    embedded: { ...server, connection: { ...server.connection, database: template } },
-    log: silent,
-  });
-  const queue = new ThreadQueue({ database: first, log: silent });
-  await queue.start();
-  await queue.stop();
-  await first.close();
-  return { server, admin, folder };
+/** Removes a copy, whoever is still connected to it. */
+export async function dropDatabase({ database }: Connection): Promise<void> {
+  await administer(`drop database if exists ${database} with (force)`);
 }
 
-async function stopWhenUnused(): Promise<void> {
-  users -= 1;
-  if (users > 0 || fixture === undefined) return;
-  const { server, admin, folder } = await fixture;
-  fixture = undefined;
-  await admin.end();
-  await server.stop();
-  await rm(folder, { recursive: true, force: true });
+async function administer(statement: string): Promise<void> {
+  const client = new pg.Client({ ...server, database: 'postgres' });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }

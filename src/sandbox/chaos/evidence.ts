@@ -11,7 +11,7 @@ const waitingMark = 'hourglass_flowing_sand';
 const unsettledWords =
   /getting started|Passing (your files|“)|The agent is working|waits until the agent|Stopping…|cannot be reached|a lot to do|does not accept the key|holds back messages/;
 
-const settleMs = 90_000;
+const settleMs = 180_000;
 
 /** What there is once everything is done, or has had the time to be done, and the bot's rows on its turns. */
 export async function settledFindings(

@@ -289,5 +289,6 @@ function relaySettings(config: Config, links: ResultLinks | undefined): RelayPar
     backgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,
     replyMessages: config.REPLY_MESSAGES,
+    controlsBy: config.CONTROLS_BY,
   };
 }

@@ -155,6 +155,9 @@ const settingsSchema = z.object({
   SILENCE_SECONDS: setting('SILENCE_SECONDS', z.coerce.number().positive().default(120), {
     what: 'After how long without new content the thread says that the agent is silent',
   }),
+  CONTROLS_BY: setting('CONTROLS_BY', z.enum(['starter', 'channel', 'admins']).default('channel'), {
+    what: "Who may use the buttons below an answer, the word stop and other controls: starter (who began the thread or asked; admins too), channel (any full member in the channel) or admins; a channel's own setting comes first",
+  }),
   KEEP_WORDS_DAYS: setting('KEEP_WORDS_DAYS', count.default(7), {
     what: "Days after which people's words leave the database, once they were sent; so long a failed turn can be tried again",
   }),

@@ -10,6 +10,7 @@ import type { Uploads } from '../slack/uploads.ts';
 import type { Views } from '../slack/views.ts';
 import type { Store } from '../store/store.ts';
 import type { Tables } from '../store/tables.ts';
+import type { ControlledBy } from '../store/tables-channels.ts';
 import type { ThreadKey } from '../store/threads.ts';
 
 /** What the relay may do in one Slack workspace. */
@@ -59,6 +60,8 @@ export interface RelaySettings {
   silenceMs: number;
   /** Most messages that an answer takes. */
   replyMessages: number;
+  /** Who may use controls where a channel does not say it itself. */
+  controlsBy: ControlledBy;
 }
 
 /** Both services and the store, as the relay's steps share them. */

@@ -13,6 +13,8 @@ export interface Person {
   /** What people see; the id where Slack does not tell. */
   name: string;
   kind: PersonKind;
+  /** Looks after this workspace, or owns it; false where Slack does not tell. */
+  isAdmin: boolean;
 }
 
 export interface Channel {
@@ -40,6 +42,8 @@ const userAnswer = z.looseObject({
     is_bot: flag,
     is_restricted: flag,
     is_ultra_restricted: flag,
+    is_admin: flag,
+    is_owner: flag,
     is_stranger: flag,
     profile: z.looseObject({ display_name: text, real_name: text }).nullish(),
     enterprise_user: z.looseObject({ enterprise_id: text, teams: z.array(z.string()).nullish() }).nullish(),
@@ -89,17 +93,20 @@ export class People {
 
   /** Never throws for want of an answer: such a person's kind is `unknown`. */
   async person(id: string, signal?: AbortSignal): Promise<Person> {
-    const load = async () => {
+    const unknown = { id, name: id, kind: 'unknown', isAdmin: false } as const;
+    const load = async (): Promise<Person> => {
       try {
         const { user } = await patiently(() =>
           this.#api.call('users.info', { user: id }, { schema: userAnswer }),
         );
-        return { id, name: nameOf(user), kind: this.#kindOf(user) };
+        const kind = this.#kindOf(user);
+        const isAdmin = kind === 'member' && (user.is_admin === true || user.is_owner === true);
+        return { id, name: nameOf(user), kind, isAdmin };
       } catch (error) {
-        return settled(error, { id, name: id, kind: 'unknown' } as const);
+        return settled<Person>(error, unknown);
       }
     };
-    return await this.#orUnknown(this.#people.get(id, load), { id, name: id, kind: 'unknown' }, signal);
+    return await this.#orUnknown(this.#people.get(id, load), unknown, signal);
   }
 
   /** What people see of a person; the id where Slack does not tell. */

@@ -33,7 +33,7 @@ function answer(change: Record<string, unknown>): void {
 describe('a person', () => {
   test('has the name that people see', async () => {
     answer({});
-    expect(await people.person('U1')).toEqual({ id: 'U1', name: 'Ada', kind: 'member' });
+    expect(await people.person('U1')).toEqual({ id: 'U1', name: 'Ada', kind: 'member', isAdmin: false });
     people.forget('U1');
     answer({ profile: { display_name: '', real_name: 'Ada Lovelace' } });
     expect(await people.personName('U1')).toBe('Ada Lovelace');
@@ -54,9 +54,20 @@ describe('a person', () => {
     expect((await people.person('U1')).kind).toBe(kind);
   });
 
+  test.each([
+    [true, { is_admin: true }],
+    [true, { is_owner: true }],
+    [false, { is_admin: false }],
+    [false, { is_admin: true, is_stranger: true }],
+    [false, { is_admin: true, deleted: true }],
+  ])('is an admin here: %s, when Slack says %j', async (isAdmin, change) => {
+    answer(change);
+    expect((await people.person('U1')).isAdmin).toBe(isAdmin);
+  });
+
   test('whom Slack does not know is unknown, and is not asked for again at once', async () => {
     scene.slack.on('users.info', { body: { ok: false, error: 'user_not_found' } });
-    expect(await people.person('U1')).toEqual({ id: 'U1', name: 'U1', kind: 'unknown' });
+    expect(await people.person('U1')).toEqual({ id: 'U1', name: 'U1', kind: 'unknown', isAdmin: false });
     await people.person('U1');
     expect(scene.slack.calls).toHaveLength(1);
   });

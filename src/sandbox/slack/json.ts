@@ -201,7 +201,7 @@ export function personJson(person: Person): Fields {
     ...(stranger || person.deleted
       ? {}
       : {
-          is_admin: false,
+          is_admin: person.admin,
           is_owner: false,
           is_primary_owner: false,
           is_restricted: guest,

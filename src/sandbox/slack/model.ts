@@ -36,6 +36,8 @@ export interface Person {
   name: string;
   realName: string;
   kind: PersonKind;
+  /** An admin of the workspace. */
+  admin: boolean;
   /** Set for a bot of another app. */
   botId?: string;
   deleted: boolean;

@@ -95,6 +95,7 @@ export class World {
       name,
       realName: name,
       kind,
+      admin: false,
       deleted: false,
     };
     if (kind === 'bot') person.botId = this.ids.next('B');

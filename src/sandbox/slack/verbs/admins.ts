@@ -12,6 +12,7 @@ export interface NewPerson {
   realName?: string;
   /** `member` when left out; a `stranger` comes from another organisation (Slack Connect). */
   kind?: PersonKind;
+  admin?: boolean;
   teamId?: string;
 }
 
@@ -44,6 +45,7 @@ export class Admins {
       wanted.kind ?? 'member',
     );
     person.realName = wanted.realName ?? wanted.name;
+    person.admin = wanted.admin ?? false;
     return person;
   }
 

@@ -1,0 +1,130 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import {
+  type ControlUse,
+  type PermissionParts,
+  permits,
+  refusalOf,
+} from '../../../src/relay/controls/permission.ts';
+import * as words from '../../../src/reply/words.ts';
+import type { PersonKind } from '../../../src/slack/people.ts';
+import { type ChannelSettings, defaultChannelSettings } from '../../../src/store/channels.ts';
+import type { ControlledBy } from '../../../src/store/tables-channels.ts';
+
+const use: ControlUse = { workspace: 'T1', channel: 'C1', person: 'U2', control: 'stop', root: '1.000000' };
+
+interface House {
+  parts: PermissionParts;
+  asked: string[];
+  told: { user: string; text: string; threadTs: string | undefined }[];
+  trail: unknown[];
+}
+
+function house(
+  by: ControlledBy,
+  kind: PersonKind = 'member',
+  more: { admin?: boolean; starter?: string; silent?: boolean; set?: Partial<ChannelSettings> } = {},
+): House {
+  const [asked, told, trail]: [string[], House['told'], unknown[]] = [[], [], []];
+  const people = {
+    person: async (id: string, signal?: AbortSignal) => {
+      asked.push(id);
+      if (more.silent === true)
+        await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+      return { id, name: id, kind, isAdmin: kind === 'member' && (more.admin ?? false) };
+    },
+  };
+  const posting: NonNullable<ReturnType<PermissionParts['workspace']>>['posting'] = {
+    ephemeral: async ({ user, message, threadTs }) => {
+      told.push({ user, text: message.text, threadTs });
+      return { ts: '2.000000' };
+    },
+  };
+  const thread = (starter: string) => ({
+    workspace: 'T1',
+    channel: 'C1',
+    root: '1.000000',
+    account: 'a',
+    starter,
+    began_ts: '1.000000',
+    project_id: null,
+    task_id: null,
+    task_title: null,
+    task_intended_at: null,
+    writers: [],
+    dormant: false,
+    last_used_at: new Date(),
+    created_at: new Date(),
+  });
+  const parts: PermissionParts = {
+    store: {
+      channels: { get: async () => ({ ...defaultChannelSettings, ...more.set }) },
+      threads: { get: async () => (more.starter === undefined ? undefined : thread(more.starter)) },
+      audit: { add: async (entry) => void trail.push(entry) },
+    },
+    log: pino({ level: 'silent' }),
+    settings: { controlsBy: by },
+    workspace: () => ({ people, posting }),
+  };
+  return { parts, asked, told, trail };
+}
+
+test.each<[ControlledBy, PersonKind, Parameters<typeof house>[2], string | undefined]>([
+  ['channel', 'member', {}, undefined],
+  ['channel', 'guest', {}, words.controlRefused.stranger],
+  ['channel', 'stranger', {}, words.controlRefused.stranger],
+  ['channel', 'bot', {}, words.controlRefused.stranger],
+  ['channel', 'deactivated', {}, words.controlRefused.stranger],
+  ['channel', 'unknown', {}, words.controlRefused.unknown],
+  ['channel', 'guest', { starter: 'U2' }, undefined],
+  ['starter', 'member', { starter: 'U2' }, undefined],
+  ['starter', 'member', { starter: 'U1' }, words.controlRefused.starter],
+  ['starter', 'member', { admin: true }, undefined],
+  ['starter', 'guest', { admin: true }, words.controlRefused.starter],
+  ['admins', 'member', { starter: 'U2' }, words.controlRefused.admins],
+  ['admins', 'member', { admin: true }, undefined],
+  ['admins', 'unknown', { admin: true }, words.controlRefused.unknown],
+  ['channel', 'guest', { set: { admits: 'guests' } }, undefined],
+  ['channel', 'stranger', { set: { admits: 'guests' } }, words.controlRefused.stranger],
+  ['channel', 'stranger', { set: { admits: 'everyone' } }, undefined],
+  ['channel', 'deactivated', { set: { admits: 'everyone' } }, words.controlRefused.stranger],
+  ['channel', 'member', { set: { controls: 'admins' } }, words.controlRefused.admins],
+  ['admins', 'member', { set: { controls: 'channel' } }, undefined],
+])('by %s a %s %o is answered with %s', async (by, kind, more, answer) => {
+  expect(await refusalOf(house(by, kind, more).parts, use)).toBe(answer);
+});
+
+test('a refusal is told to the person alone and written into the trail', async () => {
+  const { parts, told, trail } = house('starter', 'member', { starter: 'U1' });
+  expect(await permits(parts, { ...use, turn: { id: 'turn-1', asker: 'U1' } })).toBe(false);
+  expect(told).toEqual([{ user: 'U2', text: words.controlRefused.starter, threadTs: '1.000000' }]);
+  expect(trail).toEqual([
+    expect.objectContaining({
+      kind: 'refusal',
+      person: 'U2',
+      turn: 'turn-1',
+      details: { control: 'stop', by: 'starter', why: 'starter' },
+    }),
+  ]);
+});
+
+test('what is allowed is neither told nor written down', async () => {
+  const { parts, told, trail } = house('channel');
+  expect(await permits(parts, use)).toBe(true);
+  expect([told, trail]).toEqual([[], []]);
+});
+
+test('who asked a turn counts like the starter, and a direct message asks nobody', async () => {
+  const theirs = house('starter', 'guest', { starter: 'U1' });
+  expect(await permits(theirs.parts, { ...use, turn: { id: 'turn-1', asker: 'U2' } })).toBe(true);
+  const direct = house('admins', 'guest');
+  expect(await permits(direct.parts, { ...use, channel: 'D1' })).toBe(true);
+  expect([...theirs.asked, ...direct.asked]).toEqual([]);
+});
+
+test('whom Slack does not name in time is refused rather than kept waiting', async () => {
+  const { parts } = house('channel', 'member', { silent: true });
+  const since = performance.now();
+  expect(await refusalOf(parts, use)).toBe(words.controlRefused.unknown);
+  expect(performance.now() - since).toBeLessThan(2_500);
+});

@@ -153,7 +153,11 @@ async function start(
   });
   const afterthoughts = new Afterthoughts(parts);
   const workspaces = () => [installation.workspace];
-  const inbox = new Inbox({ store, enqueue: parts.enqueue, accountOf: () => settingsAccount });
+  const inbox = new Inbox({
+    store,
+    enqueue: (thread) => queue.sendSoon(thread),
+    accountOf: () => settingsAccount,
+  });
   const onAdmission: IntakeParts['onAdmission'] = (admission, event) => {
     marks.admitted(admission, event);
     afterthoughts.admitted(admission, event);

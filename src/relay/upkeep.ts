@@ -4,8 +4,10 @@ import type { RetentionDays } from '../store/retention.ts';
 import type { Store } from '../store/store.ts';
 import type { Marks } from './controls/marks.ts';
 
-/** How often it is done (ms). */
-const everyMs = 60_000;
+/** How often threads without a job are looked for (ms): whoever waits for an answer waits for this. */
+const lookMs = 10_000;
+/** How often the rest is done (ms). */
+const sweepMs = 60_000;
 /** Threads that one look takes at most. */
 const mostThreads = 1_000;
 
@@ -28,7 +30,7 @@ export class Upkeep {
   readonly #marks: Pick<Marks, 'tidy'>;
   readonly #keep: RetentionDays;
   readonly #log: Logger;
-  #timer: NodeJS.Timeout | undefined;
+  #timers: NodeJS.Timeout[] = [];
   #running: Promise<void> = Promise.resolve();
 
   constructor(parts: UpkeepParts) {
@@ -41,28 +43,38 @@ export class Upkeep {
 
   start(): void {
     this.#marks.tidy();
-    this.#timer = setInterval(() => {
-      this.#running = this.once().catch((error: unknown) => {
-        this.#log.warn({ err: error }, 'upkeep failed; it is tried again in a minute');
-      });
-    }, everyMs);
+    this.#do(() => this.queueAgain());
+    this.#timers = [
+      setInterval(() => this.#do(() => this.queueAgain()), lookMs),
+      setInterval(() => this.#do(() => this.sweep()), sweepMs),
+    ];
   }
 
   /** Waits for what is being done and does no more. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     await this.#running;
   }
 
-  /** Does it once. */
-  async once(): Promise<void> {
-    this.#marks.tidy();
+  /** Queues the threads that have work and no job: a process ended just after it took a message in. */
+  async queueAgain(): Promise<void> {
     const threads = await this.#store.messages.threadsWithWork(mostThreads);
     for (const thread of await this.#queue.missing(threads)) {
       this.#log.warn({ ...thread }, 'a thread had work but no job; queued again');
       await this.#queue.send(this.#store.db, thread);
     }
+  }
+
+  /** Takes marks away that say nothing any more, and deletes the rows whose time is over. */
+  async sweep(): Promise<void> {
+    this.#marks.tidy();
     const swept = await this.#store.retention.sweep(this.#keep);
     if (swept > 0) this.#log.debug({ rows: swept }, 'rows whose time was over were cleaned up');
+  }
+
+  #do(task: () => Promise<void>): void {
+    this.#running = this.#running.then(task).catch((error: unknown) => {
+      this.#log.warn({ err: error }, 'upkeep failed; it is tried again in a while');
+    });
   }
 }

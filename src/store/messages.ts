@@ -64,8 +64,8 @@ export class Messages {
       .executeTakeFirst();
   }
 
-  /** The thread's waiting messages that carry no mark, but for the one whose turn has begun. */
-  async unmarked(thread: ThreadKey): Promise<MessageKey[]> {
+  /** The first `most` of the thread's waiting messages that carry no mark, but for the one whose turn has begun. */
+  async unmarked(thread: ThreadKey, most: number): Promise<MessageKey[]> {
     return this.#db
       .selectFrom('messages as message')
       .select(['message.workspace', 'message.channel', 'message.ts'])
@@ -86,6 +86,8 @@ export class Messages {
           ),
         ),
       )
+      .orderBy('message.ts')
+      .limit(most)
       .execute();
   }
 

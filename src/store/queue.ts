@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import pg from 'pg';
 import { type Db, fromKysely, PgBoss } from 'pg-boss';
@@ -21,6 +22,9 @@ export interface ThreadJob {
 
 /** A holder that does not renew for so long loses its jobs, in seconds; pg-boss takes no less than 10. */
 export const heartbeatSeconds = 10;
+
+/** Jobs that may wait a moment are sent together (ms). */
+const gatherMs = 5;
 
 const queue = 'turn';
 const schema = 'pgboss';
@@ -57,6 +61,8 @@ export class ThreadQueue {
   readonly #nextId = jobIds();
   readonly #listeners = new Set<() => void>();
   #channel: string | undefined;
+  #soon: { id: string; data: ThreadKey; singletonKey: string }[] = [];
+  #sending: Promise<void> | undefined;
 
   constructor({ database, log }: { database: Database; log: Logger }) {
     this.#log = log;
@@ -91,6 +97,7 @@ export class ThreadQueue {
 
   /** Ends the housekeeping and the connections; jobs that are still held are lost to others after their heartbeat. */
   async stop(): Promise<void> {
+    await this.#sending;
     await this.#boss.stop({ graceful: false });
     await this.#pool.end();
   }
@@ -102,6 +109,29 @@ export class ThreadQueue {
       id: this.#nextId(),
       singletonKey: keyOf(thread),
     });
+  }
+
+  /**
+   * Queues the thread within a few ms, many threads in one statement. A job that is lost on the way, with its process
+   * or with the database, leaves a thread with work and without a job: upkeep finds those.
+   */
+  sendSoon(thread: ThreadKey): void {
+    this.#soon.push({ data: threadSchema.parse(thread), id: this.#nextId(), singletonKey: keyOf(thread) });
+    this.#sending ??= this.#sendAll()
+      .catch((error: unknown) =>
+        this.#log.warn({ err: error }, 'jobs could not be queued; upkeep queues them again'),
+      )
+      .finally(() => {
+        this.#sending = undefined;
+      });
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#soon.length > 0) {
+      await sleep(gatherMs);
+      await translated(() => this.#boss.insert(queue, this.#soon.splice(0)));
+      this.#wake();
+    }
   }
 
   /** Takes up to `most` jobs, of a thread only the oldest and only when none is held. */

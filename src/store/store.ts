@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
+import { Admissions } from './admissions.ts';
 import { Audit } from './audit.ts';
 import { CatchUps } from './catch-ups.ts';
 import { Channels } from './channels.ts';
@@ -22,6 +23,7 @@ import { Workspaces } from './workspaces.ts';
 /** Every table's questions on one connection pool, or inside one transaction. */
 export class Store {
   readonly db: Kysely<Tables>;
+  readonly admissions: Admissions;
   readonly catchUps: CatchUps;
   readonly audit: Audit;
   readonly channels: Channels;
@@ -45,6 +47,7 @@ export class Store {
   constructor(db: Kysely<Tables>, onStep?: OnStep) {
     this.#onStep = onStep;
     this.db = db;
+    this.admissions = new Admissions(db);
     this.catchUps = new CatchUps(db);
     this.audit = new Audit(db);
     this.channels = new Channels(db);

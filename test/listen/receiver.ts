@@ -6,6 +6,7 @@ import { SlackApp } from '../../src/listen/slack-app.ts';
 import { HealthServer } from '../../src/operate/health.ts';
 import { type Admission, Inbox } from '../../src/relay/arriving/inbox.ts';
 import type { ControlOutcome, ControlRequest } from '../../src/relay/controls/controls.ts';
+import { Admissions } from '../../src/store/admissions.ts';
 import { ThreadQueue } from '../../src/store/queue.ts';
 import { Store } from '../../src/store/store.ts';
 import { freshDatabase, silent } from '../store/postgres.ts';
@@ -32,25 +33,35 @@ export interface Receiver {
   breakStore(times: number): void;
 }
 
+class FragileAdmissions extends Admissions {
+  /** So many writes fail. */
+  broken = 0;
+
+  override async admit(...[message]: Parameters<Admissions['admit']>): ReturnType<Admissions['admit']> {
+    this.broken -= 1;
+    if (this.broken >= 0) throw new Error('the disk is full');
+    return super.admit(message);
+  }
+}
+
+class FragileStore extends Store {
+  override readonly admissions = new FragileAdmissions(this.db);
+}
+
 /** The real HTTP receiver with the real inbox on a database of its own; Slack itself is not called. */
 export async function openReceiver(
   bots: Record<string, { userId: string; botId: string }>,
 ): Promise<Receiver> {
   const database = await freshDatabase();
-  const store = new Store(database.kysely);
+  const store = new FragileStore(database.kysely);
   const queue = new ThreadQueue({ database, log: silent });
   await queue.start();
   afterAll(() => queue.stop());
   const admissions: Admission[] = [];
   const controls: Receiver['controls'] = [];
-  let broken = 0;
   const inbox = new Inbox({
     store,
-    enqueue: async (trx, thread) => {
-      broken -= 1;
-      if (broken >= 0) throw new Error('the disk is full');
-      await queue.send(trx, thread);
-    },
+    enqueue: (thread) => queue.sendSoon(thread),
     accountOf: () => 'settings',
   });
   const heard =
@@ -94,7 +105,7 @@ export async function openReceiver(
     admissions,
     controls,
     breakStore: (times) => {
-      broken = times;
+      store.admissions.broken = times;
     },
     send: (body, options = {}) => {
       const at = String(options.at ?? Math.floor(Date.now() / 1_000));

@@ -1,10 +1,9 @@
-import type { Transaction } from 'kysely';
+import type { EarlyChange } from '../../store/messages.ts';
 import type { Store } from '../../store/store.ts';
-import type { Tables } from '../../store/tables.ts';
 import type { ThreadKey } from '../../store/threads.ts';
 import { mentions } from '../reading/mentions.ts';
 import { readMessage } from '../reading/message.ts';
-import { type Arrival, isEarlier, type PersonMessage } from './arrivals.ts';
+import type { Arrival, PersonMessage } from './arrivals.ts';
 
 /** What became of an arrival. */
 export type Admission =
@@ -22,15 +21,16 @@ export type Admission =
 /** What the inbox needs. */
 export interface InboxParts {
   store: Store;
-  /** Puts a job for the thread into the queue, inside the transaction. */
-  enqueue: (trx: Transaction<Tables>, thread: ThreadKey) => Promise<void>;
+  /** Puts a job for the thread into the queue, soon: whatever waits without one is found by upkeep. */
+  enqueue: (thread: ThreadKey) => void;
   /** The service account that a workspace's new threads go to. */
   accountOf(workspace: string): string;
 }
 
 /**
- * Writes arrivals down before Slack is acknowledged. Everything about one arrival happens in one transaction: the
- * dedupe row, the thread, the waiting message and the thread's job.
+ * Writes arrivals down before Slack is acknowledged: the dedupe row, the thread and the waiting message in one
+ * statement. The thread's job follows at once; it is only a token, and a notification inside of the statement would
+ * make all commits of the database wait for each other.
  */
 export class Inbox {
   readonly #parts: InboxParts;
@@ -58,47 +58,37 @@ export class Inbox {
     bot: { userId: string },
     editedTs: string | null,
   ): Promise<Admission> {
-    if (concern(message, bot) === 'none') return { kind: 'ignored', why: 'not addressed to us' };
+    const { store, enqueue } = this.#parts;
     const { workspace, channel, root, ts } = message;
     const thread: ThreadKey = { workspace, channel, root };
-    return this.#parts.store.transaction(async (store, trx) => {
-      await store.threads.lock(thread);
-      const early = await store.messages.earlyChange({ workspace, channel, ts });
-      const arrived = early?.words == null ? message : { ...message, words: early.words };
-      const concerned = concern(arrived, bot);
-      if (concerned === 'none') return { kind: 'ignored', why: 'not addressed to us since its edit' };
-      const known = await store.threads.get(thread);
-      const isNew = known === undefined || known.dormant;
-      // What people said to each other before the mention is no message for us, whenever it arrives.
-      const precedes = !isNew && isEarlier(ts, known.began_ts);
-      if (concerned === 'if_ours' && (isNew || precedes)) {
-        await store.strays.note(thread, ts);
-        return { kind: 'stray' };
+    let obeyed: EarlyChange | undefined;
+    for (;;) {
+      const words = obeyed?.words ?? message.words;
+      const concerned = concern({ ...message, words }, bot);
+      if (concerned === 'none') return { kind: 'ignored', why: 'not addressed to us' };
+      const decision = await store.admissions.admit({
+        ...thread,
+        ts,
+        person: message.person,
+        words,
+        editedTs: obeyed?.edited_ts ?? editedTs,
+        account: this.#parts.accountOf(workspace),
+        addressed: concerned === 'ours',
+        obeyed,
+      });
+      switch (decision) {
+        case 'changed':
+          obeyed = await store.messages.earlyChange({ workspace, channel, ts });
+          continue;
+        case 'stray':
+        case 'known':
+        case 'withdrawn':
+          return { kind: decision };
+        default:
+          enqueue(thread);
+          return { kind: 'admitted', thread, waits: decision === 'waits' };
       }
-      if (precedes) await store.threads.beganEarlier(thread, ts);
-      if (isNew) {
-        await store.threads.adopt(thread, {
-          account: this.#parts.accountOf(workspace),
-          person: message.person,
-          ts,
-        });
-      }
-      const added = await store.messages.add(
-        { workspace, channel, ts },
-        {
-          root,
-          person: message.person,
-          state: early?.deleted === true ? 'withdrawn' : 'waiting',
-          words: arrived.words,
-          editedTs: early?.edited_ts ?? editedTs,
-        },
-      );
-      if (!added) return { kind: 'known' };
-      if (early?.deleted === true) return { kind: 'withdrawn' };
-      const waits = await store.messages.hasBefore(thread, ts);
-      await this.#parts.enqueue(trx, thread);
-      return { kind: 'admitted', thread, waits };
-    });
+    }
   }
 
   async #edit(message: PersonMessage, bot: { userId: string }, editedTs: string): Promise<Admission> {

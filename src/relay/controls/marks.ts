@@ -9,6 +9,8 @@ export const waitingMark = 'hourglass_flowing_sand';
 
 /** Marks in a workspace at one time: Slack lets us take about 17 a minute away, so the last is gone in time. */
 const mostMarks = 5;
+/** A workspace with enough marks is not looked at again for so long (ms). */
+const fullMs = 1_000;
 /** How many marks are taken away in one go, and the pause (ms) after a go that left some. */
 const mostTidied = 50;
 const tidyPauseMs = 2_000;
@@ -19,6 +21,8 @@ export class Marks {
   #noting: Promise<unknown> = Promise.resolve();
   #tidying = false;
   #tidyAgain = false;
+  /** Workspaces that had enough marks a moment ago. */
+  readonly #full = new Set<string>();
 
   constructor(parts: RelayParts) {
     this.#parts = parts;
@@ -35,7 +39,7 @@ export class Marks {
   /** Marks what waits in a thread behind the turn that begins, and has no mark yet. */
   waiting(thread: ThreadKey): void {
     this.#parts.store.messages
-      .unmarked(thread)
+      .unmarked(thread, mostMarks)
       .then((messages) => Promise.all(messages.map((message) => this.#mark(message))))
       .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'marks were left out'));
   }
@@ -100,9 +104,15 @@ export class Marks {
   /** Notes a mark before it is set: whoever begins the turn must know of it. False where there are enough. */
   async #note(key: MessageKey): Promise<boolean> {
     const { messages } = this.#parts.store;
+    if (this.#full.has(key.workspace)) return false;
     // One after the other, so that the count is right.
     const noted = this.#noting.then(async () => {
-      if ((await messages.marked(key.workspace)) >= mostMarks) return false;
+      if (this.#full.has(key.workspace)) return false;
+      if ((await messages.marked(key.workspace)) >= mostMarks) {
+        this.#full.add(key.workspace);
+        setTimeout(() => this.#full.delete(key.workspace), fullMs).unref();
+        return false;
+      }
       await messages.setMarked(key, true);
       return true;
     });

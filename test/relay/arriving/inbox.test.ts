@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Arrival, PersonMessage } from '../../../src/relay/arriving/arrivals.ts';
 import { Inbox } from '../../../src/relay/arriving/inbox.ts';
+import { Admissions } from '../../../src/store/admissions.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../store/postgres.ts';
 
@@ -9,9 +10,7 @@ const store = new Store(database.kysely);
 const queued: string[] = [];
 const inbox = new Inbox({
   store,
-  enqueue: async (_, { root }) => {
-    queued.push(root);
-  },
+  enqueue: ({ root }) => queued.push(root),
   accountOf: () => 'settings',
 });
 const bot = { userId: 'UBOT' };
@@ -43,6 +42,12 @@ const edit = (one: PersonMessage, text: string) =>
   accept({ kind: 'edit', message: { ...one, words: { text } }, editedTs: ts() });
 const remove = ({ workspace, channel, ts: at, root, person }: PersonMessage) =>
   accept({ kind: 'deletion', workspace, channel, ts: at, root, person });
+const keyOf = ({ workspace, channel, ts: at }: PersonMessage) => ({ workspace, channel, ts: at });
+const change = (text: string, edited_ts: string) => ({
+  deleted: false,
+  words: { text: `<@UBOT> ${text}` },
+  edited_ts,
+});
 const row = ({ workspace, channel, ts: at }: PersonMessage) =>
   store.messages.get({ workspace, channel, ts: at });
 
@@ -161,16 +166,34 @@ describe('the inbox', () => {
     expect((await say(reply)).kind).toBe('stray');
   });
 
-  test('writes nothing when the job cannot be queued', async () => {
-    const broken = new Inbox({
-      store,
-      enqueue: async () => {
+  test('obeys the latest of the changes that come before their message', async () => {
+    const edited = message('<@UBOT> first words');
+    await Promise.all([
+      store.messages.noteEarlyChange(keyOf(edited), change('second words', '1600000000.000001')),
+      say(edited),
+      say(edited),
+    ]);
+    await edit(edited, '<@UBOT> third words');
+    expect((await row(edited))?.words?.text).toBe('<@UBOT> third words');
+    expect(queued.filter((root) => root === edited.root)).toHaveLength(1);
+  });
+
+  test('queues nothing that could not be written', async () => {
+    class BrokenAdmissions extends Admissions {
+      override async admit(): Promise<never> {
         throw new Error('no room');
-      },
+      }
+    }
+    class BrokenStore extends Store {
+      override readonly admissions = new BrokenAdmissions(database.kysely);
+    }
+    const broken = new Inbox({
+      store: new BrokenStore(database.kysely),
+      enqueue: ({ root }) => queued.push(root),
       accountOf: () => 'settings',
     });
     const mention = message('<@UBOT> hi');
     await expect(broken.accept({ kind: 'message', message: mention }, bot)).rejects.toThrow('no room');
-    expect(await row(mention)).toBeUndefined();
+    expect(queued).not.toContain(mention.root);
   });
 });

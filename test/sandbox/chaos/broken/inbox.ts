@@ -1,24 +1,27 @@
 import type { Kysely } from 'kysely';
-import { Messages } from '../../../../src/store/messages.ts';
+import { Admissions } from '../../../../src/store/admissions.ts';
 import { Store } from '../../../../src/store/store.ts';
 import type { Tables } from '../../../../src/store/tables.ts';
 import { startBroken } from './start.ts';
 
 /** Takes the second copy of a message for another message. */
-class GullibleMessages extends Messages {
-  override async add(...[key, message]: Parameters<Messages['add']>): Promise<boolean> {
-    let { ts } = key;
-    while (!(await super.add({ ...key, ts }, message))) ts = (Number(ts) + 0.000001).toFixed(6);
-    return true;
+class GullibleAdmissions extends Admissions {
+  override async admit(...[message]: Parameters<Admissions['admit']>): ReturnType<Admissions['admit']> {
+    let { ts } = message;
+    for (;;) {
+      const decision = await super.admit({ ...message, ts });
+      if (decision !== 'known') return decision;
+      ts = (Number(ts) + 0.000001).toFixed(6);
+    }
   }
 }
 
 class BrokenStore extends Store {
-  override readonly messages: Messages;
+  override readonly admissions: Admissions;
 
   constructor(db: Kysely<Tables>) {
     super(db);
-    this.messages = new GullibleMessages(db);
+    this.admissions = new GullibleAdmissions(db);
   }
 
   protected override within(db: Kysely<Tables>): Store {

@@ -1,0 +1,74 @@
+import { type Kysely, sql } from 'kysely';
+
+/**
+ * Decides about a message that arrived, and writes it down, in one statement: people's events are acknowledged only
+ * after it, so that its time counts. The answer:
+ * - `changed`: an edit or a deletion of the message came first, and is not the one that the caller obeys
+ *   (`obeyed_deleted`, `obeyed_ts`): nothing is written
+ * - `stray`: a reply in a thread that is not ours, or from before it was; its ids are kept
+ * - `known`: written down already
+ * - `withdrawn`: written down as taken back
+ * - `waits`, `next`: a waiting message, behind others or first in its thread
+ */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function admit_message(
+      in_workspace text, in_channel text, in_root text, in_ts numeric, in_person text, in_account text,
+      in_words jsonb, in_edited_ts numeric, addressed boolean, obeyed_deleted boolean, obeyed_ts numeric
+    ) returns text language plpgsql as $$
+    declare
+      thread_root numeric(16,6) := in_root::numeric;
+      change early_changes%rowtype;
+      thread threads%rowtype;
+      is_new boolean;
+      precedes boolean;
+    begin
+      -- Whether a reply is a stray must not depend on a mention that is being written at the same time.
+      perform pg_advisory_xact_lock(hashtextextended(in_workspace || '/' || in_channel || '/' || in_root, 0));
+      select * into change from early_changes
+        where workspace = in_workspace and channel = in_channel and ts = in_ts;
+      if found and (obeyed_deleted is null or change.deleted <> obeyed_deleted
+          or change.edited_ts is distinct from obeyed_ts) then
+        return 'changed';
+      end if;
+      select * into thread from threads
+        where workspace = in_workspace and channel = in_channel and root = thread_root;
+      is_new := not found or thread.dormant;
+      -- What people said to each other before the mention is no message for us, whenever it arrives.
+      precedes := not is_new and in_ts < thread.began_ts;
+      if not addressed and (is_new or precedes) then
+        insert into strays (workspace, channel, root, ts) values (in_workspace, in_channel, thread_root, in_ts)
+          on conflict do nothing;
+        return 'stray';
+      end if;
+      if precedes then
+        update threads set began_ts = in_ts
+          where workspace = in_workspace and channel = in_channel and root = thread_root;
+      elsif is_new then
+        insert into threads (workspace, channel, root, account, starter, began_ts)
+          values (in_workspace, in_channel, thread_root, in_account, in_person, in_ts)
+          on conflict (workspace, channel, root)
+          do update set dormant = false, began_ts = excluded.began_ts, starter = excluded.starter;
+      end if;
+      insert into messages (workspace, channel, ts, root, person, state, words, edited_ts)
+        values (in_workspace, in_channel, in_ts, thread_root, in_person,
+          case when obeyed_deleted then 'withdrawn' else 'waiting' end, in_words, in_edited_ts)
+        on conflict (workspace, channel, ts) do nothing;
+      if not found then
+        return 'known';
+      end if;
+      if obeyed_deleted then
+        return 'withdrawn';
+      end if;
+      if exists (
+        select from messages where workspace = in_workspace and channel = in_channel and root = thread_root
+          and state in ('waiting', 'sending') and ts < in_ts
+      ) or exists (
+        select from turns where workspace = in_workspace and channel = in_channel and root = thread_root
+          and finished_at is null
+      ) then
+        return 'waits';
+      end if;
+      return 'next';
+    end $$`.execute(db);
+}

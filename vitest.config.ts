@@ -1,14 +1,31 @@
 import { defineConfig } from 'vitest/config';
 
+/** Their clocks and timers are the tests' own: each file gets modules of its own. */
+const ownModules = ['test/slack/**/*.test.ts'];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/database-server.ts'],
-    setupFiles: ['test/setup.ts'],
     testTimeout: 90_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
     // The tests of real processes and a real browser share two cores: one that missed its time is run once more.
     retry: process.env.CI === undefined ? 0 : 1,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'shared modules',
+          include: ['test/**/*.test.ts'],
+          exclude: ownModules,
+          setupFiles: ['test/setup.ts'],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'own modules', include: ownModules, setupFiles: ['test/setup.ts'] },
+      },
+    ],
   },
 });

@@ -56,7 +56,11 @@ export class Listener {
 
   /** Listens until the connection breaks (throws) or `close()` is called. */
   async #listen(onConnect: () => void): Promise<void> {
-    const client = new pg.Client({ ...this.#settings, query_timeout: answerMs });
+    const client = new pg.Client({
+      ...this.#settings,
+      application_name: 'taskthread listener',
+      query_timeout: answerMs,
+    });
     const broken = new Promise<never>((_, reject) => {
       client.on('error', reject);
       client.on('end', () => reject(new Error('the connection ended')));

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ThreadJob, type ThreadKey, ThreadQueue } from '../../src/store/queue.ts';
 import { freshDatabase, silent } from './postgres.ts';
 
@@ -15,6 +15,7 @@ afterAll(async () => {
   await others.stop();
 });
 
+const patience = { timeout: 10_000 };
 let count = 0;
 function newThread(): ThreadKey {
   count += 1;
@@ -144,19 +145,18 @@ describe('all at once', () => {
 });
 
 test('a listening connection that breaks is made again and wakes', async () => {
-  await sleep(100);
+  const listening = "datname = current_database() and application_name = 'taskthread listener'";
+  const listeners = async () =>
+    (await database.pool.query(`select pid from pg_stat_activity where ${listening}`)).rowCount;
+  await vi.waitFor(async () => expect(await listeners()).toBe(2), patience);
   let wakes = 0;
   const off = ours.onWake(() => {
     wakes += 1;
   });
-  const { rowCount } = await database.pool.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ilike 'listen %'",
-  );
-  expect(rowCount).toBe(2);
-  await sleep(1_000);
-  expect(wakes).toBe(1);
+  await database.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${listening}`);
+  await vi.waitFor(() => expect(wakes).toBe(1), patience);
+  await vi.waitFor(async () => expect(await listeners()).toBe(2), patience);
   await ours.send(database.kysely, newThread());
-  await sleep(100);
-  expect(wakes).toBe(2);
+  await vi.waitFor(() => expect(wakes).toBe(2), patience);
   off();
 });

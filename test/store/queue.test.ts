@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ThreadJob, type ThreadKey, ThreadQueue } from '../../src/store/queue.ts';
 import { freshDatabase, silent } from './postgres.ts';

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { AgentClient } from './agent/client.ts';
+import { offersOf } from './agent/dialect.ts';
 import type { Config } from './config.ts';
 import { listenToControls, type Telling } from './listen/controls.ts';
 import { Intake, type IntakeParts } from './listen/intake.ts';
@@ -274,6 +275,7 @@ function resultLinks(config: Config): ResultLinks | undefined {
 function relaySettings(config: Config, links: ResultLinks | undefined): RelayParts['settings'] {
   return {
     skill: config.AGENT_SKILL,
+    offers: offersOf(config.AGENT_DIALECT),
     transcriptMessages: config.TRANSCRIPT_MESSAGES,
     transcriptCharacters: config.TRANSCRIPT_CHARACTERS,
     files: {

@@ -39,7 +39,12 @@ export const assumptions: readonly Assumption[] = [
     sure: 'unknown',
     settings: ['noFallbackField'],
   },
-  { point: 'auto mode', taken: 'not sent unless asked for', sure: 'medium', settings: ['autoModeField'] },
+  {
+    point: 'names of auto mode and plan mode',
+    taken: 'not sent; a setting names each (`auto_mode` is likely), and it can then be chosen',
+    sure: 'medium',
+    settings: ['autoModeField', 'planModeField'],
+  },
   {
     point: 'project of List tasks',
     taken: 'a query parameter',

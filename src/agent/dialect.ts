@@ -18,7 +18,8 @@ export const dialectSchema = z.strictObject({
   initialMessageRoleField: name.default('role'),
   initialMessageContentField: name.default('content'),
   noFallbackField: z.string().default(''),
-  autoModeField: name.default('auto_mode'),
+  autoModeField: z.string().default(''),
+  planModeField: z.string().default(''),
   listTasksProjectParam: name.default('project_id'),
   cursorParam: name.default('after_id'),
   cursorField: name.default('last_id'),
@@ -61,6 +62,21 @@ export const dialectSchema = z.strictObject({
 
 /** The service's unshown names and shapes as this client takes them to be. */
 export type Dialect = z.output<typeof dialectSchema>;
+
+/** What can be asked of a new task beside its title and model: only what the dialect has a name for. */
+export interface TaskOffers {
+  /** Fail rather than use a fallback model. */
+  readonly noFallback: boolean;
+  /** Work without asking back. */
+  readonly autoMode: boolean;
+  /** Make a plan, and wait for a yes to it. */
+  readonly planMode: boolean;
+}
+
+/** What a dialect offers. */
+export function offersOf({ noFallbackField, autoModeField, planModeField }: Dialect): TaskOffers {
+  return { noFallback: noFallbackField !== '', autoMode: autoModeField !== '', planMode: planModeField !== '' };
+}
 
 /** The guesses that hold where nothing is set. */
 export const defaultDialect: Dialect = dialectSchema.parse({});

@@ -88,8 +88,10 @@ export interface NewTask {
   readonly initialMessages?: readonly { readonly role: string; readonly content: string }[] | undefined;
   /** Fail rather than use a fallback model; sent only if the dialect names the flag. */
   readonly noFallback?: boolean | undefined;
-  /** Work without asking back; the field's name is a guess. */
+  /** Work without asking back; sent only if the dialect names the field. */
   readonly autoMode?: boolean | undefined;
+  /** Make a plan first; sent only if the dialect names the field. */
+  readonly planMode?: boolean | undefined;
 }
 
 export interface NewMessage {

@@ -8,7 +8,8 @@ export function newTaskBody(task: NewTask, dialect: Dialect): Record<string, unk
     project_id: task.projectId,
     title: task.title,
     ...(task.model === undefined ? {} : { model: task.model }),
-    ...(task.autoMode === undefined ? {} : { [dialect.autoModeField]: task.autoMode }),
+    ...field(dialect.autoModeField, task.autoMode),
+    ...field(dialect.planModeField, task.planMode),
     ...field(dialect.noFallbackField, task.noFallback),
     ...(task.initialMessages === undefined
       ? {}

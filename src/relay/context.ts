@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
 import type { AgentClient } from '../agent/client.ts';
+import type { TaskOffers } from '../agent/dialect.ts';
 import type { FileLimits } from '../reply/file-lines.ts';
 import type { Downloads } from '../slack/downloads.ts';
 import type { People } from '../slack/people.ts';
@@ -48,6 +49,8 @@ export interface LinkedResult extends ThreadKey {
 export interface RelaySettings {
   /** Skill that every message runs. */
   skill: string | undefined;
+  /** What can be chosen for a new task beside its title and model. */
+  offers: TaskOffers;
   transcriptMessages: number;
   transcriptCharacters: number;
   /** What is passed on of people's files. */

@@ -12,11 +12,14 @@ export class HandOver extends Error {
 export class TurnEnds extends Error {
   readonly outcome: TurnOutcome;
   readonly sentence: string | null;
+  /** What the thread is offered beside the sentence: to choose anew what the service did not know. */
+  readonly offer: 'choose' | undefined;
 
-  constructor(outcome: TurnOutcome, sentence: string | null, cause?: unknown) {
+  constructor(outcome: TurnOutcome, sentence: string | null, cause?: unknown, offer?: 'choose') {
     super(sentence ?? outcome, { cause });
     this.name = 'TurnEnds';
     this.outcome = outcome;
     this.sentence = sentence;
+    this.offer = offer;
   }
 }

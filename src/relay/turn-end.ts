@@ -6,8 +6,13 @@ import type { TurnOutcome } from '../store/tables.ts';
 import { TurnEnds } from './interruption.ts';
 
 /** What an error that does not pass by itself means for its turn. */
-export function ending(error: unknown): { outcome: TurnOutcome; sentence: string | null } {
-  if (error instanceof TurnEnds) return { outcome: error.outcome, sentence: error.sentence };
+export function ending(error: unknown): {
+  outcome: TurnOutcome;
+  sentence: string | null;
+  offer?: 'choose' | undefined;
+} {
+  if (error instanceof TurnEnds)
+    return { outcome: error.outcome, sentence: error.sentence, offer: error.offer };
   if (error instanceof AgentNotFoundError) return { outcome: 'refused', sentence: words.taskGone };
   if (error instanceof AgentRejectedError)
     return { outcome: 'refused', sentence: words.rejected(error.words) };

@@ -275,7 +275,7 @@ export class TurnRun {
     if (end.sentence === null) {
       await this.#patiently(() => this.#reply.remove());
     } else {
-      this.#state.end(end.outcome, end.sentence);
+      this.#state.end(end.outcome, end.sentence, end.offer);
       await this.#patiently(() => this.#reply.open());
       await this.#settleReply();
       await this.#reply.tidy();

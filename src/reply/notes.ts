@@ -11,6 +11,12 @@ export function deletionNote(turnId: string): RenderedMessage {
   return note(words.deletedTooLate, { action_id: 'stop', text: words.buttons.stop, value: turnId });
 }
 
+/** Says that a task's model and the like are fixed, and offers a new thread (`new_thread`). */
+export function fixedNote(turnId: string, model: boolean): RenderedMessage {
+  const text = model ? words.modelIsFixed : words.choicesAreFixed;
+  return note(text, { action_id: 'new_thread', text: words.buttons.newThread, value: turnId });
+}
+
 function note(text: string, button: { action_id: string; text: string; value: string }): RenderedMessage {
   const element: ButtonElement = { ...button, type: 'button', text: plainText(button.text) };
   return {

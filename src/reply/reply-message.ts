@@ -42,6 +42,8 @@ export interface ReplyState {
   breaks?: readonly number[] | undefined;
   /** Messages that the answer may take; the rest is for a file. 12 when left out. */
   mostMessages?: number | undefined;
+  /** The message was refused for what was chosen: it can be chosen anew rather than tried again. */
+  offer?: 'choose' | undefined;
 }
 
 export const MESSAGES_MOST = 12;
@@ -76,7 +78,7 @@ const USUAL_WORDS: Record<ReplyPhase, string> = {
 
 /**
  * The messages of a reply: the answer's parts, and below the last one the notes, the progress line and the buttons
- * (`stop`, `continue`, `retry`, `steps`; their value is the turn's id). `draft` saves work where the same reply is rendered
+ * (`stop`, `continue`, `retry`, `choose_again`, `steps`; their value is the turn's id). `draft` saves work where the same reply is rendered
  * again; the messages are the same without it.
  */
 export function renderReply(state: ReplyState, draft: Draft = new Draft()): RenderedMessage[] {
@@ -163,19 +165,19 @@ function fewNotes(notes: readonly string[]): string {
   return text;
 }
 
-type ReplyAction = 'stop' | 'continue' | 'retry' | 'steps';
+type ReplyAction = 'stop' | 'continue' | 'retry' | 'choose_again' | 'steps';
 
 function actionsFor(state: ReplyState): ActionsBlock | undefined {
   const actions: ReplyAction[] = [];
   if (state.phase === 'length') actions.push('continue');
-  if (state.phase === 'failed') actions.push('retry');
+  if (state.phase === 'failed') actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
   if (STOPPABLE.has(state.phase)) actions.push('stop');
   if (SETTLED.has(state.phase) && state.blocks.some(({ kind }) => kind === 'tool_use')) actions.push('steps');
   if (actions.length === 0) return undefined;
   const elements = actions.map((action) => ({
     type: 'button' as const,
     action_id: action,
-    text: plainText(words.buttons[action]),
+    text: plainText(action === 'choose_again' ? words.buttons.chooseAgain : words.buttons[action]),
     value: state.turnId,
   }));
   return { type: 'actions', elements };

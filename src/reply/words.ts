@@ -59,6 +59,8 @@ export const buttons = {
   earlierSteps: 'Earlier steps',
   laterSteps: 'Later steps',
   close: 'Close',
+  chooseAgain: 'Choose again',
+  newThread: 'Start a new thread',
 } as const;
 
 export const editedTooLate =
@@ -109,6 +111,21 @@ export function rejected(said: string): string {
 export function unknownSkill(name: string): string {
   return `The agent has no skill called “${shorten(name, 100)}”. Your message was not sent; somebody who looks after the app has to change the skill.`;
 }
+
+/** The service knows no skill of the name that somebody typed. */
+export function unknownChosenSkill(name: string): string {
+  return `The agent has no skill called “${shorten(name, 100)}”. Your message was not sent: choose again, nothing has to be typed anew.`;
+}
+
+/** The service does not take the model that was chosen, with its own words where it gave any. */
+export function unknownModel(name: string, said: string): string {
+  return `The agent service does not take the model “${shorten(name, 100)}”${withWords(said)} Your message was not sent: choose again, nothing has to be typed anew.`;
+}
+
+export const modelIsFixed =
+  'This thread keeps the model that it began with, so I sent your message without the change. Another model needs a new thread.';
+export const choicesAreFixed =
+  'This thread keeps what was chosen when it began, so I sent your message without the change. A new thread can begin differently.';
 
 /** To the asker directly, in mrkdwn, when the reply was deleted or the channel closed; `channel` is Slack's id. */
 export function replyLost(channel: string): string {

@@ -64,6 +64,12 @@ export class Oblivion {
         update messages set words = null, person = ''
         where workspace = ${workspace} and person = ${person}`.execute(trx);
       await sql`
+        update messages set words = words - 'about'
+        where workspace = ${workspace} and words -> 'about' ->> 'user' = ${person}`.execute(trx);
+      await sql`
+        delete from starts where workspace = ${workspace} and (person = ${person}
+          or source -> 'about' ->> 'user' = ${person} or words -> 'about' ->> 'user' = ${person})`.execute(trx);
+      await sql`
         update turns set content = null, file_notes = null, asker = ''
         where workspace = ${workspace} and asker = ${person}`.execute(trx);
       await sql`

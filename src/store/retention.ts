@@ -32,6 +32,10 @@ export class Retention {
       await this.#run(sql`delete from catch_ups where noted_at < now() - interval '3 days'`),
       await this.#run(sql`delete from receivers where held_until < now() - interval '1 hour'`),
       await this.#run(sql`delete from uploads where begun_at < now() - interval '7 days'`),
+      // A form that nobody sent is dropped with what it is about; one that could not be posted was given up long ago.
+      await this.#run(sql`
+        delete from starts where made_at < now() - case state
+          when 'draft' then interval '2 hours' else interval '2 days' end`),
       await this.#run(sql`delete from watches where until_at < now() - interval '1 day'`),
       await this.#run(sql`
         update messages set words = null where (workspace, channel, ts) in (

@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import { Admissions } from './admissions.ts';
 import { Audit } from './audit.ts';
 import { CatchUps } from './catch-ups.ts';
+import { ChannelTasks } from './channel-tasks.ts';
 import { Channels } from './channels.ts';
 import { Messages } from './messages.ts';
 import { Oblivion } from './oblivion.ts';
@@ -11,6 +12,7 @@ import { Receivers } from './receivers.ts';
 import { Results } from './results.ts';
 import { Retention } from './retention.ts';
 import { SlackFiles } from './slack-files.ts';
+import { Starts } from './starts.ts';
 import { Strays } from './strays.ts';
 import type { Tables } from './tables.ts';
 import { Threads } from './threads.ts';
@@ -27,6 +29,7 @@ export class Store {
   readonly catchUps: CatchUps;
   readonly audit: Audit;
   readonly channels: Channels;
+  readonly channelTasks: ChannelTasks;
   readonly messages: Messages;
   readonly oblivion: Oblivion;
   readonly posts: Posts;
@@ -35,6 +38,7 @@ export class Store {
   readonly results: Results;
   readonly retention: Retention;
   readonly slackFiles: SlackFiles;
+  readonly starts: Starts;
   readonly strays: Strays;
   readonly threads: Threads;
   readonly turns: Turns;
@@ -51,6 +55,7 @@ export class Store {
     this.catchUps = new CatchUps(db);
     this.audit = new Audit(db);
     this.channels = new Channels(db);
+    this.channelTasks = new ChannelTasks(db);
     this.messages = new Messages(db);
     this.oblivion = new Oblivion(db);
     this.posts = new Posts(db);
@@ -59,6 +64,7 @@ export class Store {
     this.results = new Results(db);
     this.retention = new Retention(db);
     this.slackFiles = new SlackFiles(db);
+    this.starts = new Starts(db);
     this.strays = new Strays(db);
     this.threads = new Threads(db);
     this.turns = new Turns(db, onStep);

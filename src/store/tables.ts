@@ -9,8 +9,10 @@ import type {
   UploadTable,
   WatchTable,
 } from './tables-files.ts';
+import type { Choices, StartTable } from './tables-starting.ts';
 
 export type { SlackFileState } from './tables-files.ts';
+export type { Choices } from './tables-starting.ts';
 
 /** A Slack ts, `numeric(16,6)`: compares as a number and comes back as a string with six decimals. */
 export type SlackTs = string;
@@ -60,6 +62,8 @@ export interface ThreadTable {
   project_id: string | null;
   task_id: string | null;
   task_title: string | null;
+  /** The model that the task was asked for with; null: the service's own choice. */
+  model: string | null;
   /** Set just before the task is started, cleared when the outcome is known. */
   task_intended_at: MaybeTime;
   /** People whose messages were sent to the task, in the order of their first. */
@@ -75,6 +79,12 @@ export interface Words {
   text: string;
   blocks?: unknown[];
   files?: unknown[];
+  /** Of messages that apps wrote, and of forwarded ones. */
+  attachments?: unknown[];
+  /** What was chosen in a form; it goes before what is typed in the text. */
+  choices?: Choices;
+  /** The message that is asked about, as Slack gave it. */
+  about?: Record<string, unknown>;
 }
 
 /**
@@ -271,6 +281,7 @@ export interface Tables extends EngineTables {
   upload_parts: UploadPartTable;
   slack_files: SlackFileTable;
   watches: WatchTable;
+  starts: StartTable;
 }
 
 export type Thread = Selectable<ThreadTable>;
@@ -279,3 +290,4 @@ export type Turn = Selectable<TurnTable>;
 export type Post = Selectable<PostTable>;
 export type SlackFileRow = Selectable<SlackFileTable>;
 export type Watch = Selectable<WatchTable>;
+export type Start = Selectable<StartTable>;

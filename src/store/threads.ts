@@ -59,8 +59,13 @@ export class Threads {
   }
 
   /** Records that a task is about to be started, by its title, before the call. */
-  async intendTask(key: ThreadKey, projectId: string, title: string): Promise<void> {
-    await this.#change(key, { project_id: projectId, task_title: title, task_intended_at: new Date() });
+  async intendTask(
+    key: ThreadKey,
+    projectId: string,
+    { title, model }: { title: string; model?: string | undefined },
+  ): Promise<void> {
+    const task = { project_id: projectId, task_title: title, model: model ?? null };
+    await this.#change(key, { ...task, task_intended_at: new Date() });
   }
 
   /** The task was surely not started. */
@@ -126,7 +131,9 @@ export class Threads {
 
   async #change(
     key: ThreadKey,
-    values: Partial<Pick<Thread, 'began_ts' | 'dormant' | 'project_id' | 'task_title' | 'task_intended_at'>>,
+    values: Partial<
+      Pick<Thread, 'began_ts' | 'dormant' | 'project_id' | 'task_title' | 'model' | 'task_intended_at'>
+    >,
   ): Promise<void> {
     await this.#db
       .updateTable('threads')

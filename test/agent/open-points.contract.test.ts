@@ -175,6 +175,7 @@ describe('a task and its messages', () => {
   it('start with documented fields only, unless more is asked for', async () => {
     const dialect = dialectSchema.parse({
       noFallbackField: 'disable_fallback',
+      autoModeField: 'auto_mode',
       sendMessageModelField: 'model',
     });
     const { service, client, projectId } = await pair({ unknownFields: 'refused' }, { dialect });

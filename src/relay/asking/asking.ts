@@ -1,15 +1,19 @@
 import type { AgentClient } from '../../agent/client.ts';
-import { AgentBusyError, AgentNotFoundError } from '../../agent/errors.ts';
+import { AgentBusyError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
+import { fixedNote } from '../../reply/notes.ts';
 import * as words from '../../reply/words.ts';
-import type { FileNote, Thread, Turn } from '../../store/tables.ts';
+import type { Choices, FileNote, Thread, Turn } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { type Attachments, type UploadProgress, uploadAttachments } from '../files/attachments.ts';
 import { TurnEnds } from '../interruption.ts';
 import { channelProject } from './project.ts';
-import { freezeQuestion, messageOf, readQuestion } from './question.ts';
+import { choicesIn, freezeQuestion, messageOf, readQuestion } from './question.ts';
 import { type Delivered, deliver } from './sending.ts';
-import { threadTask } from './task.ts';
+import { type TaskStart, threadTask } from './task.ts';
+
+/** The service's answer to a value that it does not know. */
+const unprocessable = 422;
 
 /** What the thread is told while a message is brought to the service, and how patiently that is tried. */
 export interface AskingManner {
@@ -42,13 +46,16 @@ export class Asking {
     const projectId = await patiently(async () =>
       channelProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
     );
+    const isBegun = await this.#isBegun();
     const taskId = await patiently(() => this.#task(projectId));
+    const isFresh = this.#turn.content === null;
     while (this.#turn.content === null) {
       const brought = await this.#attach(projectId);
       this.#turn = await patiently(async () =>
         freezeQuestion(this.#parts, this.#workspace, await this.#thread(), this.#turn, brought, this.#lease),
       );
     }
+    if (isFresh && isBegun) await this.#tellWhatIsFixed();
     this.#manner.step('working');
     const agent = this.#parts.agent((await this.#thread()).account);
     return patiently(() => this.#deliver(agent, taskId));
@@ -58,8 +65,46 @@ export class Asking {
     const thread = await this.#thread();
     if (thread.task_id !== null) return thread.task_id;
     const message = await messageOf(this.#parts, this.#turn);
-    const { title } = await readQuestion(this.#parts, this.#workspace, thread, message, this.#lease);
-    return threadTask(this.#parts, thread, projectId, title, this.#lease);
+    const question = await readQuestion(this.#parts, this.#workspace, thread, message, this.#lease);
+    const start = await this.#startOf(question);
+    try {
+      return await threadTask(this.#parts, thread, projectId, start, this.#lease);
+    } catch (error) {
+      if (error instanceof AgentRejectedError && error.status === unprocessable && start.model !== undefined)
+        throw new TurnEnds('refused', words.unknownModel(start.model, error.words), error, 'choose');
+      throw error;
+    }
+  }
+
+  /** Whether the thread's task was begun by an earlier message: what holds for the whole of it is fixed. */
+  async #isBegun(): Promise<boolean> {
+    const { task_id, writers } = await this.#thread();
+    return task_id !== null && writers.length > 0;
+  }
+
+  async #startOf({ title, choices }: { title: string; choices: Choices }): Promise<TaskStart> {
+    const { workspace, channel } = this.#turn;
+    const usual = choices.model === undefined ? await this.#parts.store.channels.get(workspace, channel) : null;
+    return {
+      title,
+      model: choices.model ?? usual?.model ?? undefined,
+      noFallback: choices.noFallback,
+      autoMode: choices.mode === 'auto' ? true : undefined,
+      planMode: choices.mode === 'plan' ? true : undefined,
+    };
+  }
+
+  /** What holds for a whole task is fixed at its start: a note says so, and offers a new thread. */
+  async #tellWhatIsFixed(): Promise<void> {
+    const { words: said } = await messageOf(this.#parts, this.#turn);
+    if (said === null) return;
+    const { skill: _, ...fixed } = choicesIn(said, this.#workspace.bot.userId, this.#parts.settings.offers);
+    if (Object.keys(fixed).length === 0) return;
+    const { channel, root: threadTs, asker: user, id } = this.#turn;
+    const message = fixedNote(id, Object.hasOwn(fixed, 'model'));
+    this.#workspace.posting
+      .ephemeral({ channel, user, threadTs, message })
+      .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'a note on what is fixed was left out'));
   }
 
   /** Brings files that were shared without words to the service: they wait there for the thread's next message. */
@@ -109,9 +154,11 @@ export class Asking {
           throw new TurnEnds('refused', words.taskTakesNoMore, error);
         }
       }
-      const { skill } = this.#parts.settings;
-      if (error instanceof AgentNotFoundError && skill !== undefined && (await exists(agent, taskId))) {
-        throw new TurnEnds('refused', words.unknownSkill(skill), error);
+      const { skill } = turn;
+      if (error instanceof AgentNotFoundError && skill !== null && (await exists(agent, taskId))) {
+        if (skill === this.#parts.settings.skill)
+          throw new TurnEnds('refused', words.unknownSkill(skill), error);
+        throw new TurnEnds('refused', words.unknownChosenSkill(skill), error, 'choose');
       }
       throw error;
     }

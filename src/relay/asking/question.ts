@@ -1,10 +1,11 @@
 import * as words from '../../reply/words.ts';
-import type { FileNote, Message, Thread, Turn, Words } from '../../store/tables.ts';
+import type { Choices, FileNote, Message, Thread, Turn, Words } from '../../store/tables.ts';
 import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { type Attachments, filesIn } from '../files/attachments.ts';
 import { TurnEnds } from '../interruption.ts';
+import { type OfferedFlags, readFlags } from '../reading/flags.ts';
 import { mentions } from '../reading/mentions.ts';
 import { fileNames, type MessageToRead, readMessage } from '../reading/message.ts';
 import { type IdsToName, idsIn, type Names } from '../reading/names.ts';
@@ -19,9 +20,14 @@ const mostReadBack = 2_000;
 export interface Question {
   /** As people read it, with the transcript of a human thread before it where it stands in one. */
   text: string;
-  /** A title for the task. */
+  /** A title for the task: the chosen one, or one made of the text. */
   title: string;
+  /** What was chosen, in a form or by flags at the beginning of the text. */
+  choices: Choices;
 }
+
+const nobody: Names = { person: () => undefined, channel: () => undefined, usergroup: () => undefined };
+const everyFlag: OfferedFlags = { noFallback: true, autoMode: true, planMode: true };
 
 /** The person's message that a turn is about. Throws TurnEnds where it is not there any more. */
 export async function messageOf(parts: RelayParts, turn: Turn): Promise<Message> {
@@ -31,14 +37,23 @@ export async function messageOf(parts: RelayParts, turn: Turn): Promise<Message>
   return message;
 }
 
-/** Whether a message asks nothing: no text beside the mention, and no file. */
+/** Whether a message asks nothing: no text beside the mention and the flags, no file, and no message it is about. */
 export function asksNothing(words: Words, botUserId: string): boolean {
-  return (words.files ?? []).length === 0 && mentions(readMessage(words), botUserId).isEmptyAfterMention;
+  if ((words.files ?? []).length > 0 || words.about !== undefined) return false;
+  const message = readMessage(words);
+  if (mentions(message, botUserId).isEmptyAfterMention) return true;
+  return readFlags(readable(message, nobody, botUserId), everyFlag).text === '';
 }
 
 /** Whether a message is files and nothing else. */
 export function isFilesOnly(words: Words, botUserId: string): boolean {
+  if (words.about !== undefined || words.choices !== undefined) return false;
   return filesIn(words).length > 0 && mentions(readMessage(words), botUserId).isEmptyAfterMention;
+}
+
+/** What a message chooses; names of people in it are not looked up. */
+export function choicesIn(words: Words, botUserId: string, offered: OfferedFlags): Choices {
+  return words.choices ?? readFlags(readable(readMessage(words), nobody, botUserId), offered).choices;
 }
 
 /** Reads a waiting message as people read it. */
@@ -49,13 +64,18 @@ export async function readQuestion(
   message: Message,
   lease: Lease,
 ): Promise<Question> {
-  const words = readMessage(message.words ?? { text: '' });
+  const said = message.words ?? { text: '' };
+  const words = readMessage(said);
   const opensMidThread = message.ts === thread.began_ts && message.ts !== message.root;
-  const before = opensMidThread ? await readBefore(workspace, message, lease) : [];
+  const about = said.about === undefined ? undefined : readMessage(said.about);
+  const before = about ? [about] : opensMidThread ? await readBefore(workspace, message, lease) : [];
   const names = await namesFor(workspace, idsIn(words, ...before));
-  const text = readable(words, names, workspace.bot.userId);
-  const title = taskTitle(text, fileNames(words));
-  if (before.length === 0) return { text, title };
+  const flagged = readFlags(readable(words, names, workspace.bot.userId), parts.settings.offers);
+  const choices = said.choices ?? flagged.choices;
+  const isBare = about !== undefined && flagged.text === '';
+  const text = isBare ? readable(about, names, workspace.bot.userId) : flagged.text;
+  const title = choices.title ?? taskTitle(text, fileNames(words));
+  if (before.length === 0 || isBare) return { text, title, choices };
   const quotation = transcript({
     messages: before,
     names,
@@ -63,7 +83,7 @@ export async function readQuestion(
     most: parts.settings.transcriptMessages,
     maxCharacters: parts.settings.transcriptCharacters,
   });
-  return { text: withTranscript(quotation, text), title };
+  return { text: withTranscript(quotation, text), title, choices };
 }
 
 /**
@@ -104,6 +124,7 @@ export async function freezeQuestion(
       return store.turns.record(turn, {
         content: writers.length > 1 ? signed(text, name) : text,
         attached,
+        skill: question.choices.skill ?? parts.settings.skill ?? null,
         ...(shown.length === 0 ? {} : { file_notes: shown }),
       });
     });

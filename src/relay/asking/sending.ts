@@ -41,7 +41,6 @@ export async function deliver(
   const intended = await store.turns.record(turn, {
     send_after_id: last?.id ?? '',
     send_intended_at: new Date(),
-    skill: parts.settings.skill ?? null,
   });
   const abort = new AbortController();
   const watch = new AbortController();
@@ -51,7 +50,7 @@ export async function deliver(
     {
       content: turn.content ?? '',
       fileIds: turn.attached ?? [],
-      ...(parts.settings.skill === undefined ? {} : { skill: parts.settings.skill }),
+      ...(turn.skill === null ? {} : { skill: turn.skill }),
     },
     { guard: lease, signal },
   );

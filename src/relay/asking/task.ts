@@ -1,4 +1,5 @@
 import { AgentError } from '../../agent/errors.ts';
+import type { NewTask } from '../../agent/options.ts';
 import type { Thread } from '../../store/tables.ts';
 import type { RelayParts } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
@@ -6,6 +7,9 @@ import { pause } from '../patience.ts';
 
 /** A start whose answer is not here after so long (ms) is surely over: a lease, and the way to the service. */
 const overAfterMs = 10_000;
+/** What a task is started with, beside its project. */
+export type TaskStart = Omit<NewTask, 'projectId' | 'initialMessages'>;
+
 /** How far the service's clock may be behind ours (ms). */
 const clockSkewMs = 2_000;
 
@@ -18,7 +22,7 @@ export async function threadTask(
   parts: RelayParts,
   thread: Thread,
   projectId: string,
-  title: string,
+  start: TaskStart,
   lease: Lease,
 ): Promise<string> {
   if (thread.task_id !== null) return thread.task_id;
@@ -41,9 +45,9 @@ export async function threadTask(
       return adoptable(parts, thread, projectId);
     }
   }
-  await store.threads.intendTask(thread, projectId, title);
+  await store.threads.intendTask(thread, projectId, start);
   try {
-    const task = await agent.startTask({ projectId, title }, { guard: lease });
+    const task = await agent.startTask({ projectId, ...start }, { guard: lease });
     // Where this process was frozen meanwhile, the thread may have another by now.
     const bound = await store.threads.bindTask(thread, task.id);
     log.info({ task: task.id }, 'task started');

@@ -64,6 +64,7 @@ export class ReplyState {
   /** The message is at the service. */
   #arrived = false;
   #elapsedMs = 0;
+  #offer: 'choose' | undefined;
 
   constructor(turn: Turn, limits: { files: FileLimits; replyMessages: number }, onChange: () => void) {
     this.#turnId = turn.id;
@@ -174,8 +175,9 @@ export class ReplyState {
   }
 
   /** The turn ends before its reply has settled. */
-  end(outcome: TurnOutcome, sentence: string): void {
+  end(outcome: TurnOutcome, sentence: string, offer?: 'choose'): void {
     this.#phase = endPhase[outcome] ?? 'failed';
+    this.#offer = offer;
     this.#trouble = undefined;
     this.#sentence = sentence;
     this.#touch();
@@ -219,6 +221,7 @@ export class ReplyState {
       notes: [...this.#fileLines(), ...this.#system],
       ...(sentence === undefined ? {} : { sentence }),
       mostMessages: this.#mostMessages,
+      offer: this.#offer,
     };
   }
 

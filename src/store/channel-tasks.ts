@@ -1,0 +1,111 @@
+import { type Kysely, sql } from 'kysely';
+import type { SlackTs, Tables } from './tables.ts';
+
+/** A turn that is not over. */
+export interface RunningTask {
+  turn: string;
+  root: SlackTs;
+  title: string | null;
+  /** Somebody asked for a stop already. */
+  stopping: boolean;
+  startedAt: Date;
+}
+
+/** A thread of a channel that has a task, or is about to get one. */
+export interface ListedTask {
+  root: SlackTs;
+  title: string | null;
+  running: boolean;
+  /** How its last turn ended. */
+  outcome: string | null;
+  usedAt: Date;
+}
+
+/** What a channel's tasks are up to. */
+export class ChannelTasks {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** What works for a person in a channel, newest first. */
+  async runningFor(
+    { workspace, channel, person }: { workspace: string; channel: string; person: string },
+    most: number,
+  ): Promise<RunningTask[]> {
+    return this.#running(workspace, channel)
+      .where((where) => where.or([where('turns.asker', '=', person), where('threads.starter', '=', person)]))
+      .select([
+        'turns.id as turn',
+        'turns.root',
+        'threads.task_title as title',
+        'turns.started_at as startedAt',
+        sql<boolean>`turns.stop_asked_at is not null`.as('stopping'),
+      ])
+      .orderBy('turns.started_at', 'desc')
+      .limit(most)
+      .execute();
+  }
+
+  /** How many turns are at work in a channel, whoever asked for them. */
+  async running(workspace: string, channel: string): Promise<number> {
+    const { count } = await this.#running(workspace, channel)
+      .select(sql<number>`count(*)::int`.as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /** A channel's threads that have a task, the one that was used last first. */
+  async newest(workspace: string, channel: string, most: number): Promise<ListedTask[]> {
+    return this.#db
+      .selectFrom('threads')
+      .select((select) => [
+        'root',
+        'task_title as title',
+        'last_used_at as usedAt',
+        select
+          .exists(
+            select
+              .selectFrom('turns')
+              .select('turns.id')
+              .whereRef('turns.workspace', '=', 'threads.workspace')
+              .whereRef('turns.channel', '=', 'threads.channel')
+              .whereRef('turns.root', '=', 'threads.root')
+              .where('turns.finished_at', 'is', null),
+          )
+          .$castTo<boolean>()
+          .as('running'),
+        select
+          .selectFrom('turns')
+          .select('turns.outcome')
+          .whereRef('turns.workspace', '=', 'threads.workspace')
+          .whereRef('turns.channel', '=', 'threads.channel')
+          .whereRef('turns.root', '=', 'threads.root')
+          .orderBy('turns.started_at', 'desc')
+          .limit(1)
+          .as('outcome'),
+      ])
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .where('task_id', 'is not', null)
+      .orderBy('last_used_at', 'desc')
+      .limit(most)
+      .execute();
+  }
+
+  #running(workspace: string, channel: string) {
+    return this.#db
+      .selectFrom('turns')
+      .innerJoin('threads', (join) =>
+        join
+          .onRef('threads.workspace', '=', 'turns.workspace')
+          .onRef('threads.channel', '=', 'turns.channel')
+          .onRef('threads.root', '=', 'turns.root'),
+      )
+      .where('turns.workspace', '=', workspace)
+      .where('turns.channel', '=', channel)
+      .where('turns.settled_at', 'is', null)
+      .where('turns.finished_at', 'is', null);
+  }
+}

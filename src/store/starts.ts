@@ -1,0 +1,131 @@
+import { type Kysely, sql } from 'kysely';
+import { jsonText } from './json-text.ts';
+import type { SlackTs, Start, Tables, Words } from './tables.ts';
+
+/** How long one process has for a post (ms): longer than the call may take. */
+const holdMs = 20_000;
+
+/** Names one form. */
+export interface StartKey {
+  workspace: string;
+  id: string;
+}
+
+/** What a form is about that is shown before it is sent. */
+export interface DraftStart extends StartKey {
+  person: string;
+  channel: string;
+  root: SlackTs | null;
+  ts: SlackTs | null;
+  turn: string | null;
+  source: Words | null;
+}
+
+/** What people begin with a form. Each form is carried out once, however often it is sent. */
+export class Starts {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  async get({ workspace, id }: StartKey): Promise<Start | undefined> {
+    return this.#db
+      .selectFrom('starts')
+      .selectAll()
+      .where('workspace', '=', workspace)
+      .where('id', '=', id)
+      .executeTakeFirst();
+  }
+
+  /** Keeps what an open form is about. */
+  async draft(draft: DraftStart): Promise<void> {
+    const source = draft.source === null ? null : jsonText(draft.source);
+    await this.#db
+      .insertInto('starts')
+      .values({ ...draft, source, state: 'draft' })
+      .onConflict((conflict) => conflict.columns(['workspace', 'id']).doNothing())
+      .execute();
+  }
+
+  /**
+   * Takes a question on that is to be posted into a channel, and holds it for this process; undefined where the same
+   * form was sent before.
+   */
+  async toPost(
+    start: StartKey & { person: string; channel: string; words: Words },
+  ): Promise<Start | undefined> {
+    const { channel, person } = start;
+    const set = { state: 'posting' as const, channel, person, words: jsonText(start.words), held_until: held() };
+    return this.#db
+      .insertInto('starts')
+      .values({ workspace: start.workspace, id: start.id, ...set })
+      .onConflict((conflict) =>
+        conflict.columns(['workspace', 'id']).doUpdateSet(set).where('starts.state', '=', 'draft'),
+      )
+      .returningAll()
+      .executeTakeFirst();
+  }
+
+  /** Slack would surely not take the post: the form may be sent again. */
+  async backToDraft(key: StartKey): Promise<void> {
+    await this.#change(key)
+      .set({ state: 'draft', words: null, intended_at: null, held_until: null })
+      .where('state', '=', 'posting')
+      .execute();
+  }
+
+  /** The post is about to be sent; the first time counts. */
+  async intend(key: StartKey): Promise<void> {
+    await this.#change(key)
+      .set({ intended_at: sql<Date>`coalesce(intended_at, clock_timestamp())` })
+      .execute();
+  }
+
+  /** The post was surely not sent, and may be later. */
+  async forgetIntent(key: StartKey): Promise<void> {
+    await this.#change(key).set({ intended_at: null }).execute();
+  }
+
+  /** The form is carried out; false where it was before. Its words are not needed any more. */
+  async finish(key: StartKey): Promise<boolean> {
+    const row = await this.#change(key)
+      .set({ state: 'done', source: null, words: null })
+      .where('state', '!=', 'done')
+      .returning('id')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Questions that no process is posting any more, held for this one from now on. */
+  async leftOver(most: number): Promise<Start[]> {
+    return this.#db
+      .updateTable('starts')
+      .set({ held_until: held() })
+      .where((where) =>
+        where(
+          where.refTuple('workspace', 'id'),
+          'in',
+          where
+            .selectFrom('starts')
+            .select(['workspace', 'id'])
+            .where('state', '=', 'posting')
+            .where('held_until', '<', sql<Date>`clock_timestamp()`)
+            .limit(most)
+            .forUpdate()
+            .skipLocked()
+            .$asTuple('workspace', 'id'),
+        ),
+      )
+      .returningAll()
+      .execute();
+  }
+
+  #change({ workspace, id }: StartKey) {
+    return this.#db.updateTable('starts').where('workspace', '=', workspace).where('id', '=', id);
+  }
+}
+
+function held() {
+  return sql<Date>`clock_timestamp() + ${holdMs} * interval '1 millisecond'`;
+}

@@ -1,0 +1,46 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { SlackTs, Words } from './tables.ts';
+
+type MaybeTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+type MaybeJson<T> = ColumnType<T | null, string | null | undefined, string | null>;
+
+/** How a task is to be begun, and how its first message is sent; what is left out is as usual. */
+export interface Choices {
+  title?: string;
+  /** `standard`, `fast`, `max`, or whatever somebody typed. */
+  model?: string;
+  /** Id or name. */
+  skill?: string;
+  /** Fail rather than use a fallback model. */
+  noFallback?: boolean;
+  mode?: 'auto' | 'plan';
+}
+
+/**
+ * draft: its form is open; posting: the question is to be posted into the channel; done: it is in its thread.
+ */
+export type StartState = 'draft' | 'posting' | 'done';
+
+/** What somebody begins with a form, until it is in its thread. */
+export interface StartTable {
+  workspace: string;
+  id: string;
+  state: StartState;
+  person: string;
+  channel: string;
+  /** The thread that it goes into; null: a new one, below a post of ours. */
+  root: SlackTs | null;
+  /** When the form was asked for: the ts that its message gets in the thread. */
+  ts: SlackTs | null;
+  /** The turn whose question is asked again. */
+  turn: string | null;
+  /** What the form is about: the message that was chosen, or that is asked again. */
+  source: MaybeJson<Words>;
+  /** What is asked, once the form was sent. */
+  words: MaybeJson<Words>;
+  /** When our post was first about to be sent. */
+  intended_at: MaybeTime;
+  /** Until when a process is at it. */
+  held_until: MaybeTime;
+  made_at: Generated<Date>;
+}

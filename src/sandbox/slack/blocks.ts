@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import generated from './blocks.generated.json' with { type: 'json' };
+import { inputProblem } from './inputs.ts';
 import { type Block, isFields } from './model.ts';
 import { explainedRefusal, Refusal } from './refusal.ts';
 import { TEXT_FIELDS } from './shown.ts';
@@ -150,6 +151,8 @@ function problemOf(block: Record<string, unknown>, type: string): string | undef
   if (type === 'container' && block.title === undefined && block.rich_text_title === undefined) {
     return 'one of title or rich_text_title is required';
   }
+  const input = type === 'input' ? inputProblem(block) : undefined;
+  if (input !== undefined) return input;
   if (type === 'task_card' && block.status === 'pending') return 'status pending is for tasks of a plan';
   const url = urls(block).find((one) => !/^https?:\/\/[^\s]+$/.test(one));
   return url === undefined ? undefined : `invalid url: ${url.slice(0, 100)}`;

@@ -1,3 +1,4 @@
+import { initialValues } from './inputs.ts';
 import { type Block, type Fields, isFields } from './model.ts';
 
 /** Gives a file object for an id; undefined where there is no such file. */
@@ -106,7 +107,7 @@ export function filledIn(
     for (const { element } of elements(blockId, [block.element, block.elements, block.accessory])) {
       if (STATELESS.includes(String(element.type))) continue;
       const actionId = String(element.action_id);
-      const given = values[`${blockId}/${actionId}`] ?? values[actionId] ?? [];
+      const given = values[`${blockId}/${actionId}`] ?? values[actionId] ?? initialValues(element);
       const state = { type: element.type, ...chosen(element, [given].flat(), fileOf) };
       filled[blockId] = { ...filled[blockId], [actionId]: state };
     }

@@ -40,10 +40,16 @@ const LIMITS: Record<
   'InputBlock.label': { text: [1, 2000] },
   'MarkdownBlock.text': { length: [1, 12000] },
   'MrkdwnElement.text': { length: [1, 3000] },
+  'MrkdwnOption.description': { text: [1, 75] },
   'MrkdwnOption.text': { text: [1, 75] },
+  'MrkdwnOption.value': { length: [1, 150] },
   'Overflow.options': { items: [1, 5] },
   'PlainTextElement.text': { length: [1, 3000] },
+  'PlainTextInput.initial_value': { length: [1, 3000] },
+  'PlainTextInput.placeholder': { text: [1, 150] },
+  'PlainTextOption.description': { text: [1, 75] },
   'PlainTextOption.text': { text: [1, 75] },
+  'PlainTextOption.value': { length: [1, 150] },
   'PlanBlock.title': { length: [1, 256] },
   'RadioButtons.options': { items: [1, 10] },
   'RawTextElement.text': { length: [1, 10000] },
@@ -76,7 +82,7 @@ if (unused.size > 0) throw new Error(`No such fields in @slack/types: ${[...unus
 withoutFreeForm(definitions);
 writeFileSync(
   new URL('./blocks.generated.json', import.meta.url),
-  `${JSON.stringify({ definitions }, (key, value: unknown) => (key === 'description' ? undefined : value))}\n`,
+  `${JSON.stringify({ definitions }, (key, value: unknown) => (isComment(key, value) ? undefined : value))}\n`,
 );
 
 function limit(name: string, definition: unknown): void {
@@ -104,6 +110,11 @@ function limit(name: string, definition: unknown): void {
       ],
     };
   }
+}
+
+/** What the types say about a field; an option's `description` is a field itself. */
+function isComment(key: string, value: unknown): boolean {
+  return key === 'description' && typeof value === 'string';
 }
 
 /** The types let a plan hold anything (`Record<string, unknown>`); Slack wants task cards. */

@@ -141,7 +141,8 @@ describe('modals and the Home tab', () => {
     app.view('feedback', async ({ ack, view }) => {
       const words = view.state.values.why?.words?.value ?? '';
       said.push(words, view.private_metadata);
-      if (words === '') await ack({ response_action: 'errors', errors: { why: 'Say something' } });
+      if (words === 'hm') await ack({ response_action: 'errors', errors: { why: 'Say more' } });
+      else if (words === 'oh') await ack({ response_action: 'errors', errors: { what: 'Say more' } });
       else await ack();
     });
     const closed: string[] = [];
@@ -154,11 +155,13 @@ describe('modals and the Home tab', () => {
       await until(() => slack.modal(ann) !== undefined);
     };
     await open();
-    await slack.submitView(ann);
+    await expect(slack.submitView(ann)).rejects.toThrow('Slack wants this filled in: Feedback.');
+    await slack.submitView(ann, { words: 'hm' });
     expect(slack.modal(ann)).toBeDefined();
+    expect((await slack.submitView(ann, { words: 'oh' })).acked).toBe(false);
     await slack.submitView(ann, { words: 'good' });
     expect(slack.modal(ann)).toBeUndefined();
-    expect(said).toEqual(['', 'turn-1', 'good', 'turn-1']);
+    expect(said).toEqual(['hm', 'turn-1', 'oh', 'turn-1', 'good', 'turn-1']);
     await open();
     await slack.closeView(ann);
     expect(closed).toEqual(['feedback']);

@@ -1,4 +1,5 @@
 import { filledIn, pressed } from '../elements.ts';
+import { emptyInputs } from '../inputs.ts';
 import type { InteractionResult, ResponseTarget } from '../interactions.ts';
 import { fileJson, messageJson } from '../json.ts';
 import { type Channel, type Fields, isFields, type Person, type Team } from '../model.ts';
@@ -116,7 +117,7 @@ export class Clickers extends Speakers {
   /**
    * Submits the topmost modal. `values` are by action_id (or `block_id/action_id`): text, the value of an option,
    * the id of an uploaded file, or several.
-   * @throws if no modal is open
+   * @throws if no modal is open, or something is left empty that Slack's client asks for
    */
   async submitView(
     personRef: PersonRef,
@@ -124,10 +125,12 @@ export class Clickers extends Speakers {
   ): Promise<InteractionResult> {
     const { person, team, view } = this.topmost(personRef);
     this.fill(view, values);
+    const empty = emptyInputs(view.blocks, view.values);
+    if (empty.length > 0) throw new Error(`Slack wants this filled in: ${empty.join(', ')}.`);
     const payload = { type: 'view_submission', view: this.viewOf(team, view), response_urls: [] };
     const sent = await this.parts.interactions.send(team, person, payload);
-    if (sent.acked) this.answered(team, view, sent.body);
-    return sent;
+    if (!sent.acked || this.answered(team, view, sent.body)) return sent;
+    return { ...sent, acked: false };
   }
 
   /** Closes the topmost modal with its cross. @throws if no modal is open */
@@ -204,17 +207,25 @@ export class Clickers extends Speakers {
     return viewJson(team, view, stack[0], stack[stack.indexOf(view) - 1]);
   }
 
-  /** What the acknowledgement of a submission does: nothing said closes the modal. */
-  private answered(team: Team, view: View, body: unknown): void {
+  /** What the acknowledgement of a submission does: nothing said closes the modal. False where Slack cannot read it. */
+  private answered(team: Team, view: View, body: unknown): boolean {
     const action = isFields(body) ? body.response_action : undefined;
-    if (action === 'errors') return;
+    if (action === 'errors') return isFields(body) && areErrors(view, body.errors);
     const next = isFields(body) ? body.view : undefined;
     if (action === 'update') this.parts.views.update(team, { id: view.id }, undefined, next);
     else if (action === 'push') this.parts.views.push(team, view.user, next);
     else this.parts.views.close(view.user, action === 'clear');
+    return true;
   }
 }
 
 function channelRef(channel: Channel): Fields {
   return { id: channel.id, name: channel.kind === 'im' ? 'directmessage' : channel.name };
+}
+
+/** Errors are sentences by the block_ids of inputs. */
+function areErrors(view: View, errors: unknown): boolean {
+  if (!isFields(errors) || Object.keys(errors).length === 0) return false;
+  const inputs = view.blocks.filter(({ type }) => type === 'input').map((block) => block.block_id);
+  return Object.entries(errors).every(([id, said]) => inputs.includes(id) && typeof said === 'string');
 }

@@ -1,0 +1,49 @@
+import { type Block, type Fields, isFields } from './model.ts';
+
+/** Characters that a text input takes (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
+const TEXT_MOST = 3000;
+
+/** What is wrong with an input block that its types do not tell; undefined where nothing is. */
+export function inputProblem(block: Fields): string | undefined {
+  const { element } = block;
+  if (!isFields(element)) return undefined;
+  const most = element.max_length ?? TEXT_MOST;
+  if (typeof most !== 'number' || most < 1 || most > TEXT_MOST) return `max_length must be 1 to ${TEXT_MOST}`;
+  const { initial_value: initial } = element;
+  if (typeof initial === 'string' && initial.length > most)
+    return `initial_value must be less than ${most + 1} characters`;
+  const options = Array.isArray(element.options) ? element.options.map((one) => JSON.stringify(one)) : [];
+  const chosen = [element.initial_option, element.initial_options].flat().filter((one) => one !== undefined);
+  if (options.length > 0 && chosen.some((one) => !options.includes(JSON.stringify(one))))
+    return 'initial_option must be one of the options';
+  return undefined;
+}
+
+/** The labels of inputs that Slack's client wants filled in before it lets a form be sent. */
+export function emptyInputs(
+  blocks: readonly Block[],
+  values: Record<string, Record<string, Fields>>,
+): string[] {
+  return blocks.flatMap((block) => {
+    if (block.type !== 'input' || block.optional === true) return [];
+    const states = Object.values(values[String(block.block_id)] ?? {});
+    const isFilled = states.some((state) =>
+      Object.entries(state).some(([field, value]) => field !== 'type' && isSomething(value)),
+    );
+    return isFilled ? [] : [isFields(block.label) ? String(block.label.text) : String(block.block_id)];
+  });
+}
+
+function isSomething(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return value !== null && value !== undefined && value !== '';
+}
+
+/** What an element holds before anybody touches it. */
+export function initialValues(element: Fields): string[] {
+  const option = (one: unknown) => (isFields(one) ? [String(one.value)] : []);
+  if (Array.isArray(element.initial_options)) return element.initial_options.flatMap(option);
+  if (element.initial_option !== undefined) return option(element.initial_option);
+  const { initial_conversation: conversation, initial_channel: channel, initial_user: user } = element;
+  return [conversation ?? channel ?? user].flatMap((one) => (typeof one === 'string' ? [one] : []));
+}

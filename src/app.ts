@@ -2,10 +2,13 @@ import type { Logger } from 'pino';
 import { AgentClient } from './agent/client.ts';
 import { offersOf } from './agent/dialect.ts';
 import type { Config } from './config.ts';
+import { type CommandHandlers, listenToCommands, startingHandlers } from './listen/commands.ts';
 import { listenToControls, type Telling } from './listen/controls.ts';
 import { Intake, type IntakeParts } from './listen/intake.ts';
 import { sharingOf } from './listen/sharing.ts';
+import { listenToShortcuts, type TellingDirectly } from './listen/shortcuts.ts';
 import { SlackApp, type Transport } from './listen/slack-app.ts';
+import { listenToStartForm } from './listen/start-modal.ts';
 import { listenToSteps } from './listen/steps.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
 import { type HealthParts, HealthServer } from './operate/health.ts';
@@ -23,10 +26,13 @@ import { Dispatcher } from './relay/dispatcher.ts';
 import { ReadRate } from './relay/showing/read-rate.ts';
 import { destinationOf, ResultLinks, resultsPath } from './relay/showing/result-links.ts';
 import { postLaterResults } from './relay/showing/results.ts';
+import { ChannelOverview } from './relay/starting/channel-overview.ts';
+import { Starting } from './relay/starting/starting.ts';
 import { TaskWatch } from './relay/task-watch.ts';
 import { TurnRunner } from './relay/turn-runner.ts';
 import { Upkeep } from './relay/upkeep.ts';
 import { workspaceOf } from './relay/workspaces.ts';
+import * as words from './reply/words.ts';
 import { type Identity, identify } from './slack/identity.ts';
 import type { Database } from './store/database.ts';
 import { readFigures } from './store/figures.ts';
@@ -181,12 +187,27 @@ async function start(
     log,
   });
   const tell: Telling = (place, sentence) => marks.tell(place, sentence);
+  const starting = new Starting({ ...parts, accountOf: () => settingsAccount });
+  const overview = new ChannelOverview(parts);
+  const commands: CommandHandlers = {
+    ...startingHandlers(starting),
+    status: (typed) => overview.running(typed),
+    stop: (typed) => overview.running(typed),
+    // ---- Handlers of other rooms: the tasks of a channel, and its settings. ----
+    tasks: (typed) => overview.tasks(typed),
+    settings: async () => ({ text: words.command.noSettings, blocks: [] }),
+    // -----------------------------------------------------------------------------
+  };
+  const tellDirectly: TellingDirectly = (id, person, sentence) => starting.tellDirectly(id, person, sentence);
   const slackApp = new SlackApp({
     transport: transportOf(config, store, installation.workspace),
     intake,
     listeners: [
       (app) => listenToSteps(app, new StepsModal(parts), tell, log),
       (app) => listenToControls(app, new Controls(parts), tell, log),
+      (app) => listenToCommands(app, commands, log),
+      (app) => listenToShortcuts(app, starting, { inChannel: tell, directly: tellDirectly }, log),
+      (app) => listenToStartForm(app, starting, tell, log),
     ],
     authorize: async () => ({
       botToken: installation.token,
@@ -237,6 +258,8 @@ async function start(
   const taskWatch = new TaskWatch(parts, [postLaterResults]);
   taskWatch.start();
   undo.push(() => taskWatch.stop());
+  starting.channelStarts.start();
+  undo.push(() => starting.channelStarts.stop());
   upkeep.start();
   undo.push(() => upkeep.stop());
   undo.push(() => slackApp.stop());

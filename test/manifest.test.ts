@@ -19,6 +19,27 @@ const manifest = z.strictObject({
       messages_tab_read_only_enabled: z.boolean(),
     }),
     bot_user: z.strictObject({ display_name: z.string().min(1).max(80), always_online: z.boolean() }),
+    slash_commands: z
+      .array(
+        z.strictObject({
+          command: z.string().regex(/^\/[a-z_-]{1,31}$/),
+          description: z.string().min(1).max(2000),
+          usage_hint: z.string().max(1000).optional(),
+          should_escape: z.boolean(),
+          url: z.url().optional(),
+        }),
+      )
+      .max(50),
+    shortcuts: z
+      .array(
+        z.strictObject({
+          name: z.string().min(1).max(24),
+          type: z.enum(['global', 'message']),
+          callback_id: z.string().min(1).max(255),
+          description: z.string().min(1).max(150),
+        }),
+      )
+      .max(10),
   }),
   oauth_config: z.strictObject({
     redirect_urls: z.array(z.url()).optional(),
@@ -54,6 +75,7 @@ const methods: Readonly<Record<string, readonly string[]>> = {
   'chat.update': ['chat:write'],
   'chat.delete': ['chat:write'],
   'chat.postEphemeral': ['chat:write'],
+  'chat.getPermalink': [],
   'conversations.info': ['channels:read', 'groups:read'],
   'conversations.open': ['im:write'],
   'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
@@ -74,6 +96,7 @@ function complaints(app: Manifest): string[] {
   const used = new Set([
     ...Object.values(methods).flat(),
     ...subscribed.flatMap((event) => events[event] ?? []),
+    ...([...app.features.slash_commands, ...app.features.shortcuts].length > 0 ? ['commands'] : []),
   ]);
   const http = !app.settings.socket_mode_enabled;
   return [
@@ -89,6 +112,9 @@ function complaints(app: Manifest): string[] {
       : []),
     ...(http && app.settings.interactivity.request_url === undefined
       ? ['interactivity needs a request_url']
+      : []),
+    ...(http && app.features.slash_commands.some(({ url }) => url === undefined)
+      ? ['slash commands need a url']
       : []),
   ];
 }
@@ -116,6 +142,18 @@ describe('the manifest', () => {
       messages_tab_enabled: true,
       messages_tab_read_only_enabled: false,
     });
+  });
+});
+
+describe('the command and the shortcuts of the manifest', () => {
+  it('are those that the app listens to', () => {
+    const { slash_commands: commands, shortcuts } = manifest.parse(ours).features;
+    const source = (file: string) =>
+      readFileSync(new URL(`../src/listen/${file}.ts`, import.meta.url), 'utf8');
+    for (const { command } of commands) expect(source('commands')).toContain(`app.command('${command}'`);
+    for (const { callback_id } of shortcuts)
+      expect(source('shortcuts')).toContain(`callback_id: '${callback_id}'`);
+    expect(shortcuts).toHaveLength(source('shortcuts').split('app.shortcut(').length - 1);
   });
 });
 
@@ -149,7 +187,11 @@ describe('the check of the manifest', () => {
     const app = changed(({ settings }) => {
       settings.socket_mode_enabled = false;
     });
-    expect(complaints(app)).toEqual(['events need a request_url', 'interactivity needs a request_url']);
+    expect(complaints(app)).toEqual([
+      'events need a request_url',
+      'interactivity needs a request_url',
+      'slash commands need a url',
+    ]);
   });
 
   it('refuses an unknown key and a text that is too long', () => {

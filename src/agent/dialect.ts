@@ -75,7 +75,11 @@ export interface TaskOffers {
 
 /** What a dialect offers. */
 export function offersOf({ noFallbackField, autoModeField, planModeField }: Dialect): TaskOffers {
-  return { noFallback: noFallbackField !== '', autoMode: autoModeField !== '', planMode: planModeField !== '' };
+  return {
+    noFallback: noFallbackField !== '',
+    autoMode: autoModeField !== '',
+    planMode: planModeField !== '',
+  };
 }
 
 /** The guesses that hold where nothing is set. */

@@ -341,6 +341,120 @@ export function moreNotes(count: number): string {
   return `… and ${count} more.`;
 }
 
+/** The form by which a task is begun: titles and buttons have 24 characters, options and their descriptions 75. */
+export const form = {
+  heading: 'Ask the agent',
+  submit: 'Start',
+  channel: 'Where',
+  channelHint: 'Your question is posted there under your name, and the answer grows in its thread.',
+  question: 'What should the agent do?',
+  optionalQuestion: 'What should the agent do with it?',
+  about: 'About this message:',
+  filesAlong: (names: readonly string[]) => `Goes along: ${names.join(', ')}`,
+  longQuestion: 'Your question is too long to be shown here. It is asked again as it is.',
+  title: 'Title',
+  titleHint: 'Left empty, it is made of your question.',
+  model: 'Model',
+  usualModel: { text: 'As usual', description: 'What this channel or the agent service usually takes' },
+  models: {
+    standard: { text: 'Standard', description: 'Default balance of speed and capability' },
+    fast: { text: 'Fast', description: 'Lower latency, lighter model' },
+    max: { text: 'Max', description: 'Highest capability' },
+  },
+  skill: 'Skill',
+  skillHint: 'The name or the id of a skill; your question is what it works on.',
+  files: 'Files',
+  fallback: 'If the model is not available',
+  noFallback: 'Do not use another one',
+  noFallbackHint: 'The task fails rather than go on with another model.',
+  mode: 'How to work',
+  usualMode: 'As usual',
+  autoMode: 'Go ahead',
+  autoModeHint: 'Without asking back',
+  planMode: 'Plan first',
+  planModeHint: 'Show a plan, and wait for your yes',
+  loading: 'Loading…',
+  over: 'This was asked again already; look further down in the thread.',
+  gone: 'I do not know this message any more. Write your question anew, please.',
+  expired: 'This form was open for too long. Close it and open it anew, please.',
+  threadTaken:
+    'This thread has its task already. Your question starts a new thread in the channel, with the message quoted; to go on with the task, just write in its thread.',
+  slow: 'Slack is slow right now. Your question is kept and posted as soon as possible; you can close this.',
+  posted: 'It is done: your question stands in the channel, and the answer grows in its thread.',
+  noPlace:
+    'I may not write there: the channel is archived, or only some people may post in it. Choose another one.',
+  refused: 'Slack does not take this question as it is. Shorten it, please.',
+} as const;
+
+/** Where the bot is not in a channel; `name` is what the bot is called. */
+export function inviteMe(name: string): string {
+  return `I am not in this conversation yet. Type “/invite @${name}” there, then press Start again; what you typed stays here.`;
+}
+
+/** To somebody directly, in mrkdwn: a question from a form found no place. */
+export function startLost(channel: string, question: string): string {
+  return `I could not post your question in <#${channel}>: I am not in there, or may not write there. This is what you asked:\n${question}`;
+}
+
+export const asks = 'asks:';
+export const asksAbout = 'asks about this message:';
+
+/** What was chosen, in one line below a question; '' where all is as usual. */
+export function chosen(
+  choices: { title?: string; model?: string; skill?: string; noFallback?: boolean; mode?: 'auto' | 'plan' },
+  files: readonly string[],
+): string {
+  const { title, model, skill, noFallback, mode } = choices;
+  const parts = [
+    title === undefined ? '' : `“${shorten(title, 150)}”`,
+    model === undefined ? '' : `model ${shorten(model, 60)}`,
+    noFallback ? 'no other model' : '',
+    skill === undefined ? '' : `skill ${shorten(skill, 100)}`,
+    mode === 'auto' ? 'without asking back' : mode === 'plan' ? 'plan first' : '',
+    files.length === 0
+      ? ''
+      : `with ${shorten(files.map((name) => name.replace(/\s+/g, ' ')).join(', '), 400)}`,
+  ];
+  return capitalised(parts.filter((part) => part !== '').join(' · '));
+}
+
+/** The command's own help, in mrkdwn. */
+export const commandHelp = [
+  'Mention me in a channel with a question, and I pass it to the agent and show its answer in the thread. Or:',
+  '• `/agent new`: ask with a form, and choose model, skill, title and files',
+  '• `/agent status`: what works for you in this channel',
+  '• `/agent stop`: the same, to stop some of it',
+  '• `/agent tasks`: the tasks of this channel',
+  '• `/agent settings`: what holds for this channel',
+  'In a mention you can choose too: `--model max --skill name --title "A title"` before your question. On any message: “Ask the agent about this”, behind its ⋯.',
+].join('\n');
+
+/** What the command answers. */
+export const command = {
+  nothingRuns: 'Nothing of yours is at work in this channel.',
+  othersRun: (count: number) =>
+    count === 1 ? 'Somebody else has one task at work here.' : `Others have ${count} tasks at work here.`,
+  yours: 'At work for you in this channel:',
+  more: 'There are more; these are the newest.',
+  stopping: 'stopping',
+  untitled: 'Getting started',
+  since: (ms: number) => `for ${humanDuration(ms)}`,
+  noTasks: 'There are no tasks in this channel yet. Mention me to begin one.',
+  tasks: 'The newest tasks of this channel:',
+  running: 'working',
+  ended: {
+    completed: 'done',
+    length: 'done, with more to come',
+    cancelled: 'stopped',
+    failed: 'failed',
+    refused: 'not sent',
+    abandoned: 'given up',
+  } as Readonly<Record<string, string>>,
+  noSettings: 'There is nothing to set for this channel yet.',
+  away: 'That did not work just now. Please try again in a moment.',
+  late: 'That took too long, so Slack opens nothing any more. Please try again.',
+} as const;
+
 function isFileReason(reason: string): reason is FileReason {
   return Object.hasOwn(FILE_REASONS, reason);
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { Cache } from './cache.ts';
-import { Refused, SlackError, Throttled, Unauthorized, Unavailable } from './errors.ts';
+import { ChannelGone, Refused, SlackError, Throttled, Unauthorized, Unavailable } from './errors.ts';
 import type { PacedClient } from './paced-client.ts';
 
 /** Who somebody is to this workspace. `unknown` where Slack does not tell: then the answer to any "may they?" is no. */
@@ -63,6 +63,9 @@ const channelAnswer = z.looseObject({
     is_private: flag,
     is_ext_shared: flag,
   }),
+});
+const placeAnswer = z.looseObject({
+  channel: z.looseObject({ is_archived: flag, is_member: flag, is_im: flag, is_mpim: flag }),
 });
 type SlackChannel = z.infer<typeof channelAnswer>['channel'];
 
@@ -135,6 +138,24 @@ export class People {
       }
     };
     return await this.#orUnknown(this.#channels.get(id, load), unknown, signal);
+  }
+
+  /** Whether the bot is in a channel now, and it is open; asked anew each time. Throws a SlackError where Slack is away. */
+  async isIn(id: string): Promise<boolean> {
+    try {
+      const { channel } = await this.#api.call(
+        'conversations.info',
+        { channel: id },
+        { schema: placeAnswer },
+      );
+      return (
+        !channel.is_archived &&
+        (channel.is_member === true || channel.is_im === true || channel.is_mpim === true)
+      );
+    } catch (error) {
+      if (error instanceof ChannelGone || error instanceof Refused) return false;
+      throw error;
+    }
   }
 
   /** A user group's handle without `@`; the id without the scope `usergroups:read`, which the bot can do without. */

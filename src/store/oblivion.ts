@@ -68,7 +68,9 @@ export class Oblivion {
         where workspace = ${workspace} and words -> 'about' ->> 'user' = ${person}`.execute(trx);
       await sql`
         delete from starts where workspace = ${workspace} and (person = ${person}
-          or source -> 'about' ->> 'user' = ${person} or words -> 'about' ->> 'user' = ${person})`.execute(trx);
+          or source -> 'about' ->> 'user' = ${person} or words -> 'about' ->> 'user' = ${person})`.execute(
+        trx,
+      );
       await sql`
         update turns set content = null, file_notes = null, asker = ''
         where workspace = ${workspace} and asker = ${person}`.execute(trx);

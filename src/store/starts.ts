@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { jsonText } from './json-text.ts';
 import type { SlackTs, Start, Tables, Words } from './tables.ts';
@@ -56,7 +57,14 @@ export class Starts {
     start: StartKey & { person: string; channel: string; words: Words },
   ): Promise<Start | undefined> {
     const { channel, person } = start;
-    const set = { state: 'posting' as const, channel, person, words: jsonText(start.words), held_until: held() };
+    const set = {
+      state: 'posting' as const,
+      channel,
+      person,
+      words: jsonText(start.words),
+      holder: randomUUID(),
+      held_until: held(),
+    };
     return this.#db
       .insertInto('starts')
       .values({ workspace: start.workspace, id: start.id, ...set })
@@ -75,11 +83,15 @@ export class Starts {
       .execute();
   }
 
-  /** The post is about to be sent; the first time counts. */
-  async intend(key: StartKey): Promise<void> {
-    await this.#change(key)
-      .set({ intended_at: sql<Date>`coalesce(intended_at, clock_timestamp())` })
-      .execute();
+  /** The post is about to be sent: the first time is noted. False where another process has taken it over. */
+  async intend({ workspace, id, holder }: Start): Promise<boolean> {
+    const row = await this.#change({ workspace, id })
+      .set({ intended_at: sql<Date>`coalesce(intended_at, clock_timestamp())`, held_until: held() })
+      .where('state', '=', 'posting')
+      .where('holder', '=', holder)
+      .returning('id')
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   /** The post was surely not sent, and may be later. */
@@ -101,7 +113,7 @@ export class Starts {
   async leftOver(most: number): Promise<Start[]> {
     return this.#db
       .updateTable('starts')
-      .set({ held_until: held() })
+      .set({ holder: randomUUID(), held_until: held() })
       .where((where) =>
         where(
           where.refTuple('workspace', 'id'),

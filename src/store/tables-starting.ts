@@ -40,7 +40,8 @@ export interface StartTable {
   words: MaybeJson<Words>;
   /** When our post was first about to be sent. */
   intended_at: MaybeTime;
-  /** Until when a process is at it. */
+  /** Who is at it, and until when. */
+  holder: string | null;
   held_until: MaybeTime;
   made_at: Generated<Date>;
 }

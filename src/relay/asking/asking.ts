@@ -84,7 +84,8 @@ export class Asking {
 
   async #startOf({ title, choices }: { title: string; choices: Choices }): Promise<TaskStart> {
     const { workspace, channel } = this.#turn;
-    const usual = choices.model === undefined ? await this.#parts.store.channels.get(workspace, channel) : null;
+    const usual =
+      choices.model === undefined ? await this.#parts.store.channels.get(workspace, channel) : null;
     return {
       title,
       model: choices.model ?? usual?.model ?? undefined,
@@ -104,7 +105,9 @@ export class Asking {
     const message = fixedNote(id, Object.hasOwn(fixed, 'model'));
     this.#workspace.posting
       .ephemeral({ channel, user, threadTs, message })
-      .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'a note on what is fixed was left out'));
+      .catch((error: unknown) =>
+        this.#parts.log.debug({ err: error }, 'a note on what is fixed was left out'),
+      );
   }
 
   /** Brings files that were shared without words to the service: they wait there for the thread's next message. */

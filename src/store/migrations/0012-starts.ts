@@ -15,6 +15,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       source jsonb,
       words jsonb,
       intended_at timestamptz,
+      holder uuid,
       held_until timestamptz,
       made_at timestamptz not null default now(),
       primary key (workspace, id)

@@ -51,7 +51,10 @@ describe('flags at the beginning of a message', () => {
 
   it('takes those without a value where they are offered', () => {
     const { choices, text } = read('--no-fallback --auto --skill s go', all);
-    expect({ choices, text }).toEqual({ choices: { noFallback: true, mode: 'auto', skill: 's' }, text: 'go' });
+    expect({ choices, text }).toEqual({
+      choices: { noFallback: true, mode: 'auto', skill: 's' },
+      text: 'go',
+    });
     expect(read('--plan=yes go', all).choices).toEqual({});
   });
 
@@ -64,8 +67,24 @@ describe('flags at the beginning of a message', () => {
 
 describe('any text', () => {
   it('loses nothing but flags and the space around them', () => {
-    const bits = fc.constantFrom('--', '—', 'model', 'skill', 'title', ' ', '=', '"', '“', '”', "'", '\n', 'max');
-    const texts = fc.array(fc.oneof(bits, fc.string({ maxLength: 4 })), { maxLength: 14 }).map((all) => all.join(''));
+    const bits = fc.constantFrom(
+      '--',
+      '—',
+      'model',
+      'skill',
+      'title',
+      ' ',
+      '=',
+      '"',
+      '“',
+      '”',
+      "'",
+      '\n',
+      'max',
+    );
+    const texts = fc
+      .array(fc.oneof(bits, fc.string({ maxLength: 4 })), { maxLength: 14 })
+      .map((all) => all.join(''));
     fc.assert(
       fc.property(texts, (text) => {
         const { choices, text: rest } = read(text, all);

@@ -1,0 +1,65 @@
+import type { App } from '@slack/bolt';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { Starting } from '../relay/starting/starting.ts';
+import * as words from '../reply/words.ts';
+import type { Telling } from './controls.ts';
+import { tellUnlessDone } from './start-modal.ts';
+
+/** Who shows the form. */
+export type ShortcutForms = Pick<Starting, 'ask' | 'about'>;
+
+/** Tells a person something where no channel is known. */
+export type TellingDirectly = (workspace: string, person: string, sentence: string) => Promise<void>;
+
+const person = z.looseObject({ id: z.string(), team_id: z.string().optional() });
+const team = z.looseObject({ id: z.string() }).nullish();
+
+const globalShape = z.looseObject({ team, user: person, trigger_id: z.string() });
+const messageShape = globalShape.extend({
+  action_ts: z.string(),
+  channel: z.looseObject({ id: z.string() }),
+  message: z.looseObject({ ts: z.string(), thread_ts: z.string().optional() }),
+});
+
+/** Takes the shortcuts of the manifest: a new task, and a question about a message. */
+export function listenToShortcuts(
+  app: App,
+  forms: ShortcutForms,
+  tell: { inChannel: Telling; directly: TellingDirectly },
+  log: Logger,
+): void {
+  app.shortcut({ type: 'shortcut', callback_id: 'new_task' }, async ({ ack, body }) => {
+    const parsed = globalShape.safeParse(body);
+    await ack();
+    const request = parsed.success ? requestOf(parsed.data) : undefined;
+    if (request === undefined) return;
+    // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
+    forms
+      .ask(request, undefined)
+      .then(async (opened) => {
+        if (opened === 'late') await tell.directly(request.workspace, request.person, words.command.late);
+      })
+      .catch((error: unknown) => log.warn({ err: error }, 'a form could not be shown'));
+  });
+
+  app.shortcut({ type: 'message_action', callback_id: 'ask_about' }, async ({ ack, body }) => {
+    const parsed = messageShape.safeParse(body);
+    await ack();
+    const request = parsed.success ? requestOf(parsed.data) : undefined;
+    if (!parsed.success || request === undefined) return;
+    const { action_ts, channel, message } = parsed.data;
+    const root = message.thread_ts ?? message.ts;
+    const { workspace, person } = request;
+    const place = { workspace, person, channel: channel.id, threadTs: root };
+    forms
+      .about(request, { channel: channel.id, root, ts: action_ts, message })
+      .then((opened) => tellUnlessDone(tell.inChannel, place, opened))
+      .catch((error: unknown) => log.warn({ err: error }, 'a form could not be shown'));
+  });
+}
+
+function requestOf({ team, user, trigger_id: triggerId }: z.output<typeof globalShape>) {
+  const workspace = team?.id ?? user.team_id;
+  return workspace === undefined ? undefined : { workspace, person: user.id, triggerId };
+}

@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startPost } from '../../reply/start-post.ts';
+import * as words from '../../reply/words.ts';
+import { ChannelGone, PayloadRefused, Refused, SlackError, Unauthorized } from '../../slack/errors.ts';
+import type { Start } from '../../store/tables.ts';
+import { namesFor } from '../asking/question.ts';
+import type { RelayParts, Workspace } from '../context.ts';
+import { fileNames, readMessage } from '../reading/message.ts';
+import { idsIn } from '../reading/names.ts';
+import { readable } from '../reading/readable.ts';
+
+/** How often it is looked for questions whose process ended before they were posted (ms), and how many at once. */
+const lookEveryMs = 15_000;
+const mostAtOnce = 20;
+/** A question that Slack does not take for so long (ms) is given back to who asked. */
+const giveUpAfterMs = 60 * 60_000;
+/** A post of another process is surely over after so long (ms): the longest call, and the way to Slack. */
+const overAfterMs = 7_000;
+
+/** What became of a question that is to be posted. */
+export type Posted =
+  | 'posted'
+  /** The bot is not in the channel. */
+  | 'invite'
+  /** The channel takes no posts. */
+  | 'no_place'
+  /** Slack does not take the post. */
+  | 'refused';
+
+/** What posting needs beside the relay's parts. */
+export interface ChannelStartsParts extends RelayParts {
+  /** The service account that a workspace's new threads go to. */
+  accountOf(workspace: string): string;
+}
+
+/**
+ * Posts questions from forms into their channels, each once, as messages of ours; the work goes on in the thread below.
+ * What a process leaves behind is taken up by another.
+ */
+export class ChannelStarts {
+  readonly #parts: ChannelStartsParts;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(parts: ChannelStartsParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    const look = () => {
+      this.#looking = this.look().catch((error: unknown) => {
+        this.#parts.log.warn({ err: error }, 'questions from forms could not be taken up; tried again soon');
+      });
+    };
+    look();
+    this.#timer = setInterval(look, lookEveryMs);
+  }
+
+  /** Waits for what is being done and does no more. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  /** Takes up what was left behind. */
+  async look(): Promise<void> {
+    for (const start of await this.#parts.store.starts.leftOver(mostAtOnce)) {
+      try {
+        const posted = await this.post(start);
+        if (posted !== 'posted') await this.#giveBack(start);
+      } catch (error) {
+        this.#parts.log.warn({ err: error, start: start.id }, 'a question from a form is not posted yet');
+        if (Date.now() - start.made_at.getTime() > giveUpAfterMs) await this.#giveBack(start);
+      }
+    }
+  }
+
+  /**
+   * Posts a question that this process holds. Where Slack surely took nothing, the answer says why and the form may be
+   * sent again. Throws what may pass by itself; another look goes on then.
+   */
+  async post(start: Start): Promise<Posted> {
+    const { store } = this.#parts;
+    const workspace = this.#parts.workspace(start.workspace);
+    if (workspace === undefined || start.words === null) return 'no_place';
+    const known = await this.#find(workspace, start);
+    if (known !== undefined) {
+      await this.#begin(start, known);
+      return 'posted';
+    }
+    try {
+      const { ts } = await workspace.posting.post({
+        channel: start.channel,
+        message: await this.#message(workspace, start),
+        key: keyOf(start),
+        kind: 'first',
+        // Waiting for the lane may have taken so long that another process is at it.
+        beforeSend: async () => {
+          if (!(await store.starts.intend(start))) throw new TakenOver();
+        },
+      });
+      await this.#begin(start, ts);
+      return 'posted';
+    } catch (error) {
+      const why = refusalOf(error);
+      if (why !== undefined) await store.starts.backToDraft(start);
+      else if (error instanceof SlackError && error.outcome === 'none')
+        await store.starts.forgetIntent(start);
+      if (why === undefined) throw error;
+      this.#parts.log.info({ err: error, start: start.id }, 'a question from a form has no place');
+      return why;
+    }
+  }
+
+  /** Our post, where an earlier try got it to Slack. */
+  async #find(workspace: Workspace, start: Start): Promise<string | undefined> {
+    if (start.intended_at === null) return undefined;
+    const left = start.intended_at.getTime() + overAfterMs - Date.now();
+    if (left > 0) await sleep(left);
+    const { channel, intended_at: intendedAt } = start;
+    return (await workspace.readBack.find({ channel, key: keyOf(start), intendedAt }))?.ts;
+  }
+
+  async #message(workspace: Workspace, { person, words: said }: Start) {
+    const { choices, about, ...own } = said ?? { text: '' };
+    const botUser = workspace.bot.userId;
+    const question = readMessage(own);
+    const quoted = about === undefined ? undefined : readMessage(about);
+    const names = await namesFor(workspace, idsIn(question, ...(quoted ? [quoted] : [])));
+    return startPost({
+      person,
+      question: readable(question, names, botUser),
+      quote: quoted === undefined ? undefined : readable(quoted, names, botUser),
+      choices: choices ?? {},
+      files: fileNames(question),
+    });
+  }
+
+  /** The post is a thread of ours, with the question waiting in it. */
+  async #begin(start: Start, ts: string): Promise<void> {
+    const { workspace, channel, person, words: said } = start;
+    if (said === null) return;
+    const thread = { workspace, channel, root: ts };
+    await this.#parts.store.transaction(async (store, trx) => {
+      await store.threads.lock(thread);
+      if (!(await store.starts.finish(start))) return;
+      await store.threads.adopt(thread, { account: this.#parts.accountOf(workspace), person, ts });
+      const row = { root: ts, person, state: 'waiting', words: said, editedTs: null } as const;
+      if (await store.messages.add({ workspace, channel, ts }, row)) await this.#parts.enqueue(trx, thread);
+    });
+    this.#parts.log.info(
+      { workspace, channel, root: ts, start: start.id },
+      'a question from a form was posted',
+    );
+  }
+
+  /** Nobody's form is open any more: who asked gets the question back directly. */
+  async #giveBack(start: Start): Promise<void> {
+    const workspace = this.#parts.workspace(start.workspace);
+    await this.#parts.store.starts.finish(start);
+    if (workspace === undefined || start.words === null) return;
+    const channel = await workspace.posting.openDm(start.person);
+    const message = { text: words.startLost(start.channel, start.words.text) };
+    await workspace.posting.post({ channel, message, key: `${keyOf(start)}/lost`, kind: 'notice' });
+  }
+}
+
+/** Another process posts this question by now. */
+class TakenOver extends Error {}
+
+function keyOf({ id }: Start): string {
+  return `start/${id}`;
+}
+
+/** Why Slack surely takes no such post there; undefined for what may pass. */
+function refusalOf(error: unknown): Exclude<Posted, 'posted'> | undefined {
+  if (error instanceof ChannelGone)
+    return /not_in_channel|channel_not_found/.test(error.slackCode) ? 'invite' : 'no_place';
+  if (error instanceof PayloadRefused || error instanceof Refused) return 'refused';
+  return error instanceof Unauthorized && !error.dead ? 'no_place' : undefined;
+}

@@ -1,0 +1,70 @@
+import { shorten } from './graphemes.ts';
+import { escapeMrkdwn } from './pings.ts';
+import { plainText, type RenderedMessage, type SectionBlock } from './slack-blocks.ts';
+import * as words from './words.ts';
+
+/** Rows of a list that the command answers with. */
+export const ROWS_MOST = 20;
+
+/** A task at work, as the command lists it. */
+export interface RunningRow {
+  turnId: string;
+  title: string | null;
+  stopping: boolean;
+  /** How long it has been at work (ms). */
+  ms: number;
+  /** Where its thread is; undefined where Slack did not say. */
+  url: string | undefined;
+}
+
+/** A task of a channel, as the command lists it. */
+export interface TaskRow {
+  title: string | null;
+  running: boolean;
+  outcome: string | null;
+  url: string | undefined;
+}
+
+/** What works for a person in a channel, each with a Stop button (`stop`; the value is the turn's id). */
+export function runningAnswer(rows: readonly RunningRow[], others: number): RenderedMessage {
+  const said = others > 0 ? [words.command.othersRun(others)] : [];
+  if (rows.length === 0) return sentence([words.command.nothingRuns, ...said].join(' '));
+  const more = rows.length > ROWS_MOST ? [words.command.more] : [];
+  const blocks: SectionBlock[] = rows.slice(0, ROWS_MOST).map((row) => {
+    const state = row.stopping ? words.command.stopping : words.command.since(row.ms);
+    const text = `${linked(row.title, row.url)} · ${state}`;
+    const section: SectionBlock = { type: 'section', text: { type: 'mrkdwn', text } };
+    if (row.stopping) return section;
+    const button = { type: 'button', action_id: 'stop', text: plainText(words.buttons.stop) } as const;
+    return { ...section, accessory: { ...button, value: row.turnId } };
+  });
+  return list(words.command.yours, blocks, [...more, ...said]);
+}
+
+/** The newest tasks of a channel. */
+export function tasksAnswer(rows: readonly TaskRow[]): RenderedMessage {
+  if (rows.length === 0) return sentence(words.command.noTasks);
+  const lines = rows.map(({ title, url, running, outcome }) => {
+    const state = running ? words.command.running : (words.command.ended[outcome ?? ''] ?? '');
+    return `• ${linked(title, url)}${state === '' ? '' : ` · ${state}`}`;
+  });
+  const blocks = lines.map((text): SectionBlock => ({ type: 'section', text: { type: 'mrkdwn', text } }));
+  return list(words.command.tasks, blocks, []);
+}
+
+function list(heading: string, blocks: SectionBlock[], below: string[]): RenderedMessage {
+  const above: SectionBlock = { type: 'section', text: plainText(heading) };
+  if (below.length === 0) return { text: heading, blocks: [above, ...blocks] };
+  const note = { type: 'context' as const, elements: [plainText(below.join(' '))] };
+  return { text: heading, blocks: [above, ...blocks, note] };
+}
+
+function sentence(text: string): RenderedMessage {
+  return { text, blocks: [] };
+}
+
+function linked(title: string | null, url: string | undefined): string {
+  const label = shorten((title ?? words.command.untitled).replace(/\s+/g, ' ').trim(), 150);
+  const shown = escapeMrkdwn(label || words.command.untitled);
+  return url === undefined ? shown : `<${url}|${shown.replaceAll('|', '¦')}>`;
+}

@@ -1,0 +1,103 @@
+import type { AgentScript } from '../../src/sandbox/agent/script.ts';
+import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
+import { openScene, type Scene } from './scene.ts';
+
+type SceneOptions = NonNullable<Parameters<typeof openScene>[0]>;
+
+/** The agent says what it was asked with; `slowly` in a question makes it take its time. */
+const script: AgentScript = async (turn) => {
+  turn.write(`Begun with ${turn.files.length} files. `);
+  if (/\bslowly\b/.test(turn.text)) await turn.sleep(2_000_000);
+  turn.write(`Skill: ${turn.skill ?? 'none'}. All is said.`);
+};
+
+/** A scene with short words for forms; each test has its own people, because windows are theirs. */
+export class StartingScene {
+  readonly scene: Scene;
+  #people = 0;
+
+  constructor(scene: Scene) {
+    this.scene = scene;
+  }
+
+  get #slack() {
+    return this.scene.slack;
+  }
+
+  /** Somebody who has no window open. */
+  newcomer(): Person {
+    this.#people += 1;
+    return this.#slack.createPerson({ name: `person-${this.#people}`, realName: `Person ${this.#people}` });
+  }
+
+  /** A newcomer in a channel of their own. */
+  room(more: { bot?: boolean } = {}): { channel: Channel; person: Person } {
+    const person = this.newcomer();
+    const name = `room-${this.#people}`;
+    return { person, channel: this.#slack.createChannel({ name, bot: more.bot !== false }) };
+  }
+
+  /** The person mentions the bot. */
+  ask(person: Person, channel: Channel, text: string): Message {
+    return this.#slack.say({ person, channel, text: `${this.scene.mention} ${text}` });
+  }
+
+  async command(person: Person, channel: Channel, text: string): Promise<void> {
+    await this.#slack.command({ person, channel, command: '/agent', text });
+  }
+
+  /** The person's form, once it can be filled in. */
+  async form(person: Person) {
+    return this.scene.until('the form is open', () => {
+      const view = this.#slack.modal(person);
+      return view?.callbackId === 'start' && view;
+    });
+  }
+
+  /** What the person's window says. */
+  window(person: Person): string {
+    return JSON.stringify(this.#slack.modal(person)?.blocks ?? []);
+  }
+
+  /** The bot's posts in a channel, outside of threads, that quote a question. */
+  posts(channel: Channel, question: string): Message[] {
+    return this.#slack
+      .messages(channel)
+      .filter(
+        (one) =>
+          one.user === this.#slack.bot.userId &&
+          one.threadTs === undefined &&
+          this.#slack.shown(one).includes(question),
+      );
+  }
+
+  async post(channel: Channel, question: string): Promise<Message> {
+    return this.scene.until('the question is posted', () => this.posts(channel, question)[0]);
+  }
+
+  /** What the service was sent for the tasks of this title. */
+  starts(title: string): unknown[] {
+    const calls = this.scene.agent.calls.filter(({ name }) => name === 'POST /experimental/tasks');
+    return calls.flatMap(({ body }) => (Object(body).title === title ? [body] : []));
+  }
+
+  /** What only the person sees in a channel, oldest first. */
+  heard(person: Person, channel: Channel): string[] {
+    return this.#slack.ephemerals(person, channel).map((one) => this.#slack.shown(one));
+  }
+
+  /** Presses a button of a thread's newest reply that has one. */
+  async press(person: Person, channel: Channel, root: Message, actionId: string): Promise<void> {
+    const shown = await this.scene.until(`there is a button ${actionId}`, () =>
+      this.scene
+        .replies(channel, root)
+        .findLast((one) => JSON.stringify(one.blocks).includes(`"${actionId}"`)),
+    );
+    await this.#slack.click({ person, channel, ts: shown.ts, actionId });
+  }
+}
+
+/** Opens one. */
+export async function openStartingScene(options: SceneOptions = {}): Promise<StartingScene> {
+  return new StartingScene(await openScene({ ...options, agent: { script, ...options.agent } }));
+}

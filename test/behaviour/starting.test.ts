@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest';
+import { openStartingScene } from './starting-scene.ts';
+
+const dialect = { noFallbackField: 'disable_fallback', autoModeField: 'auto_mode' };
+const starting = await openStartingScene({ settings: { AGENT_DIALECT: JSON.stringify(dialect) } });
+const { scene } = starting;
+const { slack, agent } = scene;
+
+describe.concurrent('/agent', () => {
+  test('answers help, and so it does to words that it does not know', async () => {
+    const { channel, person } = starting.room();
+    for (const text of ['help', '', 'constructor', 'NEWS']) await starting.command(person, channel, text);
+    const answers = await scene.until('they are answered', () => {
+      const all = starting.heard(person, channel);
+      return all.length === 4 && all;
+    });
+    for (const answer of answers) expect(answer).toContain('/agent new');
+  });
+
+  test('works where the bot is not in the channel', async () => {
+    const { channel, person } = starting.room({ bot: false });
+    const answers = [
+      ['status', 'Nothing of yours'],
+      ['tasks', 'no tasks in this channel'],
+      ['settings', 'nothing to set'],
+    ] as const;
+    for (const [at, [text, answer]] of answers.entries()) {
+      await starting.command(person, channel, text);
+      await scene.until('it is answered', () => starting.heard(person, channel)[at]?.includes(answer));
+    }
+  });
+
+  test('status and stop list what works for the person, with a button that stops it', async () => {
+    const { channel, person } = starting.room();
+    const mine = starting.ask(person, channel, 'mine goes slowly');
+    const other = scene.ask(channel, 'that of Ada goes slowly');
+    for (const title of ['mine goes slowly', 'that of Ada goes slowly'])
+      await scene.until('it runs', () =>
+        agent.tasks.some((task) => task.title === title && task.status === 'running'),
+      );
+    await starting.command(person, channel, 'status');
+    const answer = await scene.until('it is answered', () => starting.heard(person, channel)[0]);
+    expect(answer).toContain('mine goes slowly');
+    expect(answer).not.toContain('that of Ada');
+    expect(answer).toContain('Somebody else has one task at work here.');
+    await starting.command(person, channel, 'stop');
+    const list = await scene.until('it is answered', () => slack.ephemerals(person, channel)[1]);
+    await slack.click({ person, channel, ts: list.ts, actionId: 'stop' });
+    await scene.finished(channel, mine);
+    expect(scene.shown(channel, mine)).toContain(`Stopped by ${person.name}.`);
+    await starting.command(scene.ada, channel, 'stop');
+    const hers = await scene.until('it is answered', () => slack.ephemerals(scene.ada, channel)[0]);
+    expect(slack.shown(hers)).toContain('that of Ada');
+    await slack.click({ person: scene.ada, channel, ts: hers.ts, actionId: 'stop' });
+    await scene.finished(channel, other);
+  });
+
+  test('tasks lists the newest with links to their threads', async () => {
+    const { channel, person } = starting.room();
+    const first = starting.ask(person, channel, `--title "${'Long title '.repeat(40)}" one of them`);
+    await scene.finished(channel, first);
+    const second = starting.ask(person, channel, 'the other <one> | of *them*');
+    await scene.finished(channel, second);
+    await starting.command(person, channel, 'tasks');
+    const answer = await scene.until('it is answered', () => starting.heard(person, channel)[0]);
+    expect(answer).toMatch(/Long title .*…/);
+    expect(answer).toContain(`p${second.ts.replace('.', '')}`);
+    expect(answer.indexOf('the other')).toBeLessThan(answer.indexOf('Long title'));
+  });
+});
+
+describe.concurrent('the form', () => {
+  test('of /agent new posts the question, and the work goes on in its thread with what was chosen', async () => {
+    const { channel, person } = starting.room();
+    await starting.command(person, channel, 'new');
+    const view = await starting.form(person);
+    for (const words of [
+      'Default balance of speed',
+      'Lower latency',
+      'Highest capability',
+      'Do not use another',
+    ])
+      expect(JSON.stringify(view.blocks)).toContain(words);
+    const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n3,4\n' });
+    const question = 'Summarise <this> & *that*\n- `as code`';
+    const sent = await slack.submitView(person, {
+      question,
+      title: 'The first run',
+      model: 'max',
+      skill: 'summary',
+      files: [file.id],
+      fallback: ['no_fallback'],
+      mode: 'auto',
+    });
+    expect(sent.acked).toBe(true);
+    expect(slack.modal(person)).toBeUndefined();
+    const root = await starting.post(channel, 'Summarise <this> & *that*');
+    expect(slack.shown(root)).toContain('odel max');
+    expect(slack.shown(root)).toContain('run.csv');
+    await scene.finished(channel, root);
+    expect(starting.starts('The first run')).toMatchObject([
+      { model: 'max', disable_fallback: true, auto_mode: true },
+    ]);
+    const told = scene.told('The first run');
+    expect(told.texts).toEqual([question]);
+    expect(told.fileIds[0]).toHaveLength(1);
+    expect(scene.shown(channel, root)).toContain('Begun with 1 files. Skill: skl_summary.');
+    scene.reply(channel, root, 'and now go on', { person });
+    await scene.until('a reply goes on with the task', () => scene.told('The first run').texts.length === 2);
+  });
+
+  test('sends nothing that was not chosen, and takes flags in the question too', async () => {
+    const { channel, person } = starting.room();
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    await slack.submitView(person, { question: '—model fast what is usual here?' });
+    const root = await starting.post(channel, 'what is usual here?');
+    await scene.finished(channel, root);
+    const [start] = starting.starts('what is usual here?');
+    const project_id = expect.any(String);
+    expect(start).toEqual({ project_id, title: 'what is usual here?', model: 'fast' });
+  });
+
+  test('of the global shortcut asks for the channel', async () => {
+    const { channel, person } = starting.room();
+    await slack.shortcut({ person, callbackId: 'new_task' });
+    await starting.form(person);
+    await expect(slack.submitView(person, { question: 'no channel' })).rejects.toThrow('Where');
+    await slack.submitView(person, { question: 'from anywhere', channel: channel.id });
+    await scene.finished(channel, await starting.post(channel, 'from anywhere'));
+  });
+
+  test('in a direct conversation with the bot stays there', async () => {
+    const person = starting.newcomer();
+    const dm = slack.openDm(person);
+    await starting.command(person, dm, 'new');
+    await starting.form(person);
+    await slack.submitView(person, { question: 'just between us' });
+    await scene.finished(dm, await starting.post(dm, 'just between us'));
+  });
+
+  test('sent twice begins one task', async () => {
+    const { channel, person } = starting.room();
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    const send = () => slack.submitView(person, { question: 'asked by two clicks' });
+    await Promise.all([send(), send()]);
+    await scene.finished(channel, await starting.post(channel, 'asked by two clicks'));
+    expect(starting.posts(channel, 'asked by two clicks')).toHaveLength(1);
+    expect(starting.starts('asked by two clicks')).toHaveLength(1);
+  });
+
+  test('where the bot is not a member says how to invite it, and keeps what was typed', async () => {
+    const { channel, person } = starting.room({ bot: false });
+    await starting.command(person, channel, 'new');
+    const view = await starting.form(person);
+    const values = { question: 'invited after all', model: 'fast' };
+    const refused = await slack.submitView(person, values);
+    expect(JSON.stringify(refused.body)).toMatch(/"channel":".*\/invite @/);
+    expect(slack.modal(person)?.id).toBe(view.id);
+    expect(slack.modal(person)?.values.question?.question?.value).toBe('invited after all');
+    slack.invite(channel);
+    await slack.submitView(person, values);
+    expect(slack.modal(person)).toBeUndefined();
+    await scene.finished(channel, await starting.post(channel, 'invited after all'));
+    expect(starting.starts('invited after all')).toMatchObject([{ model: 'fast' }]);
+  });
+
+  test('where nobody may post says so', async () => {
+    const { channel, person } = starting.room();
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    slack.archive(channel);
+    const refused = await slack.submitView(person, { question: 'too late' });
+    expect(JSON.stringify(refused.body)).toContain('may not write there');
+  });
+});
+
+describe.concurrent('in a mention', () => {
+  test('the same can be chosen at its beginning, and unknown flags are text', async () => {
+    const { channel, person } = starting.room();
+    const typed = '—model max --skill “summary” --title “A flagged run” --verbose what is it?';
+    const root = starting.ask(person, channel, typed);
+    await scene.finished(channel, root);
+    expect(starting.starts('A flagged run')).toMatchObject([{ model: 'max' }]);
+    expect(scene.told('A flagged run').texts).toEqual(['--verbose what is it?']);
+    expect(scene.shown(channel, root)).toContain('Skill: skl_summary.');
+  });
+
+  test('flags alone ask nothing', async () => {
+    const { channel, person } = starting.room();
+    const root = starting.ask(person, channel, '--model max');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Mention me with a question');
+  });
+
+  test("a task's model stays as it began, and a note offers a new thread with the question in it", async () => {
+    const { channel, person } = starting.room();
+    const root = starting.ask(person, channel, '--model fast the first of two');
+    await scene.finished(channel, root);
+    const reply = scene.reply(channel, root, '--model max the second of two', { person });
+    await scene.finished(channel, reply);
+    expect(scene.told('the first of two').texts).toEqual(['the first of two', 'the second of two']);
+    const [note] = slack.ephemerals(person, channel);
+    expect(note && slack.shown(note)).toContain('keeps the model');
+    await slack.click({ person, channel, ts: note?.ts ?? '', actionId: 'new_thread' });
+    const view = await starting.form(person);
+    expect(JSON.stringify(view.blocks)).toContain('the second of two');
+    await slack.submitView(person, { question: 'the second of two, apart', model: 'max' });
+    await scene.finished(channel, await starting.post(channel, 'the second of two, apart'));
+    expect(starting.starts('the second of two, apart')).toMatchObject([{ model: 'max' }]);
+  });
+});

@@ -386,9 +386,9 @@ export const form = {
   refused: 'Slack does not take this question as it is. Shorten it, please.',
 } as const;
 
-/** Where the bot is not in a channel; `name` is what the bot is called. */
-export function inviteMe(name: string): string {
-  return `I am not in this conversation yet. Type “/invite @${name}” there, then press Start again; what you typed stays here.`;
+/** Where the bot is not in a channel; `name` is what the bot is called, where Slack said it. */
+export function inviteMe(name: string | undefined): string {
+  return `I am not in this conversation yet. Type “/invite @${name ?? 'Taskthread'}” there, then press Start again; what you typed stays here.`;
 }
 
 /** To somebody directly, in mrkdwn: a question from a form found no place. */

@@ -59,6 +59,26 @@ export class StartingScene {
     return JSON.stringify(this.#slack.modal(person)?.blocks ?? []);
   }
 
+  /** What the person's window is filled in with, to be sent with changes. */
+  filled(person: Person): Record<string, string | string[]> {
+    const view = this.#slack.modal(person);
+    const values: Record<string, string | string[]> = {};
+    for (const { block_id: id, element } of view?.blocks ?? []) {
+      const { initial_value: text, initial_option: option } = Object(element);
+      const typed = view?.values[String(id)]?.[String(id)]?.value;
+      const value: unknown = typed ?? text ?? Object(option).value;
+      if (typeof value === 'string') values[String(id)] = value;
+    }
+    return values;
+  }
+
+  /** Somebody deletes a task at the service. */
+  async deleteTask(id: string): Promise<void> {
+    const { AGENT_BASE_URL: base, AGENT_API_KEY: key } = this.scene.stage.config;
+    const headers = { authorization: `Bearer ${key}` };
+    await fetch(`${base}/experimental/tasks/${id}`, { method: 'DELETE', headers });
+  }
+
   /** The bot's posts in a channel, outside of threads, that quote a question. */
   posts(channel: Channel, question: string): Message[] {
     return this.#slack

@@ -16,6 +16,8 @@ import { type FormValues, wordsOf } from './sent-form.ts';
 
 /** A form must be answered within 3 s; what takes longer (ms) goes on behind it. */
 const answerWithinMs = 1_800;
+/** How long the bot's own name is waited for (ms). */
+const namedWithinMs = 500;
 
 /** Somebody wants to see the form. */
 export interface FormRequest {
@@ -214,7 +216,7 @@ export class Starting {
     const { channel, root, ts, person, turn, id } = start;
     if (start.state === 'done') return { do: 'close' };
     if (root === null || ts === null) return { do: 'show', view: startNotice(words.form.gone) };
-    if (turn === null && !(await workspace.people.isIn(channel)))
+    if (turn === null && !(await isIn(workspace, channel)))
       return { do: 'complain', sentence: await complaint(workspace, 'invite') };
     const thread = { workspace: workspace.id, channel, root };
     return this.#parts.store.transaction(async (store, trx): Promise<FormAnswer> => {
@@ -270,7 +272,14 @@ export class Starting {
 async function complaint(workspace: Workspace, why: Exclude<Posted, 'posted'>): Promise<string> {
   if (why === 'no_place') return words.form.noPlace;
   if (why === 'refused') return words.form.refused;
-  return words.inviteMe(await workspace.people.personName(workspace.bot.userId));
+  const { people, bot } = workspace;
+  const name = people.personName(bot.userId).catch(() => undefined);
+  return words.inviteMe(await Promise.race([name, sleep(namedWithinMs, undefined, { ref: false })]));
+}
+
+/** Where Slack takes too long to say it, the bot takes itself to be there: the thread's own turn will see. */
+async function isIn({ people }: Workspace, channel: string): Promise<boolean> {
+  return Promise.race([people.isIn(channel), sleep(answerWithinMs, true, { ref: false })]);
 }
 
 /** A message as people read it, and the names of its files. */

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import { openStartingScene } from './starting-scene.ts';
+
+const starting = await openStartingScene();
+const { scene } = starting;
+const { slack, agent } = scene;
+
+const csv = (name: string) => ({ name, mime: 'text/csv', bytes: 'a,b\n1,2\n3,4\n' });
+
+describe.concurrent('a choice that the service does not know', () => {
+  test('of a skill is made again in the same thread and task, and nothing is typed again', async () => {
+    const { channel, person } = starting.room();
+    const root = starting.ask(person, channel, '--skill sumary what does skill mean?');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('no skill called “sumary”');
+    await starting.press(person, channel, root, 'choose_again');
+    const view = await starting.form(person);
+    expect(view.blocks.map((block) => block.block_id)).toEqual(['question', 'skill', 'files']);
+    expect(starting.window(person)).toContain('sumary');
+    await slack.submitView(person, { ...starting.filled(person), skill: 'summary' });
+    expect(slack.modal(person)).toBeUndefined();
+    await scene.until('it goes on', () => scene.shown(channel, root).includes('Skill: skl_summary.'));
+    expect(scene.told('what does skill mean?').texts).toEqual(['what does skill mean?']);
+    expect(starting.starts('what does skill mean?')).toHaveLength(1);
+  });
+
+  test('of a model is made again in the same thread, with the same files', async () => {
+    const { channel, person } = starting.room();
+    const text = `${scene.mention} --model ultra --title "A model" what does model mean?`;
+    const root = slack.say({ person, channel, text, files: [csv('one.csv')] });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('does not take the model “ultra”');
+    await starting.press(person, channel, root, 'choose_again');
+    const view = await starting.form(person);
+    expect(JSON.stringify(view.blocks)).toContain('one.csv');
+    const more = slack.upload(person, csv('two.csv'));
+    await slack.submitView(person, { ...starting.filled(person), model: 'max', files: [more.id] });
+    await scene.until('it goes on', () => scene.shown(channel, root).includes('Begun with 2 files.'));
+    expect(starting.starts('A model').at(-1)).toMatchObject({ model: 'max' });
+    expect(scene.told('A model').texts).toEqual(['what does model mean?']);
+  });
+
+  test('is made again once, whoever presses and however often it is sent', async () => {
+    const { channel, person } = starting.room();
+    const other = starting.newcomer();
+    slack.invite(channel, other);
+    const root = starting.ask(person, channel, '--model ultra what is once?');
+    await scene.finished(channel, root);
+    await starting.press(person, channel, root, 'choose_again');
+    await starting.press(other, channel, root, 'choose_again');
+    await starting.form(person);
+    await starting.form(other);
+    const send = () => slack.submitView(person, { ...starting.filled(person), model: 'fast' });
+    await Promise.all([send(), send()]);
+    await slack.submitView(other, { ...starting.filled(other), model: 'max' });
+    expect(starting.window(other)).toContain('asked again already');
+    await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
+    expect(scene.told('what is once?').texts).toEqual(['what is once?']);
+    await starting.press(person, channel, root, 'choose_again');
+    await scene.until('the window says so', () => starting.window(person).includes('asked again already'));
+  });
+
+  test('of a long question is made again without showing it', async () => {
+    const { channel, person } = starting.room();
+    const long = `what is long? ${'Word by word. '.repeat(400)}`.trim();
+    const root = starting.ask(person, channel, `--model ultra ${long}`);
+    await scene.finished(channel, root);
+    await starting.press(person, channel, root, 'choose_again');
+    await starting.form(person);
+    expect(starting.window(person)).toContain('too long to be shown here');
+    await slack.submitView(person, { ...starting.filled(person), model: 'max' });
+    await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
+    expect(scene.told('what is long?').texts).toEqual([long]);
+  });
+
+  test('is not offered where the task is gone', async () => {
+    const { channel, person } = starting.room();
+    const root = starting.ask(person, channel, 'what is gone?');
+    await scene.finished(channel, root);
+    const [task] = agent.tasks.filter(({ title }) => title === 'what is gone?');
+    await starting.deleteTask(task?.id ?? '');
+    const reply = scene.reply(channel, root, '--skill sumary and now?', { person });
+    await scene.finished(channel, reply);
+    expect(scene.shown(channel, root)).toContain('no longer knows this conversation');
+    expect(JSON.stringify(scene.replies(channel, root))).not.toContain('choose_again');
+  });
+});
+
+describe.concurrent('"Ask the agent about this"', () => {
+  test('starts a task in the thread of any message, with its text and files', async () => {
+    const { channel, person } = starting.room();
+    const said = slack.say({
+      person: scene.grace,
+      channel,
+      text: 'Run 7 looks *odd* to <@me>, see https://example.com/run',
+      files: [csv('run.csv')],
+    });
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+    await starting.form(person);
+    expect(starting.window(person)).toContain('Run 7 looks');
+    expect(starting.window(person)).toContain('run.csv');
+    await slack.submitView(person, { question: 'why is it odd?', model: 'max' });
+    await scene.until('it is answered', () => scene.shown(channel, said).includes('Begun with 1 files.'));
+    expect(starting.starts('why is it odd?')).toMatchObject([{ model: 'max' }]);
+    const [told] = scene.told('why is it odd?').texts;
+    expect(told).toMatch(/> \*\*grace\*\*.*\n> Run 7 looks \*\*odd\*\*/);
+    expect(told).toMatch(/why is it odd\?$/);
+    scene.reply(channel, said, 'thank you', { person });
+    await scene.until('a reply goes on', () => scene.told('why is it odd?').texts.length === 2);
+  });
+
+  test('asks with the text alone where nothing is added', async () => {
+    const { channel, person } = starting.room();
+    const root = slack.say({ person: scene.grace, channel, text: 'Let us talk' });
+    const said = scene.reply(channel, root, 'What is the mean of all runs?', { person: scene.grace });
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+    await starting.form(person);
+    const send = () => slack.submitView(person);
+    await Promise.all([send(), send()]);
+    await scene.until('it is answered', () => scene.shown(channel, root).includes('All is said.'));
+    expect(scene.told('What is the mean of all runs?').texts).toEqual(['What is the mean of all runs?']);
+  });
+
+  test('takes a message of another app too', async () => {
+    const { channel, person } = starting.room();
+    const alarms = slack.createPerson({ name: 'alarms', kind: 'bot' });
+    slack.invite(channel, alarms);
+    const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: 'Freezer 3 is *warm*' } }];
+    const said = slack.say({ person: alarms, channel, text: '', blocks });
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+    await starting.form(person);
+    await slack.submitView(person);
+    await scene.until('it is answered', () => scene.shown(channel, said).includes('All is said.'));
+    expect(scene.told('Freezer 3').texts).toEqual([expect.stringContaining('Freezer 3 is **warm**')]);
+  });
+
+  test('in the thread of a task begins a new one in the channel, with the message quoted', async () => {
+    const { channel, person } = starting.room();
+    const root = starting.ask(person, channel, 'what is there?');
+    await scene.finished(channel, root);
+    const answer = scene.replies(channel, root).find((one) => slack.shown(one).includes('All is said.'));
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: answer?.ts ?? '' });
+    await starting.form(person);
+    expect(starting.window(person)).toContain('has its task already');
+    await slack.submitView(person, { question: 'is all said there?' });
+    const post = await starting.post(channel, 'is all said there?');
+    expect(slack.shown(post)).toContain('All is said.');
+    await scene.finished(channel, post);
+    expect(scene.told('is all said there?').texts[0]).toMatch(/All is said[\s\S]*is all said there\?$/);
+    expect(scene.told('what is there?').texts).toHaveLength(1);
+  });
+});

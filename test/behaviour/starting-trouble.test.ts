@@ -1,0 +1,145 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { openStartingScene } from './starting-scene.ts';
+
+// One after the other: faults hit whoever calls.
+const starting = await openStartingScene();
+const { scene } = starting;
+const { slack } = scene;
+
+test('a form is answered in time when Slack is slow, and its window says what became of it', async () => {
+  const { channel, person } = starting.room();
+  await starting.command(person, channel, 'new');
+  await starting.form(person);
+  slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'latency', ms: 2_500 } });
+  const sent = await slack.submitView(person, { question: 'a slow one' });
+  expect(sent.acked).toBe(true);
+  expect(starting.window(person)).toContain('Slack is slow right now');
+  await scene.until('the window says so', () => starting.window(person).includes('It is done'));
+  await scene.finished(channel, await starting.post(channel, 'a slow one'));
+});
+
+test('a slow form that finds no place comes back with what was typed', async () => {
+  const { channel, person } = starting.room({ bot: false });
+  await starting.command(person, channel, 'new');
+  await starting.form(person);
+  slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'latency', ms: 2_500 } });
+  await slack.submitView(person, { question: 'a slow one without a place', model: 'max', title: 'Slow' });
+  await scene.until('the form is back', () => starting.window(person).includes('/invite @'));
+  slack.invite(channel);
+  await slack.submitView(person, { ...starting.filled(person), channel: channel.id });
+  await scene.finished(channel, await starting.post(channel, 'a slow one without a place'));
+  expect(starting.starts('Slow')).toMatchObject([{ model: 'max' }]);
+});
+
+test('a trigger that has expired opens nothing, and the person is told', async () => {
+  const { channel, person } = starting.room();
+  const late = () =>
+    slack.faults.add({ call: 'views.open', times: 1, fault: { kind: 'latency', ms: 3_100 } });
+  late();
+  await starting.command(person, channel, 'new');
+  await scene.until('it is told', () => starting.heard(person, channel)[0]?.includes('took too long'));
+  late();
+  const said = slack.say({ person, channel, text: 'about what?' });
+  await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+  await scene.until('it is told', () => starting.heard(person, channel)[1]?.includes('took too long'));
+  late();
+  await slack.shortcut({ person, callbackId: 'new_task' });
+  const dm = slack.openDm(person);
+  await scene.until('it is told directly', () =>
+    slack.messages(dm).some((one) => slack.shown(one).includes('took too long')),
+  );
+  expect(slack.modal(person)).toBeUndefined();
+});
+
+test('a question about a message where the bot is not in the channel stays, with how to invite it', async () => {
+  const { channel, person } = starting.room({ bot: false });
+  const said = slack.say({ person, channel, text: 'Nobody reads this' });
+  await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+  await starting.form(person);
+  const refused = await slack.submitView(person, { question: 'does the agent?' });
+  expect(JSON.stringify(refused.body)).toMatch(/"question":".*\/invite @/);
+  slack.invite(channel);
+  await slack.submitView(person, starting.filled(person));
+  await scene.until('it is answered', () => scene.shown(channel, said).includes('All is said.'));
+  expect(scene.told('does the agent?').texts[0]).toContain('Nobody reads this');
+});
+
+test('forms and buttons from before a restart still work', async () => {
+  const { channel, person } = starting.room();
+  const other = starting.newcomer();
+  slack.invite(channel, other);
+  const root = starting.ask(person, channel, '--model ultra what is a restart?');
+  await scene.finished(channel, root);
+  const said = slack.say({ person, channel, text: 'A message from before' });
+  await slack.shortcut({ person: other, callbackId: 'ask_about', channel, ts: said.ts });
+  await starting.form(other);
+  await scene.stage.restartBot();
+  await starting.press(person, channel, root, 'choose_again');
+  await starting.form(person);
+  await slack.submitView(person, { ...starting.filled(person), model: 'fast' });
+  await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
+  await slack.submitView(other, { question: 'is it still known?' });
+  await scene.until('it is answered', () => scene.shown(channel, said).includes('All is said.'));
+});
+
+test('a question whose process ended before it was posted is posted by the next, once', async () => {
+  const { channel, person } = starting.room();
+  await starting.command(person, channel, 'new');
+  await starting.form(person);
+  // Slack took the post, but nobody heard of it.
+  slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'lost' } });
+  await slack.submitView(person, { question: 'left behind' });
+  expect(starting.posts(channel, 'left behind')).toHaveLength(1);
+  await takeUp();
+  await scene.finished(channel, await starting.post(channel, 'left behind'));
+  expect(starting.posts(channel, 'left behind')).toHaveLength(1);
+  expect(scene.told('left behind').texts).toEqual(['left behind']);
+});
+
+test('a question that finds no place later goes back to its writer directly', async () => {
+  const { channel, person } = starting.room();
+  await starting.command(person, channel, 'new');
+  await starting.form(person);
+  slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'status', status: 503 } });
+  await slack.submitView(person, { question: 'to be given back' });
+  slack.archive(channel);
+  await takeUp();
+  const dm = slack.openDm(person);
+  await scene.until('it is given back', () =>
+    slack.messages(dm).some((one) => slack.shown(one).includes('to be given back')),
+  );
+});
+
+test('what an open form is about is forgotten with its person, and with time', async () => {
+  const { channel, person } = starting.room();
+  const said = slack.say({ person: scene.grace, channel, text: 'to be forgotten' });
+  const { store } = scene.stage.bot;
+  const kept = async () => {
+    const rows = await store.db.selectFrom('starts').select('source').where('state', '=', 'draft').execute();
+    return rows.filter(({ source }) => JSON.stringify(source).includes('to be forgotten')).length;
+  };
+  for (const forget of [
+    () => store.oblivion.person(slack.team.id, scene.grace.id),
+    () => store.oblivion.person(slack.team.id, person.id),
+    async () => {
+      await sql`update starts set made_at = now() - interval '3 hours'`.execute(store.db);
+      await store.retention.sweep({ words: 7, rows: 30, audit: 365 });
+    },
+  ]) {
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+    await scene.until('it is kept', async () => (await kept()) === 1);
+    await forget();
+    expect(await kept()).toBe(0);
+  }
+  await scene.until('the form is filled', () => slack.modal(person)?.callbackId === 'start');
+  await slack.submitView(person, { question: 'too late' });
+  expect(starting.window(person)).toContain('open for too long');
+});
+
+/** The next process finds what nobody holds any more. */
+async function takeUp(): Promise<void> {
+  const { db } = scene.stage.bot.store;
+  await sql`update starts set held_until = now() - interval '1 second' where state = 'posting'`.execute(db);
+  await scene.stage.restartBot();
+}

@@ -190,7 +190,7 @@ async function start(
   const starting = new Starting({ ...parts, accountOf: () => settingsAccount });
   const overview = new ChannelOverview(parts);
   const commands: CommandHandlers = {
-    ...startingHandlers(starting),
+    ...startingHandlers(starting.forms),
     status: (typed) => overview.running(typed),
     stop: (typed) => overview.running(typed),
     // ---- Handlers of other rooms: the tasks of a channel, and its settings. ----
@@ -198,7 +198,8 @@ async function start(
     settings: async () => ({ text: words.command.noSettings, blocks: [] }),
     // -----------------------------------------------------------------------------
   };
-  const tellDirectly: TellingDirectly = (id, person, sentence) => starting.tellDirectly(id, person, sentence);
+  const tellDirectly: TellingDirectly = (id, person, sentence) =>
+    starting.forms.tellDirectly(id, person, sentence);
   const slackApp = new SlackApp({
     transport: transportOf(config, store, installation.workspace),
     intake,
@@ -206,7 +207,7 @@ async function start(
       (app) => listenToSteps(app, new StepsModal(parts), tell, log),
       (app) => listenToControls(app, new Controls(parts), tell, log),
       (app) => listenToCommands(app, commands, log),
-      (app) => listenToShortcuts(app, starting, { inChannel: tell, directly: tellDirectly }, log),
+      (app) => listenToShortcuts(app, starting.forms, { inChannel: tell, directly: tellDirectly }, log),
       (app) => listenToStartForm(app, starting, tell, log),
     ],
     authorize: async () => ({

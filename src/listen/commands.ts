@@ -2,7 +2,7 @@ import type { App, RespondFn } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ChannelQuestion } from '../relay/starting/channel-overview.ts';
-import type { Opened, Starting } from '../relay/starting/starting.ts';
+import type { Opened, StartForms } from '../relay/starting/start-forms.ts';
 import type { RenderedMessage } from '../reply/slack-blocks.ts';
 import * as words from '../reply/words.ts';
 
@@ -29,10 +29,9 @@ const commandShape = z.looseObject({
 });
 
 /** The handlers of the command that belong to starting; the others come from their own rooms. */
-export function startingHandlers(starting: Pick<Starting, 'ask'>): Pick<CommandHandlers, 'new'> {
+export function startingHandlers(forms: Pick<StartForms, 'ask'>): Pick<CommandHandlers, 'new'> {
   return {
-    new: ({ workspace, person, triggerId, channel }) =>
-      starting.ask({ workspace, person, triggerId }, channel),
+    new: ({ workspace, person, triggerId, channel }) => forms.ask({ workspace, person, triggerId }, channel),
   };
 }
 

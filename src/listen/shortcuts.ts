@@ -1,13 +1,13 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Starting } from '../relay/starting/starting.ts';
+import type { StartForms } from '../relay/starting/start-forms.ts';
 import * as words from '../reply/words.ts';
 import type { Telling } from './controls.ts';
 import { tellUnlessDone } from './start-modal.ts';
 
 /** Who shows the form. */
-export type ShortcutForms = Pick<Starting, 'ask' | 'about'>;
+export type ShortcutForms = Pick<StartForms, 'ask' | 'about'>;
 
 /** Tells a person something where no channel is known. */
 export type TellingDirectly = (workspace: string, person: string, sentence: string) => Promise<void>;

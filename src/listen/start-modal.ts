@@ -2,13 +2,16 @@ import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { FormValues } from '../relay/starting/sent-form.ts';
-import type { FormAnswer, Opened, SentForm, Starting } from '../relay/starting/starting.ts';
+import type { Opened, StartForms } from '../relay/starting/start-forms.ts';
+import type { FormAnswer, SentForm, Starting } from '../relay/starting/starting.ts';
 import { START_CALLBACK } from '../reply/views/start-view.ts';
 import * as words from '../reply/words.ts';
 import type { Telling } from './controls.ts';
 
-/** Who shows the form and carries it out. */
-export type StartForms = Pick<Starting, 'again' | 'submit'>;
+/** Who shows the form, and carries it out. */
+export interface StartListener extends Pick<Starting, 'submit'> {
+  readonly forms: Pick<StartForms, 'again'>;
+}
 
 const chosen = z.looseObject({ value: z.string() }).nullish();
 const state = z.looseObject({
@@ -48,7 +51,7 @@ const pressShape = z.looseObject({
 });
 
 /** Takes the form by which tasks are begun, and the buttons that open it for a question that was asked before. */
-export function listenToStartForm(app: App, forms: StartForms, tell: Telling, log: Logger): void {
+export function listenToStartForm(app: App, starting: StartListener, tell: Telling, log: Logger): void {
   app.view(START_CALLBACK, async ({ ack, body }) => {
     const sent = readSent(body);
     if (sent === undefined) {
@@ -56,7 +59,7 @@ export function listenToStartForm(app: App, forms: StartForms, tell: Telling, lo
       await ack();
       return;
     }
-    const answer = await forms.submit(sent.form);
+    const answer = await starting.submit(sent.form);
     await ack(responseOf(answer, sent.complainAt));
   });
   for (const [id, where] of [
@@ -69,7 +72,7 @@ export function listenToStartForm(app: App, forms: StartForms, tell: Telling, lo
       if (press === undefined) return;
       const { request, place, turnId, ts } = press;
       // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
-      forms
+      starting.forms
         .again(request, { turnId, ts, where })
         .then((opened) => tellUnlessDone(tell, place, opened))
         .catch((error: unknown) => log.warn({ err: error }, 'a form could not be shown'));

@@ -346,7 +346,7 @@ export const form = {
   heading: 'Ask the agent',
   submit: 'Start',
   channel: 'Where',
-  channelHint: 'Your question is posted there under your name, and the answer grows in its thread.',
+  channelHint: 'Your question is posted there with your name, and the answer grows in its thread.',
   question: 'What should the agent do?',
   optionalQuestion: 'What should the agent do with it?',
   about: 'About this message:',

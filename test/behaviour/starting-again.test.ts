@@ -73,6 +73,20 @@ describe.concurrent('a choice that the service does not know', () => {
     expect(scene.told('what is long?').texts).toEqual([long]);
   });
 
+  test('is not made again by somebody who may not use the thread', async () => {
+    const { channel, person } = starting.room();
+    const guest = slack.createPerson({ name: 'guest', kind: 'guest' });
+    slack.invite(channel, guest);
+    const root = starting.ask(person, channel, '--model ultra what is a guest?');
+    await scene.finished(channel, root);
+    await starting.press(guest, channel, root, 'choose_again');
+    const refused = await scene.until('the window says so', () => {
+      const said = starting.window(guest);
+      return said.includes('Only full members') && said;
+    });
+    expect(refused).not.toContain('what is a guest?');
+  });
+
   test('is not offered where the task is gone', async () => {
     const { channel, person } = starting.room();
     const root = starting.ask(person, channel, 'what is gone?');

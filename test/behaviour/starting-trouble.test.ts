@@ -79,6 +79,8 @@ test('forms and buttons from before a restart still work', async () => {
   await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
   await slack.submitView(other, { question: 'is it still known?' });
   await scene.until('it is answered', () => scene.shown(channel, said).includes('All is said.'));
+  expect(starting.starts('what is a restart?').at(-1)).toMatchObject({ model: 'fast' });
+  expect(scene.told('is it still known?').texts[0]).toContain('A message from before');
 });
 
 test('a question whose process ended before it was posted is posted once, or goes back to its writer', async () => {

@@ -26,7 +26,8 @@ describe.concurrent('/agent', () => {
     ] as const;
     for (const [at, [text, answer]] of answers.entries()) {
       await starting.command(person, channel, text);
-      await scene.until('it is answered', () => starting.heard(person, channel)[at]?.includes(answer));
+      const heard = await scene.until('it is answered', () => starting.heard(person, channel)[at]);
+      expect(heard).toContain(answer);
     }
   });
 
@@ -128,6 +129,7 @@ describe.concurrent('the form', () => {
     await expect(slack.submitView(person, { question: 'no channel' })).rejects.toThrow('Where');
     await slack.submitView(person, { question: 'from anywhere', channel: channel.id });
     await scene.finished(channel, await starting.post(channel, 'from anywhere'));
+    expect(scene.told('from anywhere').texts).toEqual(['from anywhere']);
   });
 
   test('in a direct conversation with the bot stays there', async () => {
@@ -137,6 +139,7 @@ describe.concurrent('the form', () => {
     await starting.form(person);
     await slack.submitView(person, { question: 'just between us' });
     await scene.finished(dm, await starting.post(dm, 'just between us'));
+    expect(scene.told('just between us').texts).toEqual(['just between us']);
   });
 
   test('sent twice begins one task', async () => {

@@ -4,6 +4,7 @@ export const neededScopes: readonly string[] = [
   'channels:history',
   'channels:read',
   'chat:write',
+  'commands',
   'files:read',
   'files:write',
   'groups:history',

@@ -1,31 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FormView } from '../../reply/views/form-blocks.ts';
-import { QUESTION_MOST, type StartForm, startNotice, startView } from '../../reply/views/start-view.ts';
+import type { FormView } from '../../reply/views/inputs.ts';
+import { startNotice, startView } from '../../reply/views/start-view.ts';
 import * as words from '../../reply/words.ts';
-import { SlackError } from '../../slack/errors.ts';
 import type { Start, Words } from '../../store/tables.ts';
-import { choicesIn, namesFor } from '../asking/question.ts';
 import type { Workspace } from '../context.ts';
-import { readFlags } from '../reading/flags.ts';
-import { fileNames, readMessage } from '../reading/message.ts';
-import { idsIn } from '../reading/names.ts';
-import { readable } from '../reading/readable.ts';
 import { ChannelStarts, type ChannelStartsParts, type Posted } from './channel-starts.ts';
 import { type FormValues, wordsOf } from './sent-form.ts';
+import { blankForm, StartForms } from './start-forms.ts';
 
 /** A form must be answered within 3 s; what takes longer (ms) goes on behind it. */
 const answerWithinMs = 1_800;
 /** How long the bot's own name is waited for (ms). */
 const namedWithinMs = 500;
-
-/** Somebody wants to see the form. */
-export interface FormRequest {
-  workspace: string;
-  person: string;
-  /** Lives 3 s. */
-  triggerId: string;
-}
 
 /** A form that was sent. */
 export interface SentForm {
@@ -45,94 +31,16 @@ export type FormAnswer =
   | { do: 'complain'; sentence: string }
   | { do: 'show'; view: FormView };
 
-/** What became of the wish to see a form. */
-export type Opened = 'done' | 'late' | 'unknown';
-
-/** Forms by which tasks are begun: opened at once, filled after, and carried out once however often they are sent. */
+/** Carries out the forms by which tasks are begun: each once, however often it is sent. */
 export class Starting {
+  readonly forms: StartForms;
   readonly channelStarts: ChannelStarts;
   readonly #parts: ChannelStartsParts;
 
   constructor(parts: ChannelStartsParts) {
     this.#parts = parts;
+    this.forms = new StartForms(parts);
     this.channelStarts = new ChannelStarts(parts);
-  }
-
-  /** A question of its own. Direct conversations cannot be chosen in the form, so they are fixed. Throws a SlackError. */
-  async ask(request: FormRequest, channel: string | undefined): Promise<Opened> {
-    const views = this.#parts.workspace(request.workspace)?.views;
-    if (views === undefined) return 'unknown';
-    const isFixed = channel?.startsWith('D') === true;
-    const view = startView({
-      ...this.#blank(randomUUID(), isFixed ? channel : undefined),
-      ...(isFixed ? {} : { channel: { chosen: channel } }),
-    });
-    return (await views.open(request.triggerId, view)) === undefined ? 'late' : 'done';
-  }
-
-  /** A question about a message, which is as Slack gave it; `ts` is when it was asked for. Throws a SlackError. */
-  async about(
-    request: FormRequest,
-    chosen: { channel: string; root: string; ts: string; message: Record<string, unknown> },
-  ): Promise<Opened> {
-    return this.#open(request, async (workspace) => {
-      const { channel, root, ts, message } = chosen;
-      const thread = await this.#parts.store.threads.get({ workspace: workspace.id, channel, root });
-      const isTaken = thread !== undefined && thread.task_id !== null;
-      const source: Words = { text: '', about: message, files: filesOf(message) };
-      const id = randomUUID();
-      const place = { channel, root: isTaken ? null : root, ts, turn: null };
-      await this.#draft(request, id, { ...place, source });
-      const { text, files } = await read(workspace, message);
-      return startView({
-        ...this.#blank(id, channel),
-        note: isTaken ? words.form.threadTaken : undefined,
-        quote: text,
-        question: { text: '', optional: true },
-        files,
-      });
-    });
-  }
-
-  /** The question of a turn once more: in its thread where it was refused, or in a new one. Throws a SlackError. */
-  async again(
-    request: FormRequest,
-    asked: { turnId: string; ts: string; where: 'thread' | 'channel' },
-  ): Promise<Opened> {
-    const { store, settings } = this.#parts;
-    return this.#open(request, async (workspace) => {
-      const turn = await store.turns.get(workspace.id, asked.turnId);
-      if (turn === undefined) return startNotice(words.form.gone);
-      const inThread = asked.where === 'thread';
-      if (inThread && turn.followed_at !== null) return startNotice(words.form.over);
-      const { channel, root, message_ts } = turn;
-      const source = (await store.messages.get({ workspace: workspace.id, channel, ts: message_ts }))?.words;
-      if (source == null) return startNotice(words.form.gone);
-      const id = randomUUID();
-      const place = { channel, root: inThread ? root : null, ts: asked.ts, turn: inThread ? turn.id : null };
-      await this.#draft(request, id, { ...place, source });
-      const thread = await store.threads.expect(turn);
-      const { text, files } = await read(workspace, { ...source });
-      const question = readFlags(text, settings.offers).text;
-      const quoted = source.about === undefined ? undefined : await read(workspace, source.about);
-      return startView({
-        ...this.#blank(id, channel),
-        question:
-          question.length > QUESTION_MOST ? 'long' : { text: question, optional: source.about !== undefined },
-        quote: quoted?.text,
-        fixed: inThread && thread.task_id !== null,
-        chosen: choicesIn(source, workspace.bot.userId, settings.offers),
-        files,
-      });
-    });
-  }
-
-  /** Tells a person something where no channel is known. Throws a SlackError. */
-  async tellDirectly(workspace: string, person: string, text: string): Promise<void> {
-    const posting = this.#parts.workspace(workspace)?.posting;
-    if (posting === undefined) return;
-    const channel = await posting.openDm(person);
-    await posting.post({ channel, message: { text }, key: `told/${randomUUID()}`, kind: 'notice' });
   }
 
   /** Carries a sent form out. The answer comes in time for Slack, whatever is slow. */
@@ -198,7 +106,7 @@ export class Starting {
   #refilled({ id, channel, values }: SentForm, note: string): FormView {
     const { title, model, skill, noFallback, mode, question } = values;
     return startView({
-      ...this.#blank(id, channel),
+      ...blankForm(id, channel, this.#parts.settings.offers),
       ...(values.channel === undefined ? {} : { channel: { chosen: values.channel } }),
       note,
       question: question === undefined ? 'long' : { text: question, optional: false },
@@ -232,41 +140,6 @@ export class Starting {
       return { do: 'close' };
     });
   }
-
-  /** Opens the window at once, because a trigger lives 3 s, and fills it. */
-  async #open(request: FormRequest, fill: (workspace: Workspace) => Promise<FormView>): Promise<Opened> {
-    const workspace = this.#parts.workspace(request.workspace);
-    if (workspace === undefined) return 'unknown';
-    const viewId = await workspace.views.open(request.triggerId, startNotice(words.form.loading));
-    if (viewId === undefined) return 'late';
-    try {
-      await workspace.views.update(viewId, await fill(workspace));
-    } catch (error) {
-      if (!(error instanceof SlackError))
-        await workspace.views.update(viewId, startNotice(words.command.away));
-      throw error;
-    }
-    return 'done';
-  }
-
-  async #draft(
-    { workspace, person }: FormRequest,
-    id: string,
-    about: Pick<Start, 'channel' | 'root' | 'ts' | 'turn' | 'source'>,
-  ): Promise<void> {
-    await this.#parts.store.starts.draft({ workspace, id, person, ...about });
-  }
-
-  #blank(id: string, channel: string | undefined): StartForm {
-    return {
-      metadata: JSON.stringify({ id, ...(channel === undefined ? {} : { channel }) }),
-      question: { text: '', optional: false },
-      fixed: false,
-      chosen: {},
-      files: [],
-      offers: this.#parts.settings.offers,
-    };
-  }
 }
 
 async function complaint(workspace: Workspace, why: Exclude<Posted, 'posted'>): Promise<string> {
@@ -279,19 +152,6 @@ async function complaint(workspace: Workspace, why: Exclude<Posted, 'posted'>): 
 
 /** Where Slack takes too long to say it, the bot takes itself to be there: the thread's own turn will see. */
 async function isIn({ people }: Workspace, channel: string): Promise<boolean> {
-  return Promise.race([people.isIn(channel), sleep(answerWithinMs, true, { ref: false })]);
-}
-
-/** A message as people read it, and the names of its files. */
-async function read(
-  workspace: Workspace,
-  raw: Record<string, unknown>,
-): Promise<{ text: string; files: string[] }> {
-  const message = readMessage(raw);
-  const names = await namesFor(workspace, idsIn(message));
-  return { text: readable(message, names, workspace.bot.userId), files: fileNames(message) };
-}
-
-function filesOf({ files }: Record<string, unknown>): unknown[] {
-  return Array.isArray(files) ? files : [];
+  const known = people.isIn(channel).catch(() => true);
+  return Promise.race([known, sleep(answerWithinMs, true, { ref: false })]);
 }

@@ -2,7 +2,7 @@ import { shorten } from '../graphemes.ts';
 import { neutralise } from '../pings.ts';
 import { plainText, type SectionBlock } from '../slack-blocks.ts';
 import * as words from '../words.ts';
-import { type FormView, type InputBlock, input, option } from './form-blocks.ts';
+import { type FormView, type InputBlock, input, option } from './inputs.ts';
 
 /** By which a sent form is told from others. */
 export const START_CALLBACK = 'start';

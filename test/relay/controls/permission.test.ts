@@ -50,6 +50,7 @@ function house(
     project_id: null,
     task_id: null,
     task_title: null,
+    model: null,
     task_intended_at: null,
     writers: [],
     dormant: false,

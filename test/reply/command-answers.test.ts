@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { runningAnswer, tasksAnswer } from '../../src/reply/command-answers.ts';
+import { commandHelp } from '../../src/reply/words.ts';
+import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
+
+const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
+const url = 'https://lab.slack.com/archives/C1/p1';
+
+const running = (count: number, title: string | null = 'A title') =>
+  Array.from({ length: count }, (_, at) => ({ turnId, title, stopping: at === 1, ms: 90_000, url }));
+
+describe('what /agent answers', () => {
+  test.each([0, 1, 100, 1_000])('fits Slack with %i tasks', (count) => {
+    for (const title of ['T'.repeat(300), '<!channel> | *x* <https://a|b>', '', null]) {
+      const atWork = runningAnswer(running(count, title), 1_000);
+      const row = { title, url, running: true, outcome: null };
+      const tasks = tasksAnswer(Array.from({ length: Math.min(count, 20) }, () => row));
+      for (const { text, blocks } of [atWork, tasks]) {
+        checkBlocks(blocks, 'message');
+        expect(text.length).toBeGreaterThan(0);
+        expect(JSON.stringify(blocks)).not.toContain('<!channel>');
+      }
+    }
+  });
+
+  test('stops each of the tasks but those that are stopping', () => {
+    const { blocks } = runningAnswer(running(3), 0);
+    expect(blocks.filter((block) => 'accessory' in block)).toHaveLength(2);
+    expect(JSON.stringify(blocks)).toContain('stopping');
+    expect(JSON.stringify(blocks)).toContain(`"value":"${turnId}"`);
+  });
+
+  test('says when there are more', () => {
+    expect(JSON.stringify(runningAnswer(running(21), 0))).toContain('There are more');
+    expect(JSON.stringify(runningAnswer(running(20), 0))).not.toContain('There are more');
+  });
+
+  test('says how tasks ended', () => {
+    const row = (outcome: string | null) => ({ title: 'T', url: undefined, running: false, outcome });
+    const text = JSON.stringify(tasksAnswer([row('completed'), row('cancelled'), row(null), row('other')]));
+    for (const said of ['T · done', 'T · stopped', '• T"']) expect(text).toContain(said);
+  });
+
+  test('helps in a text that Slack shows whole', () => {
+    expect(commandHelp.length).toBeLessThan(3_000);
+  });
+});

@@ -31,13 +31,25 @@ const buttons = {
 
 const buttonIds = new RegExp(`^(?:${Object.keys(buttons).join('|')})$`);
 
+/** The message that a button stands in. */
+export const containerShape = z
+  .looseObject({
+    thread_ts: z.string().optional(),
+    message_ts: z.string().optional(),
+    is_ephemeral: z.boolean().optional(),
+  })
+  .optional();
+
+/** The thread of that message; one that only a person sees is no root of a thread. */
+export function threadOf(container: z.output<typeof containerShape>): string | undefined {
+  return container?.thread_ts ?? (container?.is_ephemeral ? undefined : container?.message_ts);
+}
+
 const pressShape = z.looseObject({
   team: z.looseObject({ id: z.string() }).nullish(),
   user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
   channel: z.looseObject({ id: z.string() }),
-  container: z
-    .looseObject({ thread_ts: z.string().optional(), message_ts: z.string().optional() })
-    .optional(),
+  container: containerShape,
   actions: z.array(z.looseObject({ value: z.uuid(), action_ts: z.string() })).min(1),
 });
 
@@ -73,7 +85,7 @@ function readPress(body: unknown): PlacedPress | undefined {
     turnId: action.value,
     person: user.id,
     channel: channel.id,
-    threadTs: container?.thread_ts ?? container?.message_ts,
+    threadTs: threadOf(container),
     ts: action.action_ts,
   };
 }

@@ -6,7 +6,7 @@ import type { Opened, StartForms } from '../relay/starting/start-forms.ts';
 import type { FormAnswer, SentForm, Starting } from '../relay/starting/starting.ts';
 import { START_CALLBACK } from '../reply/views/start-view.ts';
 import * as words from '../reply/words.ts';
-import type { Telling } from './controls.ts';
+import { containerShape, type Telling, threadOf } from './controls.ts';
 
 /** Who shows the form, and carries it out. */
 export interface StartListener extends Pick<Starting, 'submit'> {
@@ -44,9 +44,7 @@ const pressShape = z.looseObject({
   user: person,
   trigger_id: z.string(),
   channel: z.looseObject({ id: z.string() }),
-  container: z
-    .looseObject({ thread_ts: z.string().optional(), message_ts: z.string().optional() })
-    .optional(),
+  container: containerShape,
   actions: z.array(z.looseObject({ value: z.uuid(), action_ts: z.string() })).min(1),
 });
 
@@ -147,7 +145,7 @@ function readPress(body: unknown) {
   const workspace = parsed.data.team?.id ?? user.team_id;
   const action = actions[0];
   if (workspace === undefined || action === undefined) return undefined;
-  const threadTs = container?.thread_ts ?? container?.message_ts;
+  const threadTs = threadOf(container);
   return {
     request: { workspace, person: user.id, triggerId },
     place: { workspace, channel: channel.id, person: user.id, threadTs },

@@ -383,6 +383,7 @@ export const form = {
   posted: 'It is done: your question stands in the channel, and the answer grows in its thread.',
   noPlace:
     'I may not write there: the channel is archived, or only some people may post in it. Choose another one.',
+  elsewhere: 'I am not part of that direct conversation. Choose a channel; what you typed is still here.',
   refused: 'Slack does not take this question as it is. Shorten it, please.',
 } as const;
 

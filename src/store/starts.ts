@@ -75,10 +75,18 @@ export class Starts {
       .executeTakeFirst();
   }
 
-  /** Slack would surely not take the post: the form may be sent again. */
-  async backToDraft(key: StartKey): Promise<void> {
-    await this.#change(key)
-      .set({ state: 'draft', words: null, intended_at: null, held_until: null })
+  /** Slack would surely not take the post: the form may be sent again. Its files need not be chosen again. */
+  async backToDraft({ workspace, id, source, words }: Start): Promise<void> {
+    const kept = source ?? { text: '' };
+    const files = words?.files === undefined ? {} : { files: words.files };
+    await this.#change({ workspace, id })
+      .set({
+        state: 'draft',
+        source: jsonText({ ...kept, ...files }),
+        words: null,
+        intended_at: null,
+        held_until: null,
+      })
       .where('state', '=', 'posting')
       .execute();
   }

@@ -64,9 +64,10 @@ export class StartingScene {
     const view = this.#slack.modal(person);
     const values: Record<string, string | string[]> = {};
     for (const { block_id: id, element } of view?.blocks ?? []) {
-      const { initial_value: text, initial_option: option } = Object(element);
-      const typed = view?.values[String(id)]?.[String(id)]?.value;
-      const value: unknown = typed ?? text ?? Object(option).value;
+      const { initial_value: text, initial_option: option, initial_conversation: channel } = Object(element);
+      const typed = view?.values[String(id)]?.[String(id)];
+      const said = typed?.value ?? typed?.selected_conversation;
+      const value: unknown = said ?? text ?? channel ?? Object(option).value;
       if (typeof value === 'string') values[String(id)] = value;
     }
     return values;

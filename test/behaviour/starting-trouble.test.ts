@@ -112,6 +112,28 @@ test('a question whose process ended before it was posted is posted once, or goe
   );
 });
 
+test('forms, commands and shortcuts work over HTTP too', async () => {
+  const http = await openStartingScene({ transport: 'http' });
+  const { channel, person } = http.room({ bot: false });
+  await http.command(person, channel, 'help');
+  await http.scene.until('it is answered', () => http.heard(person, channel)[0]?.includes('/agent new'));
+  await http.command(person, channel, 'status');
+  await http.scene.until('it is answered', () =>
+    http.heard(person, channel)[1]?.includes('Nothing of yours'),
+  );
+  await http.command(person, channel, 'new');
+  await http.form(person);
+  const refused = await http.scene.slack.submitView(person, { question: 'over HTTP' });
+  expect(JSON.stringify(refused.body)).toContain('/invite @');
+  http.scene.slack.invite(channel);
+  await http.scene.slack.submitView(person, http.filled(person));
+  expect(http.scene.slack.modal(person)).toBeUndefined();
+  const root = await http.post(channel, 'over HTTP');
+  await http.scene.slack.shortcut({ person, callbackId: 'ask_about', channel, ts: root.ts });
+  await http.form(person);
+  expect(http.window(person)).toContain('over HTTP');
+});
+
 test('what an open form is about is forgotten with its person, and with time', async () => {
   const { channel, person } = starting.room();
   const said = slack.say({ person: scene.grace, channel, text: 'to be forgotten' });

@@ -49,6 +49,8 @@ describe.concurrent('/agent', () => {
     await slack.click({ person, channel, ts: list.ts, actionId: 'stop' });
     await scene.finished(channel, mine);
     expect(scene.shown(channel, mine)).toContain(`Stopped by ${person.name}.`);
+    await slack.click({ person, channel, ts: list.ts, actionId: 'stop' });
+    await scene.until('it is over', () => starting.heard(person, channel)[2]?.includes('over already'));
     await starting.command(scene.ada, channel, 'stop');
     const hers = await scene.until('it is answered', () => slack.ephemerals(scene.ada, channel)[0]);
     expect(slack.shown(hers)).toContain('that of Ada');
@@ -167,6 +169,22 @@ describe.concurrent('the form', () => {
     expect(slack.modal(person)).toBeUndefined();
     await scene.finished(channel, await starting.post(channel, 'invited after all'));
     expect(starting.starts('invited after all')).toMatchObject([{ model: 'fast' }]);
+  });
+
+  test('in a direct conversation of others asks for another place, and keeps what was typed and the files', async () => {
+    const { channel, person } = starting.room();
+    const others = slack.openDm(person);
+    slack.kick(others);
+    await starting.command(person, others, 'new');
+    await starting.form(person);
+    const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' });
+    await slack.submitView(person, { question: 'from among others', skill: 'summary', files: [file.id] });
+    await scene.until('it asks for another', () => starting.window(person).includes('Choose a channel'));
+    expect(starting.window(person)).toContain('run.csv');
+    await slack.submitView(person, { ...starting.filled(person), channel: channel.id });
+    const root = await starting.post(channel, 'from among others');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Begun with 1 files. Skill: skl_summary.');
   });
 
   test('where nobody may post says so', async () => {

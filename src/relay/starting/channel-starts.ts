@@ -156,12 +156,18 @@ export class ChannelStarts {
 
   /** Nobody's form is open any more: who asked gets the question back directly. */
   async #giveBack(start: Start): Promise<void> {
-    const workspace = this.#parts.workspace(start.workspace);
+    const posting = this.#parts.workspace(start.workspace)?.posting;
+    if (posting !== undefined && start.words !== null) {
+      const message = { text: words.startLost(start.channel, start.words.text) };
+      try {
+        const channel = await posting.openDm(start.person);
+        await posting.post({ channel, message, key: `${keyOf(start)}/lost`, kind: 'notice' });
+      } catch (error) {
+        if (!(error instanceof SlackError)) throw error;
+        this.#parts.log.warn({ err: error, start: start.id }, 'a lost question could not be given back');
+      }
+    }
     await this.#parts.store.starts.finish(start);
-    if (workspace === undefined || start.words === null) return;
-    const channel = await workspace.posting.openDm(start.person);
-    const message = { text: words.startLost(start.channel, start.words.text) };
-    await workspace.posting.post({ channel, message, key: `${keyOf(start)}/lost`, kind: 'notice' });
   }
 }
 

@@ -4,6 +4,7 @@ import { startNotice, startView } from '../../reply/views/start-view.ts';
 import * as words from '../../reply/words.ts';
 import type { Start, Words } from '../../store/tables.ts';
 import type { Workspace } from '../context.ts';
+import { fileNames, readMessage } from '../reading/message.ts';
 import { ChannelStarts, type ChannelStartsParts, type Posted } from './channel-starts.ts';
 import { type FormValues, wordsOf } from './sent-form.ts';
 import { blankForm, StartForms } from './start-forms.ts';
@@ -81,21 +82,24 @@ export class Starting {
     });
     const posted = await Promise.race([posting, sleep(answerWithinMs, 'slow' as const, { ref: false })]);
     if (posted === 'posted') return { do: 'close' };
+    // Nobody can be invited into a direct conversation of others: the question needs another place.
+    if (posted === 'invite' && channel.startsWith('D'))
+      return { do: 'show', view: this.#refilled(sent, words.form.elsewhere, said) };
     if (posted !== 'slow' && posted !== 'later')
       return { do: 'complain', sentence: await complaint(workspace, posted) };
-    if (posted === 'slow') this.#tellLater(workspace, sent, posting);
+    if (posted === 'slow') this.#tellLater(workspace, sent, posting, said);
     return { do: 'show', view: startNotice(words.form.slow) };
   }
 
   /** The form's window says what became of a slow post; what was typed comes back where it found no place. */
-  #tellLater(workspace: Workspace, sent: SentForm, posting: Promise<Posted | 'later'>): void {
+  #tellLater(workspace: Workspace, sent: SentForm, posting: Promise<Posted | 'later'>, said: Words): void {
     const tell = async () => {
       const posted = await posting;
       if (posted === 'later') return;
       const view =
         posted === 'posted'
           ? startNotice(words.form.posted)
-          : this.#refilled(sent, await complaint(workspace, posted));
+          : this.#refilled(sent, await complaint(workspace, posted), said);
       await workspace.views.update(sent.viewId, view);
     };
     tell().catch((error: unknown) =>
@@ -103,13 +107,15 @@ export class Starting {
     );
   }
 
-  #refilled({ id, channel, values }: SentForm, note: string): FormView {
+  /** The form again, with what was filled in, for any channel. */
+  #refilled({ id, values }: SentForm, note: string, said: Words): FormView {
     const { title, model, skill, noFallback, mode, question } = values;
     return startView({
-      ...blankForm(id, channel, this.#parts.settings.offers),
-      ...(values.channel === undefined ? {} : { channel: { chosen: values.channel } }),
+      ...blankForm(id, undefined, this.#parts.settings.offers),
+      channel: { chosen: values.channel },
       note,
-      question: question === undefined ? 'long' : { text: question, optional: false },
+      question: question === undefined ? 'long' : { text: question, optional: said.about !== undefined },
+      files: fileNames(readMessage(said)),
       chosen: {
         ...(title === undefined ? {} : { title }),
         ...(model === undefined ? {} : { model }),

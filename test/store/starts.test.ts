@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { Store } from '../../src/store/store.ts';
+import { freshDatabase } from './postgres.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const { starts } = store;
+const workspace = 'T1';
+
+const asked = (id = randomUUID()) => ({
+  workspace,
+  id,
+  person: 'U1',
+  channel: 'C1',
+  words: { text: 'what?', files: [{ id: 'F1' }] },
+});
+
+/** As if the process that is at it had been away for too long. */
+const letGo = (id: string) =>
+  sql`update starts set held_until = now() - interval '1 second' where id = ${id}`.execute(kysely);
+
+test('a form that is sent many times at once is carried out by one', async () => {
+  const form = asked();
+  const taken = await Promise.all(Array.from({ length: 8 }, () => starts.toPost(form)));
+  expect(taken.filter((start) => start !== undefined)).toHaveLength(1);
+  expect(await Promise.all([starts.finish(form), starts.finish(form)])).toContain(false);
+  expect(await starts.get(form)).toMatchObject({ state: 'done', words: null, source: null });
+  expect(await starts.toPost(form)).toBeUndefined();
+});
+
+test('what a process left behind is taken up by one other, and the first sends nothing any more', async () => {
+  const first = await starts.toPost(asked());
+  if (first === undefined) throw new Error('not taken');
+  expect(await starts.leftOver(10)).toEqual([]);
+  expect(await starts.intend(first)).toBe(true);
+  await letGo(first.id);
+  const taken = (await Promise.all([starts.leftOver(10), starts.leftOver(10)])).flat();
+  expect(taken).toMatchObject([{ id: first.id, words: first.words }]);
+  expect(await starts.intend(first)).toBe(false);
+  const [second] = taken;
+  expect(second && (await starts.intend(second))).toBe(true);
+});
+
+test('a form that found no place may be sent again, and has its files still', async () => {
+  const form = asked();
+  const first = await starts.toPost(form);
+  if (first === undefined) throw new Error('not taken');
+  await starts.intend(first);
+  await starts.backToDraft(first);
+  expect(await starts.get(form)).toMatchObject({
+    state: 'draft',
+    words: null,
+    intended_at: null,
+    source: { files: [{ id: 'F1' }] },
+  });
+  expect(await starts.toPost({ ...form, channel: 'C2' })).toMatchObject({ channel: 'C2', state: 'posting' });
+});
+
+test('a message that somebody is asked about leaves with the person who wrote it', async () => {
+  const key = { workspace, channel: 'C1', ts: '1.000001' };
+  const words = { text: 'why?', about: { user: 'U2', text: 'a secret' } };
+  const row = { root: '1.000000', person: 'U1', state: 'sent', words, editedTs: null } as const;
+  await store.messages.add(key, row);
+  const form = asked();
+  await starts.draft({ ...form, root: null, ts: null, turn: null, source: words });
+  await store.oblivion.person(workspace, 'U2');
+  expect((await store.messages.get(key))?.words).toEqual({ text: 'why?' });
+  expect(await starts.get(form)).toBeUndefined();
+});

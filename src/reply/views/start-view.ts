@@ -45,7 +45,7 @@ export interface StartForm {
   offers: { noFallback: boolean; autoMode: boolean; planMode: boolean };
 }
 
-/** The form by which a task is begun. Its inputs have the ids that `StartView` in `listen` reads. */
+/** The form by which a task is begun. Its inputs have the ids that `start-modal.ts` of `listen` reads. */
 export function startView(form: StartForm): FormView {
   return {
     ...modal([...above(form), ...inputs(form)]),

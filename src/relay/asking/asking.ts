@@ -157,8 +157,8 @@ export class Asking {
           throw new TurnEnds('refused', words.taskTakesNoMore, error);
         }
       }
-      const { skill } = turn;
-      if (error instanceof AgentNotFoundError && skill !== null && (await exists(agent, taskId))) {
+      const skill = turn.skill ?? this.#parts.settings.skill;
+      if (error instanceof AgentNotFoundError && skill !== undefined && (await exists(agent, taskId))) {
         if (skill === this.#parts.settings.skill)
           throw new TurnEnds('refused', words.unknownSkill(skill), error);
         throw new TurnEnds('refused', words.unknownChosenSkill(skill), error, 'choose');

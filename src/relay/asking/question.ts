@@ -124,7 +124,7 @@ export async function freezeQuestion(
       return store.turns.record(turn, {
         content: writers.length > 1 ? signed(text, name) : text,
         attached,
-        skill: question.choices.skill ?? parts.settings.skill ?? null,
+        skill: question.choices.skill ?? null,
         ...(shown.length === 0 ? {} : { file_notes: shown }),
       });
     });

@@ -38,9 +38,11 @@ export async function deliver(
     if (found !== undefined) return { turn: await bind(parts, turn, found), reply: null };
   }
   const [last] = await agent.lastMessages(taskId, 1);
+  const skill = turn.skill ?? parts.settings.skill;
   const intended = await store.turns.record(turn, {
     send_after_id: last?.id ?? '',
     send_intended_at: new Date(),
+    skill: skill ?? null,
   });
   const abort = new AbortController();
   const watch = new AbortController();
@@ -50,7 +52,7 @@ export async function deliver(
     {
       content: turn.content ?? '',
       fileIds: turn.attached ?? [],
-      ...(turn.skill === null ? {} : { skill: turn.skill }),
+      ...(skill === undefined ? {} : { skill }),
     },
     { guard: lease, signal },
   );

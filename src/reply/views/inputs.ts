@@ -18,7 +18,12 @@ export type FormElement =
       initial_value?: string;
       placeholder?: PlainText;
     }
-  | { type: 'radio_buttons'; action_id: string; options: FormOption[]; initial_option?: FormOption }
+  | {
+      type: 'static_select' | 'radio_buttons';
+      action_id: string;
+      options: FormOption[];
+      initial_option?: FormOption;
+    }
   | { type: 'checkboxes'; action_id: string; options: FormOption[]; initial_options?: FormOption[] }
   | {
       type: 'conversations_select';

@@ -28,6 +28,7 @@ import { destinationOf, ResultLinks, resultsPath } from './relay/showing/result-
 import { postLaterResults } from './relay/showing/results.ts';
 import { ChannelOverview } from './relay/starting/channel-overview.ts';
 import { Starting } from './relay/starting/starting.ts';
+import { postReviews } from './relay/showing/reviews.ts';
 import { TaskWatch } from './relay/task-watch.ts';
 import { TurnRunner } from './relay/turn-runner.ts';
 import { Upkeep } from './relay/upkeep.ts';
@@ -256,7 +257,7 @@ async function start(
   if (METRICS_PORT !== undefined) await serve(METRICS_PORT, { metrics: watch.page });
   dispatcher.start();
   undo.push(() => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }));
-  const taskWatch = new TaskWatch(parts, [postLaterResults]);
+  const taskWatch = new TaskWatch(parts, [postLaterResults, postReviews]);
   taskWatch.start();
   undo.push(() => taskWatch.stop());
   starting.channelStarts.start();

@@ -136,7 +136,7 @@ const settingsSchema = z.object({
     what: 'Largest CSV or TSV of the agent whose first rows are shown, in KiB; 0: none',
   }),
   WATCH_MINUTES: setting('WATCH_MINUTES', z.coerce.number().nonnegative().default(60), {
-    what: 'How long a task is watched after its answer, for files that it makes later; 0: not at all',
+    what: 'How long a task is watched after its answer, for files and reviews that come later; 0: not at all',
   }),
   WATCH_SECONDS: setting('WATCH_SECONDS', z.coerce.number().positive().default(10), {
     what: 'The first look at a watched task comes after so long; the pauses grow to twelve times that',

@@ -48,8 +48,8 @@ export interface ReplyState {
 
 export const MESSAGES_MOST = 12;
 /** All block text of one message (https://docs.slack.dev/reference/block-kit/blocks/markdown-block, with a margin). */
-const TEXT_MOST = 9_990;
-const BLOCKS_MOST = 50;
+export const TEXT_MOST = 9_990;
+export const BLOCKS_MOST = 50;
 const NOTES_MOST = 2_500;
 const SENTENCE_MOST = 2_000;
 

@@ -42,6 +42,9 @@ export const lengthReached =
   'The answer became too long for one go. Press Continue and the agent goes on writing.';
 export const restInFile = 'The rest of the answer is in the file below.';
 export const restTitle = 'The rest of the answer';
+export const reviewHeading = 'A review of the work in this thread:';
+export const reviewEmpty = 'A review of the work in this thread ended without findings.';
+export const restOfReview = 'The rest of the review';
 export const freshLinksHint = 'Links stop working after a while; the button gets new ones.';
 export const linksGone = 'The agent service no longer has these files.';
 export const linkTooLong = 'link too long for Slack, use the button below';
@@ -135,6 +138,11 @@ export function replyLost(channel: string): string {
 /** The agent's reply ended with the service's error. */
 export function failed(said: string): string {
   return `The agent ran into a problem and stopped${withWords(said)} Your message did reach it; you can try again or write something else.`;
+}
+
+/** A review ended without findings, with the service's own words where it gave any. */
+export function reviewFailed(said: string): string {
+  return `A review of the work in this thread did not work out${withWords(said)} The answer stands as it is.`;
 }
 
 /** `who` is a name or a mention; empty where it was stopped elsewhere. */

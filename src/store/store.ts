@@ -11,6 +11,7 @@ import { Projects } from './projects.ts';
 import { Receivers } from './receivers.ts';
 import { Results } from './results.ts';
 import { Retention } from './retention.ts';
+import { Reviews } from './reviews.ts';
 import { SlackFiles } from './slack-files.ts';
 import { Starts } from './starts.ts';
 import { Strays } from './strays.ts';
@@ -37,6 +38,7 @@ export class Store {
   readonly receivers: Receivers;
   readonly results: Results;
   readonly retention: Retention;
+  readonly reviews: Reviews;
   readonly slackFiles: SlackFiles;
   readonly starts: Starts;
   readonly strays: Strays;
@@ -63,6 +65,7 @@ export class Store {
     this.receivers = new Receivers(db);
     this.results = new Results(db);
     this.retention = new Retention(db);
+    this.reviews = new Reviews(db);
     this.slackFiles = new SlackFiles(db);
     this.starts = new Starts(db);
     this.strays = new Strays(db);

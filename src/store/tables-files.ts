@@ -74,6 +74,20 @@ export interface ResultTable {
   shown_at: MaybeTime;
 }
 
+/** A review of a task's work, and the turn that it is posted for. */
+export interface ReviewTable {
+  workspace: string;
+  channel: string;
+  /** A Slack ts. */
+  root: string;
+  /** The id of the message with the findings, or `failed:` and what says which failure it was. */
+  review: string;
+  turn: string;
+  claimed_at: Generated<Date>;
+  /** When it stood in the thread. */
+  shown_at: MaybeTime;
+}
+
 /** A thread whose task is looked at after its turn has ended. */
 export interface WatchTable {
   workspace: string;

@@ -4,6 +4,7 @@ import type { EngineTables } from './tables-engine.ts';
 import type {
   FileTable,
   ResultTable,
+  ReviewTable,
   SlackFileTable,
   UploadPartTable,
   UploadTable,
@@ -274,6 +275,7 @@ export interface Tables extends EngineTables {
   channel_settings: ChannelSettingsTable;
   files: FileTable;
   results: ResultTable;
+  reviews: ReviewTable;
   receivers: ReceiverTable;
   catch_ups: CatchUpTable;
   audit: AuditTable;

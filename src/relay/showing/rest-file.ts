@@ -7,7 +7,6 @@ import type { SlackFileRow, Turn } from '../../store/tables.ts';
 import type { Lease } from '../dispatcher.ts';
 import { pause } from '../patience.ts';
 
-const part = 'rest';
 /** When a call of another process is surely over (ms): the longest call, and the way to Slack. */
 const overAfterMs = 7_000;
 
@@ -21,7 +20,7 @@ interface RestParts {
 }
 
 /**
- * Attaches the rest of a turn's answer to its thread, once: Slack's id of the file is recorded before anybody can see
+ * Attaches the rest of a turn's answer (or of what `part` names) to its thread, once: Slack's id of the file is recorded before anybody can see
  * it, and after an unknown outcome Slack is asked for it. False where Slack takes no file of ours. Throws a
  * SlackError where that may pass.
  */
@@ -30,6 +29,7 @@ export async function shareRest(
   turn: RestTurn,
   rest: Rest,
   lease: Lease,
+  part = 'rest',
 ): Promise<boolean> {
   const before = (await slackFiles.of(turn)).get(part);
   if (before?.state === 'shared') return true;

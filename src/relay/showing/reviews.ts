@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { AgentNotFoundError } from '../../agent/errors.ts';
+import type { Review } from '../../agent/schema.ts';
+import { failedReview, reviewMessages, type ShownReview } from '../../reply/review.ts';
+import type { RenderedMessage } from '../../reply/slack-blocks.ts';
+import { PayloadRefused } from '../../slack/errors.ts';
+import { plain } from '../../slack/message.ts';
+import { digestOf, replyBlock } from './reply-state.ts';
+import { shareRest } from './rest-file.ts';
+import type { ResultsRequest } from './results.ts';
+import { ThreadPosts } from './thread-posts.ts';
+
+/** States of a message that is still being written. */
+const unfinished: readonly (string | null)[] = ['pending', 'streaming', 'cancelling'];
+
+/**
+ * Posts the reviews of a task that have their findings, each once in its thread, and says of one that failed that it
+ * did. A look of the watch. The turn that claims a review posts it, also where another turn has ended meanwhile.
+ */
+export async function postReviews(request: ResultsRequest): Promise<void> {
+  const { parts, agent, turn, taskId, lease } = request;
+  const { reviews } = await agent.getTask(taskId, { signal: lease.signal });
+  const shown = await parts.store.reviews.shownIn(turn);
+  for (const review of reviews) {
+    const name = nameOf(review);
+    if (name === undefined || shown.has(name)) continue;
+    const whole = await rendered(request, review);
+    if (whole === undefined) continue;
+    const owner = await parts.store.reviews.claim(turn, name);
+    const teller = owner === turn.id ? turn : await parts.store.turns.get(turn.workspace, owner);
+    if (teller !== undefined) await post({ ...request, turn: teller }, name, whole);
+    await parts.store.reviews.shown(turn, name);
+  }
+}
+
+/** What a review is known by; undefined while nothing of it can be shown. */
+function nameOf({ status, messageId, errorMessage }: Review): string | undefined {
+  if (status === 'failed')
+    return `failed:${
+      messageId ??
+      createHash('sha256')
+        .update(errorMessage ?? '')
+        .digest('base64url')
+    }`;
+  // Its findings can be read once it has completed.
+  return status === 'running' ? undefined : (messageId ?? undefined);
+}
+
+/** The review as messages; undefined while its findings cannot be read. */
+async function rendered(
+  { agent, taskId, parts, lease }: ResultsRequest,
+  { status, messageId, errorMessage }: Review,
+): Promise<ShownReview | undefined> {
+  if (status === 'failed')
+    return { messages: [failedReview(errorMessage ?? '')], rest: undefined, beyond: [] };
+  try {
+    const message = await agent.getMessage(taskId, messageId ?? '', { signal: lease.signal });
+    if (unfinished.includes(message.status)) return undefined;
+    return reviewMessages(message.content.map(replyBlock), parts.settings.replyMessages);
+  } catch (error) {
+    if (error instanceof AgentNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+async function post(request: ResultsRequest, name: string, review: ShownReview): Promise<void> {
+  const { parts, workspace, turn, lease } = request;
+  const posts = new ThreadPosts(parts, workspace, turn, lease);
+  await posts.load();
+  const part = `review:${name}`;
+  for (const [index, message] of review.messages.entries()) {
+    await postOne(request, posts, `${part}:${index}`, message);
+  }
+  if (review.rest === undefined) return;
+  const room = { slackFiles: parts.store.slackFiles, uploads: workspace.uploads, log: parts.log };
+  if (await shareRest(room, turn, review.rest, lease, part)) return;
+  for (const [index, message] of review.beyond.entries()) {
+    await postOne(request, posts, `${part}:${review.messages.length + index}`, message);
+  }
+}
+
+async function postOne(
+  { parts, turn }: ResultsRequest,
+  posts: ThreadPosts,
+  part: string,
+  message: RenderedMessage,
+): Promise<void> {
+  const digest = digestOf(message);
+  try {
+    await posts.post(part, message, digest, 'result');
+  } catch (error) {
+    if (!(error instanceof PayloadRefused)) throw error;
+    parts.log.error(
+      { err: error, turn: turn.id },
+      'Slack refused the blocks of a review; showing plain text',
+    );
+    await posts.post(part, { ...plain(message), blocks: [] }, digest, 'result');
+  }
+}

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import type { AgentScript, ReviewPlan } from '../../src/sandbox/agent/script.ts';
+import { Faults } from '../../src/sandbox/faults.ts';
+import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
+import { openScene, pause, type Scene } from './scene.ts';
+
+const long = Array.from({ length: 400 }, (_, line) => `Finding ${line}: ${'a'.repeat(80)}.`).join('\n\n');
+const plans: Record<string, ReviewPlan> = {
+  soon: { findings: '## Findings\n\nThe sample is *small*.\n\n<!channel> look', afterMs: 5_000 },
+  checked: { findings: 'Checked findings.', afterMs: 5_000, verifyMs: 200_000 },
+  failing: { error: 'The reviewer ran out of time' },
+  broken: { findings: 'Half of it', error: 'Not verified', afterMs: 5_000, verifyMs: 5_000 },
+  long: { findings: long },
+  blank: { findings: ' ' },
+};
+
+const reviewed: AgentScript = async (turn) => {
+  for (const [name, plan] of Object.entries(plans)) if (turn.text.includes(name)) turn.review(plan);
+  turn.write('An answer.');
+};
+
+const settings = { WATCH_SECONDS: '0.2', BACKGROUND_WAIT_SECONDS: '0' };
+const scene = await openScene({ agent: { script: reviewed }, settings });
+
+async function asked(stage: Scene, text: string): Promise<{ channel: Channel; root: Message }> {
+  const channel = stage.channel();
+  const root = stage.ask(channel, text);
+  await stage.finished(channel, root);
+  return { channel, root };
+}
+
+function reviews(stage: Scene, channel: Channel, root: Message): string[] {
+  return stage
+    .replies(channel, root)
+    .map((message) => stage.slack.shown(message))
+    .filter((shown) => /review|Finding/.test(shown));
+}
+
+describe.concurrent('a review', () => {
+  test('is posted once, rendered like an answer, and pings nobody', async () => {
+    const { channel, root } = await asked(scene, 'one soon');
+    await scene.until('the findings are there', () => reviews(scene, channel, root).length > 0);
+    await pause(1_200);
+    const [shown = '', ...more] = reviews(scene, channel, root);
+    expect(more).toEqual([]);
+    expect(shown).toContain('A review of the work in this thread:');
+    expect(shown).toContain('The sample is *small*.');
+    expect(shown).not.toContain('<!channel>');
+    const post = scene.replies(channel, root).findLast(({ text }) => text.includes('review'));
+    expect(post?.blocks?.at(-1)).toMatchObject({ type: 'markdown' });
+  });
+
+  test('waits until its findings are checked', async () => {
+    const { channel, root } = await asked(scene, 'one checked');
+    const task = await scene.until('the review begins', () =>
+      scene.agent.tasks.find(({ title, reviews: all }) => title === 'one checked' && all.length > 0),
+    );
+    await pause(500);
+    expect(task.reviews[0]?.status).toBe('running');
+    expect(reviews(scene, channel, root)).toEqual([]);
+    await scene.until('the findings are there', () => reviews(scene, channel, root).length > 0);
+    expect(scene.shown(channel, root)).toContain('Checked findings.');
+  });
+
+  test('that failed is said in one line, also after later turns once', async () => {
+    const { channel, root } = await asked(scene, 'one failing');
+    const told = () => reviews(scene, channel, root);
+    await scene.until('the line is there', () => told().length > 0);
+    const line =
+      'A review of the work in this thread did not work out: “The reviewer ran out of time”. The answer stands as it is.';
+    expect(told()).toEqual([line]);
+    await scene.finished(channel, scene.reply(channel, root, 'and go on'));
+    await pause(1_000);
+    expect(told()).toEqual([line]);
+  });
+
+  test('that failed after it wrote something shows no findings', async () => {
+    const { channel, root } = await asked(scene, 'one broken');
+    await scene.until('the line is there', () => reviews(scene, channel, root).length > 0);
+    expect(scene.shown(channel, root)).toContain('did not work out: “Not verified”.');
+    expect(scene.shown(channel, root)).not.toContain('Half of it');
+  });
+
+  test('without a word says that there are no findings', async () => {
+    const { channel, root } = await asked(scene, 'one blank');
+    await scene.until('the line is there', () => reviews(scene, channel, root).length > 0);
+    expect(reviews(scene, channel, root)).toEqual([
+      'A review of the work in this thread ended without findings.',
+    ]);
+  });
+
+  test('of many messages is shown whole, each line once', async () => {
+    const { channel, root } = await asked(scene, 'one long');
+    await scene.until('the end is there', () => scene.shown(channel, root).includes('Finding 399:'));
+    const shown = scene.shown(channel, root);
+    for (let line = 0; line < 400; line += 1) expect(shown.split(`Finding ${line}: `)).toHaveLength(2);
+  });
+
+  test('of each turn is posted', async () => {
+    const { channel, root } = await asked(scene, 'one soon');
+    await scene.until('the first is there', () => reviews(scene, channel, root).length === 1);
+    await scene.finished(channel, scene.reply(channel, root, 'one more soon'));
+    await scene.until('the second is there', () => reviews(scene, channel, root).length === 2);
+    await pause(500);
+    expect(reviews(scene, channel, root)).toHaveLength(2);
+  });
+});
+
+test('the rest of a review that takes too many messages is a file', async () => {
+  const short = await openScene({
+    agent: { script: reviewed },
+    settings: { ...settings, REPLY_MESSAGES: '2' },
+  });
+  const { channel, root } = await asked(short, 'one long');
+  const file = await short.until('the file is there', () =>
+    short
+      .replies(channel, root)
+      .flatMap(({ fileIds }) => fileIds)
+      .at(-1),
+  );
+  const text = `${short.shown(channel, root)}${(await short.slack.fileBytes(file)).toString('utf8')}`;
+  for (let line = 0; line < 400; line += 1) expect(text.split(`Finding ${line}: `)).toHaveLength(2);
+  expect(short.slack.file(file).name).toBe('rest-of-the-review.md');
+});
+
+test('a review whose post was made when the bot ended is not posted again', async () => {
+  const faults = new Faults();
+  const lossy = await openScene({ agent: { script: reviewed }, slack: { faults }, settings });
+  const { channel, root } = await asked(lossy, 'one checked');
+  await lossy.until('the review begins', () => lossy.agent.tasks.some(({ reviews: all }) => all.length > 0));
+  faults.add({ call: 'chat.postMessage', fault: { kind: 'lost' }, times: 1 });
+  await lossy.until('the findings are there', () => reviews(lossy, channel, root).length > 0);
+  await lossy.stage.restartBot();
+  const { db } = lossy.stage.bot.store;
+  await lossy.until('the review is known to be there', async () =>
+    (await db.selectFrom('reviews').selectAll().execute()).some((row) => row.shown_at !== null),
+  );
+  await pause(500);
+  expect(reviews(lossy, channel, root)).toHaveLength(1);
+});
+
+test('nothing is watched for no time', async () => {
+  const blind = await openScene({
+    agent: { script: reviewed },
+    settings: { ...settings, WATCH_MINUTES: '0' },
+  });
+  const { channel, root } = await asked(blind, 'one failing');
+  await blind.until('the review is there', () =>
+    blind.agent.tasks.some(({ reviews: all }) => all.length > 0),
+  );
+  await pause(1_000);
+  expect(reviews(blind, channel, root)).toEqual([]);
+});

@@ -37,6 +37,7 @@ export const LANES = {
   'conversations.replies': TIER_3,
   'conversations.history': TIER_3,
   'conversations.info': TIER_3,
+  'conversations.members': TIER_4,
   'conversations.open': TIER_3,
   'conversations.join': TIER_3,
   'reactions.add': TIER_3,
@@ -52,6 +53,8 @@ export const LANES = {
   'files.completeUploadExternal': TIER_4,
   'agents.sessions.setStatus': TIER_3,
   'agents.sessions.rename': TIER_3,
+  'assistant.threads.setSuggestedPrompts': TIER_4,
+  'assistant.threads.setTitle': TIER_4,
   'auth.test': HUNDREDS,
 } as const satisfies Record<string, LaneRule>;
 

@@ -6,9 +6,10 @@ import type { PacedClient } from './paced-client.ts';
 const TRIGGER_MS = 2_000;
 
 const opened = z.looseObject({ view: z.looseObject({ id: z.string() }) });
+const published = z.looseObject({ view: z.looseObject({ hash: z.string() }) });
 const anyAnswer = z.looseObject({});
 
-/** Modals. */
+/** Modals and the Home tab. */
 export class Views {
   readonly #api: PacedClient;
 
@@ -34,6 +35,20 @@ export class Views {
       await this.#api.call('views.update', { view_id: viewId, view }, { schema: anyAnswer });
     } catch (error) {
       if (!(error instanceof Refused && error.slackCode === 'not_found')) throw error;
+    }
+  }
+
+  /**
+   * Shows a person's Home tab; the answer is the view's hash. With the `hash` of an earlier view nothing is shown, and
+   * the answer is undefined, where another has taken that one's place since. Throws a SlackError.
+   */
+  async publish(person: string, view: object, hash?: string): Promise<string | undefined> {
+    const args = { user_id: person, view, ...(hash !== undefined && { hash }) };
+    try {
+      return (await this.#api.call('views.publish', args, { schema: published })).view.hash;
+    } catch (error) {
+      if (error instanceof Refused && error.slackCode === 'hash_conflict') return undefined;
+      throw error;
     }
   }
 }

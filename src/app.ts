@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { AgentClient } from './agent/client.ts';
 import { offersOf } from './agent/dialect.ts';
 import type { Config } from './config.ts';
+import { listenToChannelSettings } from './listen/channel-settings.ts';
 import { type CommandHandlers, listenToCommands, startingHandlers } from './listen/commands.ts';
 import { listenToControls, type Telling } from './listen/controls.ts';
 import { Intake, type IntakeParts } from './listen/intake.ts';
@@ -17,6 +18,8 @@ import { Watch } from './operate/watch.ts';
 import { GapReader } from './relay/arriving/gap-reader.ts';
 import { Inbox } from './relay/arriving/inbox.ts';
 import { Receiving } from './relay/arriving/receiving.ts';
+import { ChannelSettings } from './relay/channels/channel-settings.ts';
+import { NameFollowing } from './relay/channels/name-following.ts';
 import type { RelayParts } from './relay/context.ts';
 import { Afterthoughts } from './relay/controls/afterthoughts.ts';
 import { Controls } from './relay/controls/controls.ts';
@@ -26,14 +29,13 @@ import { Dispatcher } from './relay/dispatcher.ts';
 import { ReadRate } from './relay/showing/read-rate.ts';
 import { destinationOf, ResultLinks, resultsPath } from './relay/showing/result-links.ts';
 import { postLaterResults } from './relay/showing/results.ts';
+import { postReviews } from './relay/showing/reviews.ts';
 import { ChannelOverview } from './relay/starting/channel-overview.ts';
 import { Starting } from './relay/starting/starting.ts';
-import { postReviews } from './relay/showing/reviews.ts';
 import { TaskWatch } from './relay/task-watch.ts';
 import { TurnRunner } from './relay/turn-runner.ts';
 import { Upkeep } from './relay/upkeep.ts';
 import { workspaceOf } from './relay/workspaces.ts';
-import * as words from './reply/words.ts';
 import { type Identity, identify } from './slack/identity.ts';
 import type { Database } from './store/database.ts';
 import { readFigures } from './store/figures.ts';
@@ -161,14 +163,14 @@ async function start(
   });
   const afterthoughts = new Afterthoughts(parts);
   const workspaces = () => [installation.workspace];
-  const inbox = new Inbox({
-    store,
-    enqueue: (thread) => queue.sendSoon(thread),
-    accountOf: () => settingsAccount,
-  });
+  const accountOf = () => settingsAccount;
+  const inbox = new Inbox({ store, enqueue: (thread) => queue.sendSoon(thread), accountOf });
+  const names = new NameFollowing(parts);
+  const channelSettings = new ChannelSettings(parts, { accountOf, onNameDue: () => names.look() });
   const onAdmission: IntakeParts['onAdmission'] = (admission, event) => {
     marks.admitted(admission, event);
     afterthoughts.admitted(admission, event);
+    if (admission.kind === 'renamed') names.look();
   };
   const gapReader = new GapReader({ parts, inbox, workspaces, onAdmission });
   const receiving = new Receiving({
@@ -196,7 +198,7 @@ async function start(
     stop: (typed) => overview.running(typed),
     // ---- Handlers of other rooms: the tasks of a channel, and its settings. ----
     tasks: (typed) => overview.tasks(typed),
-    settings: async () => ({ text: words.command.noSettings, blocks: [] }),
+    settings: (use) => channelSettings.open(use),
     // -----------------------------------------------------------------------------
   };
   const tellDirectly: TellingDirectly = (id, person, sentence) =>
@@ -210,6 +212,7 @@ async function start(
       (app) => listenToCommands(app, commands, log),
       (app) => listenToShortcuts(app, starting.forms, { inChannel: tell, directly: tellDirectly }, log),
       (app) => listenToStartForm(app, starting, tell, log),
+      (app) => listenToChannelSettings(app, channelSettings, log),
     ],
     authorize: async () => ({
       botToken: installation.token,
@@ -264,6 +267,8 @@ async function start(
   undo.push(() => starting.channelStarts.stop());
   upkeep.start();
   undo.push(() => upkeep.stop());
+  names.start();
+  undo.push(() => names.stop());
   undo.push(() => slackApp.stop());
   await slackApp.start();
   undo.push(() => gapReader.stop());

@@ -22,7 +22,12 @@ const messageShape = z.looseObject({
 });
 type SlackMessage = z.output<typeof messageShape>;
 
+/** Slack gives the whole channel. */
+const renaming = z.looseObject({ channel: z.looseObject({ id }) });
+
 const innerEvent = z.discriminatedUnion('type', [
+  renaming.extend({ type: z.literal('channel_rename') }),
+  renaming.extend({ type: z.literal('group_rename') }),
   messageShape.extend({ type: z.literal('app_mention'), channel: id }),
   messageShape.extend({
     type: z.literal('message'),
@@ -70,6 +75,8 @@ export function readArrival(envelope: Envelope, bot: { userId: string; botId: st
     return { kind: 'silence', why: known ? 'malformed event' : `event ${envelope.eventType} is not for us` };
   }
   const event = parsed.data;
+  if (event.type === 'channel_rename' || event.type === 'group_rename')
+    return { kind: 'renaming', workspace: envelope.workspace, channel: event.channel.id };
   const at = { workspace: envelope.workspace, channel: event.channel, channelKind: kindOf(event) };
   if (event.type === 'message' && event.subtype === 'message_changed') {
     return readChange(at, bot, event.message, event.previous_message);
@@ -89,9 +96,14 @@ export function readArrival(envelope: Envelope, bot: { userId: string; botId: st
       person: before?.user,
     };
   }
+  if (event.type === 'message' && renamings.has(event.subtype ?? ''))
+    return { kind: 'renaming', workspace: at.workspace, channel: at.channel };
   if (event.ts === undefined) return { kind: 'silence', why: 'malformed event' };
   return readMessage(at, bot, { ...event, ts: event.ts });
 }
+
+/** Messages that Slack writes when a channel gets a new purpose. */
+const renamings: ReadonlySet<string> = new Set(['channel_purpose', 'group_purpose']);
 
 type Place = Pick<PersonMessage, 'workspace' | 'channel' | 'channelKind'>;
 

@@ -73,7 +73,7 @@ export class Intake {
     }
     heard.kind = arrival.kind;
     const admission = await this.#parts.inbox.accept(arrival, bot);
-    const event = arrival.kind === 'deletion' ? arrival : arrival.message;
+    const event = 'message' in arrival ? arrival.message : { ts: '', person: undefined, ...arrival };
     const { workspace, channel, ts } = event;
     this.#parts.log.debug({ workspace, channel, ts, outcome: admission.kind }, 'event taken in');
     this.#parts.onAdmission(admission, { workspace, channel, ts, person: event.person ?? '' });

@@ -4,6 +4,7 @@ import type { AgentClient } from '../agent/client.ts';
 import type { TaskOffers } from '../agent/dialect.ts';
 import type { FileLimits } from '../reply/file-lines.ts';
 import type { Downloads } from '../slack/downloads.ts';
+import type { Membership } from '../slack/membership.ts';
 import type { People } from '../slack/people.ts';
 import type { Posting } from '../slack/posting.ts';
 import type { ReadBack } from '../slack/read-back.ts';
@@ -23,6 +24,7 @@ export interface Workspace {
   readonly uploads: Uploads;
   readonly views: Views;
   readonly people: People;
+  readonly membership: Membership;
   readonly readBack: ReadBack;
 }
 

@@ -92,6 +92,8 @@ export class TurnRun {
   }
 
   async #steps(): Promise<void> {
+    const { workspace, channel } = this.#turn;
+    if (!(await this.#parts.store.channels.get(workspace, channel)).show_steps) this.#state.hideSteps();
     if (await this.#wasAnsweredThere()) return await this.#close('completed');
     await this.#open();
     if (this.#turn.user_message_id === null) {

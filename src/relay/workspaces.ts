@@ -4,6 +4,7 @@ import { type Installation, SlackClient, type SlackClientOptions } from '../slac
 import { Downloads } from '../slack/downloads.ts';
 import type { LaneStore } from '../slack/lane-store.ts';
 import { editLane, laneTable } from '../slack/limits.ts';
+import { Membership } from '../slack/membership.ts';
 import { PacedClient } from '../slack/paced-client.ts';
 import { People } from '../slack/people.ts';
 import { Posting } from '../slack/posting.ts';
@@ -43,6 +44,7 @@ export function workspaceOf(installation: Installation, options: WorkspaceOption
     uploads: new Uploads({ api, slackApiUrl }),
     views: new Views({ api }),
     people: new People({ api, log }),
+    membership: new Membership({ api }),
     readBack: new ReadBack({ api, distributed }),
   };
 }

@@ -40,6 +40,8 @@ export interface ReplyState {
   sentence?: string | undefined;
   /** Characters at which the answer goes on in a new message, whatever room there is. */
   breaks?: readonly number[] | undefined;
+  /** Says nothing of the agent's tool calls: only the time. */
+  quiet?: boolean | undefined;
   /** Messages that the answer may take; the rest is for a file. 12 when left out. */
   mostMessages?: number | undefined;
   /** The message was refused for what was chosen: it can be chosen anew rather than tried again. */
@@ -85,7 +87,7 @@ export function renderReply(state: ReplyState, draft: Draft = new Draft()): Rend
   const { parts, rest } = split(state, draft);
   const messages = parts.map(messageOf);
   const below = belowAnswer(state, parts.length > 0, rest);
-  const line = cutBytes(sentenceOf(state) || doneLine(state.blocks, state.elapsedMs), 3_900);
+  const line = cutBytes(sentenceOf(state) || doneLine(toolsOf(state), state.elapsedMs), 3_900);
   const last = messages.at(-1);
   const ended = last && { ...last, blocks: [...last.blocks, ...below] };
   if (ended && fits(ended.blocks)) messages[messages.length - 1] = ended;
@@ -140,15 +142,20 @@ function belowAnswer(state: ReplyState, hasAnswer: boolean, rest: Rest | undefin
     const empty = state.phase === 'done' && !hasAnswer ? words.noAnswer : '';
     if (said !== '' || empty !== '')
       blocks.push({ type: 'section', text: plainText(neutralise(said || empty)) });
-    blocks.push(contextLine(doneLine(state.blocks, state.elapsedMs)));
+    blocks.push(contextLine(doneLine(toolsOf(state), state.elapsedMs)));
   } else if (state.phase === 'working' && state.sentence === undefined) {
-    blocks.push(progressLine(state.blocks, { elapsedMs: state.elapsedMs, status: said }));
+    blocks.push(progressLine(toolsOf(state), { elapsedMs: state.elapsedMs, status: said }));
   } else {
     blocks.push(contextLine(said));
   }
   const actions = actionsFor(state);
   if (actions) blocks.push(actions);
   return blocks;
+}
+
+/** What is told of the agent's tool calls. */
+function toolsOf(state: ReplyState): readonly ReplyBlock[] {
+  return state.quiet === true ? [] : state.blocks;
 }
 
 function sentenceOf(state: ReplyState): string {
@@ -172,7 +179,8 @@ function actionsFor(state: ReplyState): ActionsBlock | undefined {
   if (state.phase === 'length') actions.push('continue');
   if (state.phase === 'failed') actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
   if (STOPPABLE.has(state.phase)) actions.push('stop');
-  if (SETTLED.has(state.phase) && state.blocks.some(({ kind }) => kind === 'tool_use')) actions.push('steps');
+  if (SETTLED.has(state.phase) && toolsOf(state).some(({ kind }) => kind === 'tool_use'))
+    actions.push('steps');
   if (actions.length === 0) return undefined;
   const elements = actions.map((action) => ({
     type: 'button' as const,

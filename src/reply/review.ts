@@ -1,6 +1,5 @@
 import { answerText, type ReplyBlock } from './answer.ts';
 import { splitAnswer } from './draft.ts';
-import { cutBytes } from './fallback.ts';
 import { overflow, type Rest } from './overflow.ts';
 import { neutralise } from './pings.ts';
 import { BLOCKS_MOST, TEXT_MOST } from './reply-message.ts';
@@ -38,7 +37,7 @@ function headed([first, ...others]: RenderedMessage[]): RenderedMessage[] {
   const heading = line(words.reviewHeading);
   const blocks = [...heading.blocks, ...first.blocks];
   if (!fits(blocks)) return [heading, first, ...others];
-  return [{ text: cutBytes(`${heading.text}\n${first.text}`, 3_900), blocks }, ...others];
+  return [{ text: `${heading.text}\n${first.text}`, blocks }, ...others];
 }
 
 function line(text: string): RenderedMessage {

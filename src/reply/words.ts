@@ -71,6 +71,84 @@ export const editedTooLate =
 export const deletedTooLate =
   'You deleted a message that the agent has already, and it still works on it. You can stop it.';
 
+export const channelSettings = {
+  title: 'Settings of the channel',
+  save: 'Save',
+  cancel: 'Cancel',
+  loading: 'Loading…',
+  away: 'The settings cannot be read right now. Close this and try it again in a moment.',
+  noProject: 'This channel has no project yet: it gets one with its first task.',
+  useProject: 'Use another project',
+  useProjectHint:
+    'The id of a project at the agent service. New threads go there; those that have begun stay where they are.',
+  projectTitle: "The project's name",
+  description: "The project's description",
+  descriptionHint: 'Empty: the project has none.',
+  unreadHint: 'Empty: it stays as it is.',
+  model: 'Model of new tasks',
+  listens: 'Which messages are for the agent',
+  admits: 'Who may use the agent',
+  controls: 'Who may stop and change tasks',
+  more: 'And besides',
+} as const;
+
+/** What can be chosen in a channel's settings (Slack: 75 characters each). */
+export const channelChoices = {
+  model: {
+    usual: ["The service's choice", 'What the agent service takes by itself'],
+    standard: ['Standard', 'Balances speed and capability'],
+    fast: ['Fast', 'Answers sooner, with a lighter model'],
+    max: ['Max', 'The most capable model'],
+  },
+  listens: {
+    mentions: ['Those that mention me, and replies in their threads'],
+    everything: ['Every message of the channel', 'Each one begins a new thread with the agent'],
+  },
+  admits: {
+    usual: ['As for the whole app'],
+    members: ['Full members of this workspace'],
+    guests: ['Members and guests'],
+    everyone: ['Everyone in the channel, other organisations too'],
+  },
+  controls: {
+    usual: ['As for the whole app'],
+    starter: ['The person who began the thread, and admins'],
+    channel: ['Every full member in the channel'],
+    admins: ['Admins of the workspace'],
+  },
+  more: {
+    show_steps: ['Show what the agent does while it works'],
+    follows_name: ["Keep the project's name and description the same as the channel's"],
+  },
+} as const;
+
+/** Why a channel's settings are not shown or not saved. */
+export const channelSettingsRefused = {
+  guest: 'Only full members of this workspace can change the settings of a channel.',
+  admins: 'Only admins of the workspace can change the settings of this channel.',
+  outsider: 'Only people in the channel can change its settings.',
+  absent: 'I am not in this channel, so it has no settings. Invite me, then try it again.',
+  unknown: 'Slack does not tell me who you are right now. Please try it again in a moment.',
+} as const;
+
+/** Why a channel's settings could not be saved. */
+export const channelSettingsFailed = {
+  unknownProject: 'The agent service has no such project, or you may not use it here. Check the id.',
+  rejected: 'The agent service did not take this',
+  late: 'The agent service did not answer in time, so nothing was saved here. Please press Save again.',
+  gone: 'The agent service no longer has the project of this channel. Enter the id of another one.',
+} as const;
+
+/** The project that a channel has, by its id. */
+export function projectOfChannel(id: string): string {
+  return `The project of this channel is ${id}.`;
+}
+
+/** The service did not take a new name or description, with its own words where it gave any. */
+export function projectRejected(said: string): string {
+  return `${channelSettingsFailed.rejected}${withWords(said)}`;
+}
+
 export const loadingSteps = 'Loading…';
 export const noSteps = 'The agent took no steps with tools for this answer.';
 export const stepsAway = 'The steps cannot be read right now. Close this and press Steps again in a moment.';
@@ -459,7 +537,6 @@ export const command = {
     refused: 'not sent',
     abandoned: 'given up',
   } as Readonly<Record<string, string>>,
-  noSettings: 'There is nothing to set for this channel yet.',
   away: 'That did not work just now. Please try again in a moment.',
   late: 'That took too long, so Slack opens nothing any more. Please try again.',
 } as const;

@@ -85,6 +85,45 @@ export class Projects {
     return row !== undefined;
   }
 
+  /** The channel's project; undefined while it has none. */
+  async of(key: ProjectKey): Promise<string | undefined> {
+    const row = await this.#db
+      .selectFrom('projects')
+      .select('project_id')
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('account', '=', key.account)
+      .executeTakeFirst();
+    return row?.project_id ?? undefined;
+  }
+
+  /** Gives the channel another project, from its next thread on; whoever makes one now finds that it has one. */
+  async use(key: ProjectKey, projectId: string): Promise<void> {
+    const set = { project_id: projectId, intended_at: null, claimed_by: null, claimed_until: null };
+    await this.#db
+      .insertInto('projects')
+      .values({ ...key, ...set })
+      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'account']).doUpdateSet(set))
+      .execute();
+  }
+
+  /** The channels, in every workspace under the account, whose threads have used a project. */
+  async usersOf(account: string, projectId: string): Promise<{ workspace: string; channel: string }[]> {
+    return this.#db
+      .selectFrom('projects')
+      .select(['workspace', 'channel'])
+      .where('account', '=', account)
+      .where('project_id', '=', projectId)
+      .union(
+        this.#db
+          .selectFrom('threads')
+          .select(['workspace', 'channel'])
+          .where('account', '=', account)
+          .where('project_id', '=', projectId),
+      )
+      .execute();
+  }
+
   #claimed(key: ProjectKey, turn: string) {
     return this.#project(key).where('project_id', 'is', null).where('claimed_by', '=', turn);
   }

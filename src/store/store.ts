@@ -7,6 +7,7 @@ import { Channels } from './channels.ts';
 import { Messages } from './messages.ts';
 import { Oblivion } from './oblivion.ts';
 import { Posts } from './posts.ts';
+import { ProjectNames } from './project-names.ts';
 import { Projects } from './projects.ts';
 import { Receivers } from './receivers.ts';
 import { Results } from './results.ts';
@@ -34,6 +35,7 @@ export class Store {
   readonly messages: Messages;
   readonly oblivion: Oblivion;
   readonly posts: Posts;
+  readonly projectNames: ProjectNames;
   readonly projects: Projects;
   readonly receivers: Receivers;
   readonly results: Results;
@@ -61,6 +63,7 @@ export class Store {
     this.messages = new Messages(db);
     this.oblivion = new Oblivion(db);
     this.posts = new Posts(db);
+    this.projectNames = new ProjectNames(db);
     this.projects = new Projects(db);
     this.receivers = new Receivers(db);
     this.results = new Results(db);

@@ -47,6 +47,10 @@ export interface ProjectTable {
   claimed_until: MaybeTime;
   /** Set just before the project is made, cleared when the outcome is known. */
   intended_at: MaybeTime;
+  /** From when on the project is to get its channel's name and purpose. */
+  name_due: MaybeTime;
+  /** Until when a process is at that. */
+  name_held_until: MaybeTime;
   created_at: Generated<Date>;
 }
 

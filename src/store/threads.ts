@@ -58,6 +58,19 @@ export class Threads {
     await this.#change(key, { dormant: true });
   }
 
+  /** Records the project that the thread's files and task go to; the answer is that, or one that was recorded before. */
+  async settleProject(key: ThreadKey, projectId: string): Promise<string> {
+    const row = await this.#db
+      .updateTable('threads')
+      .set({ project_id: sql<string>`coalesce(project_id, ${projectId})` })
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('root', '=', key.root)
+      .returning('project_id')
+      .executeTakeFirstOrThrow();
+    return row.project_id ?? projectId;
+  }
+
   /** Records that a task is about to be started, by its title, before the call. */
   async intendTask(
     key: ThreadKey,

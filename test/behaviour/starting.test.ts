@@ -22,7 +22,6 @@ describe.concurrent('/agent', () => {
     const answers = [
       ['status', 'Nothing of yours'],
       ['tasks', 'no tasks in this channel'],
-      ['settings', 'nothing to set'],
     ] as const;
     for (const [at, [text, answer]] of answers.entries()) {
       await starting.command(person, channel, text);

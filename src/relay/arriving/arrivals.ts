@@ -26,6 +26,8 @@ export type Arrival =
       root: SlackTs;
       person: string | undefined;
     }
+  /** A channel has a new name or purpose. */
+  | { kind: 'renaming'; workspace: string; channel: string }
   /** Nothing that concerns us; `why` is for the log. */
   | { kind: 'silence'; why: string };
 

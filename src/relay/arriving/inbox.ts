@@ -16,6 +16,8 @@ export type Admission =
   | { kind: 'withdrawn' }
   /** Changed after it was sent. */
   | { kind: 'too_late'; change: 'edit' | 'deletion' }
+  /** A channel's new name is noted for its project. */
+  | { kind: 'renamed' }
   | { kind: 'ignored'; why: string };
 
 /** What the inbox needs. */
@@ -50,6 +52,8 @@ export class Inbox {
         return this.#edit(arrival.message, bot, arrival.editedTs);
       case 'deletion':
         return this.#deletion(arrival);
+      case 'renaming':
+        return this.#renaming(arrival);
     }
   }
 
@@ -65,7 +69,10 @@ export class Inbox {
     for (;;) {
       const words = obeyed?.words ?? message.words;
       const concerned = concern({ ...message, words }, bot);
-      if (concerned === 'none') return { kind: 'ignored', why: 'not addressed to us' };
+      // What is edited was there before: it begins a thread only where it speaks to us by now.
+      const heard = concerned === 'if_all' && editedTs === null && (await this.#hearsAll(workspace, channel));
+      const addressed = concerned === 'ours' || heard;
+      if (!addressed && concerned !== 'if_ours') return { kind: 'ignored', why: 'not addressed to us' };
       const decision = await store.admissions.admit({
         ...thread,
         ts,
@@ -73,7 +80,7 @@ export class Inbox {
         words,
         editedTs: obeyed?.edited_ts ?? editedTs,
         account: this.#parts.accountOf(workspace),
-        addressed: concerned === 'ours',
+        addressed,
         obeyed,
       });
       switch (decision) {
@@ -113,6 +120,16 @@ export class Inbox {
     return outcome ?? this.#message(message, bot, editedTs);
   }
 
+  /** Read anew for each message, so that a change holds from the next one on, in every process. */
+  async #hearsAll(workspace: string, channel: string): Promise<boolean> {
+    return (await this.#parts.store.channels.get(workspace, channel)).listens === 'everything';
+  }
+
+  async #renaming({ workspace, channel }: Extract<Arrival, { kind: 'renaming' }>): Promise<Admission> {
+    const follows = await this.#parts.store.projectNames.changed(workspace, channel);
+    return follows ? { kind: 'renamed' } : { kind: 'ignored', why: 'no project follows the name' };
+  }
+
   async #deletion(arrival: Extract<Arrival, { kind: 'deletion' }>): Promise<Admission> {
     const { workspace, channel, root, ts } = arrival;
     const key = { workspace, channel, ts };
@@ -130,9 +147,12 @@ export class Inbox {
   }
 }
 
-/** Whether a message is for us as it stands, only where its thread is ours, or not at all. */
-function concern(message: PersonMessage, bot: { userId: string }): 'ours' | 'if_ours' | 'none' {
+/** For us as it stands, only where its thread is ours, only where its channel's every message is, or not at all. */
+type Concern = 'ours' | 'if_ours' | 'if_all' | 'none';
+
+function concern(message: PersonMessage, bot: { userId: string }): Concern {
   const addressed = mentions(readMessage(message.words), bot.userId);
   if (addressed.bot || message.channelKind === 'im') return 'ours';
-  return message.root === message.ts || addressed.someoneElse ? 'none' : 'if_ours';
+  if (addressed.someoneElse) return 'none';
+  return message.root === message.ts ? 'if_all' : 'if_ours';
 }

@@ -7,7 +7,7 @@ import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { type Attachments, type UploadProgress, uploadAttachments } from '../files/attachments.ts';
 import { TurnEnds } from '../interruption.ts';
-import { channelProject } from './project.ts';
+import { threadProject } from './project.ts';
 import { choicesIn, freezeQuestion, messageOf, readQuestion } from './question.ts';
 import { type Delivered, deliver } from './sending.ts';
 import { type TaskStart, threadTask } from './task.ts';
@@ -44,7 +44,7 @@ export class Asking {
   async go(): Promise<Delivered> {
     const { patiently } = this.#manner;
     const projectId = await patiently(async () =>
-      channelProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
+      threadProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
     );
     const isBegun = await this.#isBegun();
     const taskId = await patiently(() => this.#task(projectId));
@@ -113,12 +113,12 @@ export class Asking {
   /** Brings files that were shared without words to the service: they wait there for the thread's next message. */
   async keep(): Promise<Attachments> {
     const projectId = await this.#manner.patiently(async () =>
-      channelProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
+      threadProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
     );
     return this.#attach(projectId);
   }
 
-  async #attach(channelProjectId: string): Promise<Attachments> {
+  async #attach(projectId: string): Promise<Attachments> {
     const { words: said } = await messageOf(this.#parts, this.#turn);
     if (said === null || (said.files ?? []).length === 0) return { attached: [], notes: [], bytesUp: 0 };
     this.#manner.step('uploading');
@@ -129,7 +129,7 @@ export class Asking {
         workspace: this.#workspace,
         thread,
         turn: this.#turn,
-        projectId: thread.project_id ?? channelProjectId,
+        projectId,
         words: said,
         lease: this.#lease,
         onProgress: this.#manner.uploading,

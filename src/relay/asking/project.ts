@@ -14,7 +14,7 @@ const takenPauseMs = 250;
  * The service lists no projects, so one whose creation had an unknown outcome cannot be found again: it is named
  * in the log and another is made.
  */
-export async function channelProject(
+async function channelProject(
   parts: RelayParts,
   workspace: Workspace,
   thread: Thread,
@@ -37,7 +37,7 @@ export async function channelProject(
         'A project may have been made at the service whose answer was lost; it stays there unused.',
       );
     }
-    const body = await projectOf(workspace, thread);
+    const body = await projectTexts(workspace, thread);
     // Reading the channel may have waited for its lane, and another turn may have claimed the project meanwhile.
     if (!(await store.projects.intend(key, turnId, claimMs))) continue;
     try {
@@ -59,10 +59,26 @@ export async function channelProject(
   }
 }
 
-/** A channel's name and purpose; a person's name for a DM. */
-async function projectOf(
+/**
+ * The project that a thread's files and its task go to: the channel's when the thread first needed one. A channel may
+ * get another project later, which is for its new threads.
+ */
+export async function threadProject(
+  parts: RelayParts,
   workspace: Workspace,
   thread: Thread,
+  turnId: string,
+  lease: Lease,
+): Promise<string> {
+  if (thread.project_id !== null) return thread.project_id;
+  const projectId = await channelProject(parts, workspace, thread, turnId, lease);
+  return parts.store.threads.settleProject(thread, projectId);
+}
+
+/** What a channel's project is called: its name and purpose; a person's name for a DM. */
+export async function projectTexts(
+  workspace: Workspace,
+  thread: Pick<Thread, 'channel' | 'starter'>,
 ): Promise<{ title: string; description: string }> {
   if (isDirect(thread.channel)) {
     const name = await workspace.people.personName(thread.starter);

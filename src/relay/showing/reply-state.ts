@@ -65,6 +65,7 @@ export class ReplyState {
   #arrived = false;
   #elapsedMs = 0;
   #offer: 'choose' | undefined;
+  #quiet = false;
 
   constructor(turn: Turn, limits: { files: FileLimits; replyMessages: number }, onChange: () => void) {
     this.#turnId = turn.id;
@@ -91,6 +92,11 @@ export class ReplyState {
     this.#phase = phase;
     this.#sentence = sentence;
     this.#touch();
+  }
+
+  /** The channel does not want to see the agent's steps: only the time. */
+  hideSteps(): void {
+    this.#quiet = true;
   }
 
   /** What became of the message's files. */
@@ -219,6 +225,7 @@ export class ReplyState {
       breaks: this.#breaks,
       elapsedMs: this.#elapsedMs,
       notes: [...this.#fileLines(), ...this.#system],
+      quiet: this.#quiet,
       ...(sentence === undefined ? {} : { sentence }),
       mostMessages: this.#mostMessages,
       offer: this.#offer,

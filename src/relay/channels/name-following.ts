@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
+import type { DueName } from '../../store/project-names.ts';
+import { projectTexts } from '../asking/project.ts';
+import type { RelayParts } from '../context.ts';
+
+/** How long a process has a project for itself (ms): longer than the calls may take. */
+const holdMs = 120_000;
+/** How often it is looked for projects that an earlier try, or another process, left (ms). */
+const everyMs = 30_000;
+const mostAtOnce = 20;
+/** The pause after a try that failed (ms). */
+const againMs = 30_000;
+/** People change a name and a purpose one after the other: both go in one call (ms). */
+const settleMs = 300;
+
+/** Gives projects the names and purposes of their channels, where the channel's settings say so. */
+export class NameFollowing {
+  readonly #parts: RelayParts;
+  readonly #closing = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #again = false;
+
+  constructor(parts: RelayParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.look();
+    this.#timer = setInterval(() => this.look(), everyMs);
+  }
+
+  /** Begins nothing more, and waits for what is under way. */
+  async stop(): Promise<void> {
+    this.#closing.abort();
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  /** Does what there is to do, soon. */
+  look(): void {
+    this.#again = true;
+    if (this.#closing.signal.aborted) return;
+    this.#running ??= this.#all()
+      .catch((error: unknown) => {
+        if (this.#closing.signal.aborted) return;
+        this.#parts.log.warn({ err: error }, 'names of projects could not be brought up to date');
+      })
+      .finally(() => {
+        this.#running = undefined;
+      });
+  }
+
+  async #all(): Promise<void> {
+    const { signal } = this.#closing;
+    while (this.#again && !signal.aborted) {
+      this.#again = false;
+      await sleep(settleMs, undefined, { signal });
+      const due = await this.#parts.store.projectNames.claim(holdMs, mostAtOnce);
+      for (const one of due) await this.#follow(one, signal);
+      if (due.length === mostAtOnce) this.#again = true;
+    }
+  }
+
+  async #follow(due: DueName, signal: AbortSignal): Promise<void> {
+    const { store, log } = this.#parts;
+    const { workspace, channel, account, project_id: project } = due;
+    const slack = this.#parts.workspace(workspace);
+    if (slack === undefined || project === null) return store.projectNames.done(due);
+    try {
+      slack.people.forget(channel);
+      const { kind } = await slack.people.channel(channel, signal);
+      // A name that Slack does not tell must not become the channel's id.
+      if (kind === 'unknown') return await store.projectNames.later(due, againMs);
+      const texts = await projectTexts(slack, { channel, starter: '' });
+      await this.#parts.agent(account).updateProject(project, texts, { signal });
+      log.info({ workspace, channel, project }, 'a project follows the name of its channel');
+      await store.projectNames.done(due);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof AgentError)) throw error;
+      const lasting = error instanceof AgentNotFoundError || error instanceof AgentRejectedError;
+      log.warn({ err: error, workspace, channel, project }, 'a project could not follow its channel');
+      await (lasting ? store.projectNames.done(due) : store.projectNames.later(due, againMs));
+    }
+  }
+}

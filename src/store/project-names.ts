@@ -1,0 +1,77 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { ProjectTable, Tables } from './tables.ts';
+
+/** A project that is to get its channel's name and purpose. */
+export type DueName = Pick<
+  Selectable<ProjectTable>,
+  'workspace' | 'channel' | 'account' | 'project_id' | 'name_due'
+>;
+
+/** Projects that follow the names of their channels: what is to be done is noted first, then done by any process. */
+export class ProjectNames {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** Notes that the channel's name or purpose has changed; false where its project does not follow them. */
+  async changed(workspace: string, channel: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable('projects')
+      .set({ name_due: now(), name_held_until: null })
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .where('project_id', 'is not', null)
+      .where((where) =>
+        where.exists(
+          where
+            .selectFrom('channel_settings')
+            .select('channel_settings.channel')
+            .whereRef('channel_settings.workspace', '=', 'projects.workspace')
+            .whereRef('channel_settings.channel', '=', 'projects.channel')
+            .where('channel_settings.follows_name', '=', true),
+        ),
+      )
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
+  }
+
+  /** Claims projects that are due, for `holdMs`. */
+  async claim(holdMs: number, most: number): Promise<DueName[]> {
+    const { rows } = await sql<DueName>`
+      update projects set name_held_until = clock_timestamp() + ${holdMs} * interval '1 millisecond'
+      where (workspace, channel, account) in (
+        select workspace, channel, account from projects
+        where name_due <= clock_timestamp()
+          and (name_held_until is null or name_held_until < clock_timestamp())
+        order by name_due limit ${most} for update skip locked)
+      returning workspace, channel, account, project_id, name_due`.execute(this.#db);
+    return rows;
+  }
+
+  /** The project has the name; one that changed again meanwhile stays due. */
+  async done(due: DueName): Promise<void> {
+    await this.#same(due).set({ name_due: null, name_held_until: null }).execute();
+  }
+
+  /** It did not work out: it is due again in `ms`. */
+  async later(due: DueName, ms: number): Promise<void> {
+    const at = sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;
+    await this.#same(due).set({ name_held_until: at }).execute();
+  }
+
+  #same({ workspace, channel, account, name_due: at }: DueName) {
+    return this.#db
+      .updateTable('projects')
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .where('account', '=', account)
+      .where('name_due', '=', at);
+  }
+}
+
+/** In milliseconds, so that what is read compares as equal. */
+function now() {
+  return sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
+}

@@ -65,6 +65,8 @@ const events: Readonly<Record<string, readonly string[]>> = {
   'message.groups': ['groups:history'],
   'message.im': ['im:history'],
   'message.mpim': ['mpim:history'],
+  channel_rename: ['channels:read'],
+  group_rename: ['groups:read'],
   member_left_channel: ['channels:read', 'groups:read'],
 };
 
@@ -77,6 +79,7 @@ const methods: Readonly<Record<string, readonly string[]>> = {
   'chat.postEphemeral': ['chat:write'],
   'chat.getPermalink': [],
   'conversations.info': ['channels:read', 'groups:read'],
+  'conversations.members': ['channels:read', 'groups:read'],
   'conversations.open': ['im:write'],
   'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
   'files.completeUploadExternal': ['files:write'],

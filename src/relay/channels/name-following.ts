@@ -4,8 +4,9 @@ import type { DueName } from '../../store/project-names.ts';
 import { projectTexts } from '../asking/project.ts';
 import type { RelayParts } from '../context.ts';
 
-/** How long a process has a project for itself (ms): longer than the calls may take. */
-const holdMs = 120_000;
+/** How long a process has a project for itself (ms), and how long its calls may take: less. */
+const holdMs = 60_000;
+const callsMs = 45_000;
 /** How often it is looked for projects that an earlier try, or another process, left (ms). */
 const everyMs = 30_000;
 const mostAtOnce = 20;
@@ -58,12 +59,14 @@ export class NameFollowing {
       this.#again = false;
       await sleep(settleMs, undefined, { signal });
       const due = await this.#parts.store.projectNames.claim(holdMs, mostAtOnce);
-      for (const one of due) await this.#follow(one, signal);
+      for (const one of due) await this.#follow(one);
       if (due.length === mostAtOnce) this.#again = true;
     }
   }
 
-  async #follow(due: DueName, signal: AbortSignal): Promise<void> {
+  async #follow(due: DueName): Promise<void> {
+    const closing = this.#closing.signal;
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(callsMs)]);
     const { store, log } = this.#parts;
     const { workspace, channel, account, project_id: project } = due;
     const slack = this.#parts.workspace(workspace);
@@ -78,7 +81,9 @@ export class NameFollowing {
       log.info({ workspace, channel, project }, 'a project follows the name of its channel');
       await store.projectNames.done(due);
     } catch (error) {
-      if (signal.aborted || !(error instanceof AgentError)) throw error;
+      // Another process, or the next start, takes it up at once.
+      if (closing.aborted) return await store.projectNames.later(due, 0);
+      if (!signal.aborted && !(error instanceof AgentError)) throw error;
       const lasting = error instanceof AgentNotFoundError || error instanceof AgentRejectedError;
       log.warn({ err: error, workspace, channel, project }, 'a project could not follow its channel');
       await (lasting ? store.projectNames.done(due) : store.projectNames.later(due, againMs));

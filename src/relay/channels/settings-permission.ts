@@ -1,5 +1,6 @@
 import type * as words from '../../reply/words.ts';
 import { SlackError } from '../../slack/errors.ts';
+import { isDirect } from '../arriving/arrivals.ts';
 import type { RelayParts } from '../context.ts';
 
 /** Somebody who wants to see or change the settings of a channel. */
@@ -47,6 +48,8 @@ async function refused(
   if (kind !== 'member') return 'guest';
   if (by === 'admins' && !isAdmin) return 'admins';
   try {
+    // Slack names the people of a direct channel only to apps that may read more than we ask for.
+    if (isDirect(channel)) return (await slack.posting.openDm(person)) === channel ? undefined : 'outsider';
     const standing = await slack.membership.standing(channel, person);
     if (standing === 'member') return undefined;
     return standing === 'outsider' ? 'outsider' : 'absent';

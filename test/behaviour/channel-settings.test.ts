@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest';
+import { Faults } from '../../src/sandbox/faults.ts';
+import { openScene, pause } from './scene.ts';
+import { audited, openSettings, SettingsModal, set } from './settings-scene.ts';
+
+const scene = await openScene();
+const { ada, grace } = scene;
+
+describe("a channel's settings", () => {
+  test('show what holds, and are saved by somebody of the channel', async () => {
+    const channel = scene.channel();
+    const modal = await openSettings(scene, ada, channel);
+    expect(modal.shown).toContain('This channel has no project yet');
+    expect(modal.fields).toEqual([
+      'channel_project',
+      'channel_model',
+      'channel_listens',
+      'channel_admits',
+      'channel_controls',
+      'channel_more',
+    ]);
+    const values = { channel_model: 'max', channel_admits: 'guests', channel_more: ['follows_name'] };
+    expect(await modal.save(values)).toBeUndefined();
+    expect(modal.view).toBeUndefined();
+    expect(await scene.stage.bot.store.channels.get(scene.slack.team.id, channel.id)).toEqual({
+      model: 'max',
+      listens: 'mentions',
+      admits: 'guests',
+      controls: null,
+      show_steps: false,
+      follows_name: true,
+    });
+    const details = { model: 'max', admits: 'guests', show_steps: false, follows_name: true };
+    expect(await audited(scene, channel, 'setting')).toEqual([{ person: ada.id, details }]);
+    const again = await openSettings(scene, grace, channel);
+    expect(again.shown).toContain('"initial_option":{"text":{"type":"plain_text","text":"Max"');
+    await again.save({ channel_model: 'usual' });
+    expect((await scene.stage.bot.store.channels.get(scene.slack.team.id, channel.id)).model).toBeNull();
+  });
+
+  test('that nobody changed are not saved and not audited', async () => {
+    const channel = scene.channel();
+    const modal = await openSettings(scene, ada, channel);
+    expect(await modal.save({})).toBeUndefined();
+    expect(await audited(scene, channel, 'setting')).toEqual([]);
+  });
+
+  test('that two people change at once keep both changes; of the same one the last holds', async () => {
+    const channel = scene.channel();
+    const [first, second] = [
+      await openSettings(scene, ada, channel),
+      await openSettings(scene, grace, channel),
+    ];
+    await Promise.all([
+      first.save({ channel_model: 'fast', channel_admits: 'everyone' }),
+      second.save({ channel_listens: 'everything', channel_more: [] }),
+    ]);
+    const both = { model: 'fast', admits: 'everyone', listens: 'everything', show_steps: false };
+    const { channels } = scene.stage.bot.store;
+    expect(await channels.get(scene.slack.team.id, channel.id)).toMatchObject(both);
+    const [third, fourth] = [
+      await openSettings(scene, ada, channel),
+      await openSettings(scene, grace, channel),
+    ];
+    await third.save({ channel_model: 'max' });
+    await fourth.save({ channel_model: 'standard' });
+    expect(await channels.get(scene.slack.team.id, channel.id)).toMatchObject({ ...both, model: 'standard' });
+  });
+
+  test('of a direct message are the model and the steps', async () => {
+    const dm = scene.slack.openDm(ada);
+    const modal = await openSettings(scene, ada, dm);
+    expect(modal.fields).toEqual(['channel_project', 'channel_model', 'channel_more']);
+    expect(await modal.save({ channel_model: 'fast' })).toBeUndefined();
+    const kept = await scene.stage.bot.store.channels.get(scene.slack.team.id, dm.id);
+    expect(kept).toMatchObject({ model: 'fast', listens: 'mentions', show_steps: true });
+  });
+
+  test('are the business of full members in the channel alone', async () => {
+    const guest = scene.slack.createPerson({ name: `guest-${Math.random()}`, kind: 'guest' });
+    const outsider = scene.slack.createPerson({ name: `outsider-${Math.random()}` });
+    const channel = scene.slack.createChannel({ name: 'closed', members: [ada, guest] });
+    expect((await openSettings(scene, guest, channel)).shown).toContain('Only full members');
+    expect((await openSettings(scene, outsider, channel)).shown).toContain('Only people in the channel');
+    expect(new SettingsModal(scene, guest).fields).toEqual([]);
+    expect(await audited(scene, channel, 'refusal')).toEqual([
+      { person: guest.id, details: { control: 'settings', by: 'channel', why: 'guest' } },
+      { person: outsider.id, details: { control: 'settings', by: 'channel', why: 'outsider' } },
+    ]);
+  });
+
+  test("of a channel without the bot are not there, nor a stranger's to change", async () => {
+    const away = scene.slack.createChannel({
+      name: 'without-bot',
+      members: [ada],
+      private: true,
+      bot: false,
+    });
+    expect((await openSettings(scene, ada, away)).shown).toContain('I am not in this channel');
+    const stranger = scene.slack.createPerson({ name: 'stranger', kind: 'stranger' });
+    const shared = scene.slack.createChannel({ name: 'shared', members: [ada, stranger], shared: true });
+    const shown = (await openSettings(scene, stranger, shared)).shown;
+    expect(shown).toContain('Only full members');
+  });
+
+  test('are the business of admins where those alone control the channel, also while the form is open', async () => {
+    const channel = scene.channel();
+    const admin = scene.slack.createPerson({ name: 'admin', admin: true });
+    scene.slack.invite(channel, admin);
+    const late = await openSettings(scene, grace, channel);
+    await set(scene, channel, { channel_controls: 'admins' });
+    const said = { channel_model: 'Only admins of the workspace can change the settings of this channel.' };
+    expect(await late.save({ channel_model: 'max' })).toEqual({ response_action: 'errors', errors: said });
+    expect((await openSettings(scene, ada, channel)).shown).toContain('Only admins');
+    expect(await (await openSettings(scene, admin, channel)).save({ channel_model: 'max' })).toBeUndefined();
+  });
+});
+
+test('a trigger that is over opens nothing', async () => {
+  const late = await openScene({ slack: { triggerMs: -1 } });
+  const channel = late.channel();
+  await late.slack.command({ person: late.ada, channel, command: '/agent', text: 'settings' });
+  await late.until('it was tried', () => late.slack.calls.some(({ method }) => method === 'views.open'));
+  await pause(300);
+  expect(late.slack.modal(late.ada)).toBeUndefined();
+});
+
+test('a service that is away keeps nobody from the settings that are ours', async () => {
+  const faults = new Faults();
+  const away = await openScene({ agent: { faults } });
+  const channel = away.channel();
+  await away.finished(channel, away.ask(channel, 'hello'));
+  faults.add({ call: 'PUT /projects/{project_id}', fault: { kind: 'latency', ms: 4_000 } });
+  const modal = await openSettings(away, away.ada, channel);
+  expect(modal.fields.slice(0, 2)).toEqual(['channel_title', 'channel_description']);
+  expect(modal.shown).toContain('it stays as it is');
+  const errors = { channel_model: expect.stringContaining('did not answer in time') };
+  const both = { channel_title: 'New', channel_model: 'max' };
+  expect(await modal.save(both)).toEqual({ response_action: 'errors', errors });
+  const { channels } = away.stage.bot.store;
+  expect((await channels.get(away.slack.team.id, channel.id)).model).toBeNull();
+  expect(await modal.save({ channel_model: 'max' })).toBeUndefined();
+  expect((await channels.get(away.slack.team.id, channel.id)).model).toBe('max');
+});

@@ -1,0 +1,72 @@
+import type { View } from '../../src/sandbox/slack/views.ts';
+import type { Channel, Person } from '../../src/sandbox/slack/workspace.ts';
+import type { Scene } from './scene.ts';
+
+/** The modal with a channel's settings, in the hands of one person. */
+export class SettingsModal {
+  readonly #scene: Scene;
+  readonly #person: Person;
+
+  constructor(scene: Scene, person: Person) {
+    this.#scene = scene;
+    this.#person = person;
+  }
+
+  get view(): View | undefined {
+    return this.#scene.slack.modal(this.#person);
+  }
+
+  /** All that the modal shows, as JSON. */
+  get shown(): string {
+    return JSON.stringify(this.view?.blocks ?? []);
+  }
+
+  /** The ids of the fields. */
+  get fields(): string[] {
+    return (this.view?.blocks ?? []).flatMap(({ type, block_id }) =>
+      type === 'input' ? [String(block_id)] : [],
+    );
+  }
+
+  /** Sends the form; the answer is what is said below the fields, or undefined where it was saved. */
+  async save(values: Record<string, string | string[]>): Promise<unknown> {
+    const { acked, body } = await this.#scene.slack.submitView(this.#person, values);
+    if (!acked) throw new Error('Slack was not answered.');
+    return body === undefined || body === '' ? undefined : body;
+  }
+}
+
+/** Opens the settings by `/agent settings`; waits until they are there, or what is shown in their place. */
+export async function openSettings(scene: Scene, person: Person, channel: Channel): Promise<SettingsModal> {
+  // What was left open would pass for the new one.
+  if (scene.slack.modal(person) !== undefined) await scene.slack.closeView(person);
+  await scene.slack.command({ person, channel, command: '/agent', text: 'settings' });
+  const modal = new SettingsModal(scene, person);
+  await scene.until(
+    'the settings are there',
+    () => modal.view !== undefined && !modal.shown.includes('Loading…'),
+  );
+  return modal;
+}
+
+/** Opens the settings and saves some. */
+export async function set(
+  scene: Scene,
+  channel: Channel,
+  values: Record<string, string | string[]>,
+): Promise<void> {
+  const errors = await (await openSettings(scene, scene.ada, channel)).save(values);
+  if (errors !== undefined) throw new Error(`Not saved: ${JSON.stringify(errors)}`);
+}
+
+/** What the audit trail tells of a channel. */
+export async function audited(scene: Scene, channel: Channel, kind: 'setting' | 'refusal') {
+  const rows = await scene.stage.bot.store.db
+    .selectFrom('audit')
+    .select(['person', 'details'])
+    .where('channel', '=', channel.id)
+    .where('kind', '=', kind)
+    .orderBy('id')
+    .execute();
+  return rows;
+}

@@ -127,7 +127,8 @@ export const channelSettingsRefused = {
   guest: 'Only full members of this workspace can change the settings of a channel.',
   admins: 'Only admins of the workspace can change the settings of this channel.',
   outsider: 'Only people in the channel can change its settings.',
-  absent: 'I am not in this channel, so it has no settings. Invite me, then try it again.',
+  absent:
+    'I cannot see who is in this channel, so its settings stay closed. Where I am not in it, invite me, then try it again.',
   unknown: 'Slack does not tell me who you are right now. Please try it again in a moment.',
 } as const;
 

@@ -96,7 +96,7 @@ describe("a channel's settings", () => {
       private: true,
       bot: false,
     });
-    expect((await openSettings(scene, ada, away)).shown).toContain('I am not in this channel');
+    expect((await openSettings(scene, ada, away)).shown).toContain('invite me, then try it again');
     const stranger = scene.slack.createPerson({ name: 'stranger', kind: 'stranger' });
     const shared = scene.slack.createChannel({ name: 'shared', members: [ada, stranger], shared: true });
     const shown = (await openSettings(scene, stranger, shared)).shown;

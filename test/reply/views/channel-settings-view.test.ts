@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type ChannelForm,
+  channelSettingsNotice,
+  channelSettingsView,
+} from '../../../src/reply/views/channel-settings-view.ts';
+import * as words from '../../../src/reply/words.ts';
+import { checkBlocks } from '../../../src/sandbox/slack/blocks.ts';
+
+const form = fc.record<ChannelForm>({
+  metadata: fc.constant('{}'),
+  settings: fc.record({
+    model: fc.constantFrom(null, 'standard', 'fast', 'max', 'one of another time'),
+    listens: fc.constantFrom('mentions', 'everything'),
+    admits: fc.constantFrom(null, 'members', 'guests', 'everyone'),
+    controls: fc.constantFrom(null, 'starter', 'channel', 'admins'),
+    show_steps: fc.boolean(),
+    follows_name: fc.boolean(),
+  }),
+  direct: fc.boolean(),
+  project: fc.option(
+    fc.record({
+      id: fc.string({ minLength: 1, maxLength: 200 }),
+      title: fc.option(fc.string({ maxLength: 700, unit: 'grapheme' }), { nil: undefined }),
+      description: fc.option(fc.string({ maxLength: 12_000 }), { nil: undefined }),
+    }),
+    { nil: undefined },
+  ),
+});
+
+describe('the form with the settings of a channel', () => {
+  test('is what Slack takes, whatever is set', () => {
+    fc.assert(
+      fc.property(form, (filled) => {
+        const view = channelSettingsView(filled);
+        checkBlocks(view.blocks, 'modal');
+        const ids = view.blocks.flatMap((block) => (block.type === 'input' ? [block.block_id] : []));
+        expect(new Set(ids).size).toBe(ids.length);
+      }),
+      { numRuns: 60 },
+    );
+    for (const text of [
+      words.channelSettings.title,
+      words.channelSettings.save,
+      words.channelSettings.cancel,
+    ])
+      expect(text.length).toBeLessThanOrEqual(24);
+  });
+
+  test('offers no choice of more than 75 characters', () => {
+    const texts: readonly string[] = Object.values(words.channelChoices).flatMap((choices) =>
+      Object.values(choices).flat(),
+    );
+    for (const text of texts) expect(text.length).toBeLessThanOrEqual(75);
+  });
+
+  test('has a notice in its place for every reason', () => {
+    for (const sentence of Object.values(words.channelSettingsRefused))
+      checkBlocks(channelSettingsNotice(sentence).blocks, 'modal');
+  });
+});

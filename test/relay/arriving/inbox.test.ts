@@ -148,6 +148,26 @@ describe('the inbox', () => {
     );
   });
 
+  test('takes every message at the top where the channel says so, from the next one on', async () => {
+    const channel = 'CALL';
+    const said = (text: string, fields: Partial<PersonMessage> = {}) => message(text, { channel, ...fields });
+    const early = said('before');
+    expect(await say(early)).toMatchObject({ kind: 'ignored' });
+    await store.channels.set('T1', channel, 'U1', { listens: 'everything' });
+    const first = said('no mention');
+    expect(await say(first)).toMatchObject({ kind: 'admitted' });
+    expect(await say(said('a reply', { root: first.root }))).toMatchObject({ kind: 'admitted' });
+    expect(await say(said('<@U2> not for us'))).toMatchObject({ kind: 'ignored' });
+    expect(await edit(early, 'changed')).toMatchObject({ kind: 'ignored' });
+    expect(await say(said('among people', { root: early.root }))).toEqual({ kind: 'stray' });
+    const changed = said('and this');
+    expect(await edit(changed, 'and that')).toMatchObject({ kind: 'ignored' });
+    expect(await say(changed)).toMatchObject({ kind: 'admitted' });
+    expect((await row(changed))?.words).toEqual({ text: 'and that' });
+    await store.channels.set('T1', channel, 'U1', { listens: 'mentions' });
+    expect(await say(said('after'))).toMatchObject({ kind: 'ignored' });
+  });
+
   test('leaves what is addressed to somebody else, and a thread that rests', async () => {
     const mention = message('<@UBOT> hi');
     await say(mention);

@@ -57,6 +57,6 @@ describe('the form with the settings of a channel', () => {
 
   test('has a notice in its place for every reason', () => {
     for (const sentence of Object.values(words.channelSettingsRefused))
-      checkBlocks(channelSettingsNotice(sentence).blocks, 'modal');
+      expect(checkBlocks(channelSettingsNotice(sentence).blocks, 'modal')).toHaveLength(1);
   });
 });

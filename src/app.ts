@@ -178,7 +178,10 @@ async function start(
     workspaces,
     alive: () => slackApp.receiving,
     gapMs: config.GAP_MINUTES * 60_000,
-    onSign: () => gapReader.look(),
+    onSign: () => {
+      gapReader.look();
+      names.look();
+    },
     log,
   });
   const intake = new Intake({
@@ -267,7 +270,6 @@ async function start(
   undo.push(() => starting.channelStarts.stop());
   upkeep.start();
   undo.push(() => upkeep.stop());
-  names.start();
   undo.push(() => names.stop());
   undo.push(() => slackApp.stop());
   await slackApp.start();

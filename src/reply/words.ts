@@ -136,7 +136,7 @@ export const channelSettingsRefused = {
 export const channelSettingsFailed = {
   unknownProject: 'The agent service has no such project, or you may not use it here. Check the id.',
   rejected: 'The agent service did not take this',
-  late: 'The agent service did not answer in time, so nothing was saved here. Please press Save again.',
+  late: 'The agent service could not be asked in time, so nothing was saved here. Press Save again in a moment.',
   gone: 'The agent service no longer has the project of this channel. Enter the id of another one.',
 } as const;
 

@@ -17,11 +17,23 @@ export class ProjectNames {
 
   /** Notes that the channel's name or purpose has changed; false where its project does not follow them. */
   async changed(workspace: string, channel: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#db
+    const { numUpdatedRows } = await this.#following(workspace)
+      .where('channel', '=', channel)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
+  }
+
+  /** Notes that any channel may have changed: nobody could hear of it for a while. */
+  async missed(workspace: string): Promise<void> {
+    await this.#following(workspace).execute();
+  }
+
+  /** Makes the projects due that follow their channels. */
+  #following(workspace: string) {
+    return this.#db
       .updateTable('projects')
       .set({ name_due: now(), name_held_until: null })
       .where('workspace', '=', workspace)
-      .where('channel', '=', channel)
       .where('project_id', 'is not', null)
       .where((where) =>
         where.exists(
@@ -32,9 +44,7 @@ export class ProjectNames {
             .whereRef('channel_settings.channel', '=', 'projects.channel')
             .where('channel_settings.follows_name', '=', true),
         ),
-      )
-      .executeTakeFirstOrThrow();
-    return numUpdatedRows > 0n;
+      );
   }
 
   /** Claims projects that are due, for `holdMs`. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Faults } from '../../src/sandbox/faults.ts';
-import { openScene, pause } from './scene.ts';
+import { openScene } from './scene.ts';
 import { audited, openSettings, SettingsModal, set } from './settings-scene.ts';
 
 const scene = await openScene();
@@ -116,25 +116,28 @@ describe("a channel's settings", () => {
   });
 });
 
-test('a trigger that is over opens nothing', async () => {
-  const late = await openScene({ slack: { triggerMs: -1 } });
+test.concurrent('a trigger that is over opens nothing, and that is said', async ({ onTestFinished }) => {
+  const late = await openScene({ slack: { triggerMs: -1 } }, onTestFinished);
   const channel = late.channel();
   await late.slack.command({ person: late.ada, channel, command: '/agent', text: 'settings' });
-  await late.until('it was tried', () => late.slack.calls.some(({ method }) => method === 'views.open'));
-  await pause(300);
+  const told = () => late.slack.ephemerals(late.ada, channel).map(({ text }) => text);
+  await late.until('it is said', () => told().length > 0);
+  expect(told()).toEqual([expect.stringContaining('too long')]);
   expect(late.slack.modal(late.ada)).toBeUndefined();
 });
 
-test('a service that is away keeps nobody from the settings that are ours', async () => {
+test.concurrent('a service that is away keeps nobody from the settings that are ours', async ({
+  onTestFinished,
+}) => {
   const faults = new Faults();
-  const away = await openScene({ agent: { faults } });
+  const away = await openScene({ agent: { faults } }, onTestFinished);
   const channel = away.channel();
   await away.finished(channel, away.ask(channel, 'hello'));
   faults.add({ call: 'PUT /projects/{project_id}', fault: { kind: 'latency', ms: 4_000 } });
   const modal = await openSettings(away, away.ada, channel);
   expect(modal.fields.slice(0, 2)).toEqual(['channel_title', 'channel_description']);
   expect(modal.shown).toContain('it stays as it is');
-  const errors = { channel_model: expect.stringContaining('did not answer in time') };
+  const errors = { channel_model: expect.stringContaining('could not be asked in time') };
   const both = { channel_title: 'New', channel_model: 'max' };
   expect(await modal.save(both)).toEqual({ response_action: 'errors', errors });
   const { channels } = away.stage.bot.store;

@@ -106,48 +106,65 @@ describe.concurrent('a review', () => {
   });
 });
 
-test('the rest of a review that takes too many messages is a file', async () => {
-  const short = await openScene({
-    agent: { script: reviewed },
-    settings: { ...settings, REPLY_MESSAGES: '2' },
+describe.concurrent('in a workspace of its own', () => {
+  test('the rest of a review that takes too many messages is a file', async ({ onTestFinished }) => {
+    const short = await openScene(
+      { agent: { script: reviewed }, settings: { ...settings, REPLY_MESSAGES: '2' } },
+      onTestFinished,
+    );
+    const { channel, root } = await asked(short, 'one long');
+    const file = await short.until('the file is there', () =>
+      short
+        .replies(channel, root)
+        .flatMap(({ fileIds }) => fileIds)
+        .at(-1),
+    );
+    const text = `${short.shown(channel, root)}${(await short.slack.fileBytes(file)).toString('utf8')}`;
+    for (let line = 0; line < 400; line += 1) expect(text.split(`Finding ${line}: `)).toHaveLength(2);
+    expect(short.slack.file(file).name).toBe('rest-of-the-review.md');
   });
-  const { channel, root } = await asked(short, 'one long');
-  const file = await short.until('the file is there', () =>
-    short
-      .replies(channel, root)
-      .flatMap(({ fileIds }) => fileIds)
-      .at(-1),
-  );
-  const text = `${short.shown(channel, root)}${(await short.slack.fileBytes(file)).toString('utf8')}`;
-  for (let line = 0; line < 400; line += 1) expect(text.split(`Finding ${line}: `)).toHaveLength(2);
-  expect(short.slack.file(file).name).toBe('rest-of-the-review.md');
-});
 
-test('a review whose post was made when the bot ended is not posted again', async () => {
-  const faults = new Faults();
-  const lossy = await openScene({ agent: { script: reviewed }, slack: { faults }, settings });
-  const { channel, root } = await asked(lossy, 'one checked');
-  await lossy.until('the review begins', () => lossy.agent.tasks.some(({ reviews: all }) => all.length > 0));
-  faults.add({ call: 'chat.postMessage', fault: { kind: 'lost' }, times: 1 });
-  await lossy.until('the findings are there', () => reviews(lossy, channel, root).length > 0);
-  await lossy.stage.restartBot();
-  const { db } = lossy.stage.bot.store;
-  await lossy.until('the review is known to be there', async () =>
-    (await db.selectFrom('reviews').selectAll().execute()).some((row) => row.shown_at !== null),
+  test.for([
+    ['was made', 'lost'],
+    ['was not made', 'cut'],
+  ] as const)(
+    'a review whose post %s when the bot ended is posted once',
+    async ([, kind], { onTestFinished }) => {
+      const faults = new Faults();
+      const lossy = await openScene(
+        { agent: { script: reviewed }, slack: { faults }, settings },
+        onTestFinished,
+      );
+      const { channel, root } = await asked(lossy, 'one checked');
+      await lossy.until('the review begins', () =>
+        lossy.agent.tasks.some(({ reviews: all }) => all.length > 0),
+      );
+      faults.add({ call: 'chat.postMessage', fault: { kind }, times: 1 });
+      await lossy.until('the post is tried', async () => {
+        const posts = await lossy.stage.bot.store.db.selectFrom('posts').select('part').execute();
+        return posts.some(({ part }) => part.startsWith('review:'));
+      });
+      await pause(300);
+      await lossy.stage.restartBot();
+      const { db } = lossy.stage.bot.store;
+      await lossy.until('the review is known to be there', async () =>
+        (await db.selectFrom('reviews').selectAll().execute()).some((row) => row.shown_at !== null),
+      );
+      await pause(500);
+      expect(reviews(lossy, channel, root)).toHaveLength(1);
+    },
   );
-  await pause(500);
-  expect(reviews(lossy, channel, root)).toHaveLength(1);
-});
 
-test('nothing is watched for no time', async () => {
-  const blind = await openScene({
-    agent: { script: reviewed },
-    settings: { ...settings, WATCH_MINUTES: '0' },
+  test('nothing is watched for no time', async ({ onTestFinished }) => {
+    const blind = await openScene(
+      { agent: { script: reviewed }, settings: { ...settings, WATCH_MINUTES: '0' } },
+      onTestFinished,
+    );
+    const { channel, root } = await asked(blind, 'one failing');
+    await blind.until('the review is there', () =>
+      blind.agent.tasks.some(({ reviews: all }) => all.length > 0),
+    );
+    await pause(1_000);
+    expect(reviews(blind, channel, root)).toEqual([]);
   });
-  const { channel, root } = await asked(blind, 'one failing');
-  await blind.until('the review is there', () =>
-    blind.agent.tasks.some(({ reviews: all }) => all.length > 0),
-  );
-  await pause(1_000);
-  expect(reviews(blind, channel, root)).toEqual([]);
 });

@@ -70,3 +70,31 @@ export async function audited(scene: Scene, channel: Channel, kind: 'setting' | 
     .execute();
   return rows;
 }
+
+/** The service's projects, by what the test says of them. */
+export function projectOf(stage: Scene, of: Channel) {
+  return stage.agent.projects.find(({ title }) => title === of.name);
+}
+
+/** Makes a project at the service, beside the bot. */
+export async function newProject(stage: Scene, title: string, description = ''): Promise<string> {
+  await fetch(`${stage.agent.url}/projects`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stage.agent.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ title, description }),
+  });
+  return stage.agent.projects.find((one) => one.title === title)?.id ?? '';
+}
+
+/** A task at the service. */
+export function taskOf(stage: Scene, title: string) {
+  return stage.agent.tasks.find((task) => task.title === title);
+}
+
+/** Bodies of the calls that changed a project. */
+export function changes(stage: Scene, id: string): unknown[] {
+  return stage.agent.calls
+    .filter(({ name, path }) => name === 'PUT /projects/{project_id}' && path.includes(id))
+    .map(({ body }) => body)
+    .filter((body) => JSON.stringify(body) !== '{}');
+}

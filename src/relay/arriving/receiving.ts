@@ -79,6 +79,7 @@ export class Receiving {
       if (ended === undefined) return undefined;
       const { since, now } = ended;
       const places = await inside.catchUps.note(workspace, since, usedMs, marginMs);
+      await inside.projectNames.missed(workspace);
       return { since, minutes: Math.round((now.getTime() - since.getTime()) / 60_000), places };
     });
     if (gap === undefined) return;

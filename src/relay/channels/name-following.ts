@@ -7,8 +7,6 @@ import type { RelayParts } from '../context.ts';
 /** How long a process has a project for itself (ms), and how long its calls may take: less. */
 const holdMs = 60_000;
 const callsMs = 45_000;
-/** How often it is looked for projects that an earlier try, or another process, left (ms). */
-const everyMs = 30_000;
 const mostAtOnce = 20;
 /** The pause after a try that failed (ms). */
 const againMs = 30_000;
@@ -19,7 +17,6 @@ const settleMs = 300;
 export class NameFollowing {
   readonly #parts: RelayParts;
   readonly #closing = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #again = false;
 
@@ -27,19 +24,13 @@ export class NameFollowing {
     this.#parts = parts;
   }
 
-  start(): void {
-    this.look();
-    this.#timer = setInterval(() => this.look(), everyMs);
-  }
-
   /** Begins nothing more, and waits for what is under way. */
   async stop(): Promise<void> {
     this.#closing.abort();
-    clearInterval(this.#timer);
     await this.#running;
   }
 
-  /** Does what there is to do, soon. */
+  /** Does what there is to do, soon; also what an earlier try, or another process, left. */
   look(): void {
     this.#again = true;
     if (this.#closing.signal.aborted) return;

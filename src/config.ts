@@ -29,11 +29,17 @@ const typeList = z
   .transform((text) => text.split(/[,\s]+/).filter((type) => type !== ''))
   .pipe(z.array(z.string().regex(/^(\.[^/\s]+|[\w.+-]+\/([\w.+-]+|\*))$/)));
 
+/** Several secrets between commas; each long enough to be a key. */
+const keyList = z
+  .string()
+  .transform((text) => text.split(/[,\s]+/).filter((key) => key !== ''))
+  .pipe(z.array(z.string().min(32)).min(1));
+
 const count = z.coerce.number().int().nonnegative();
 
 const settingsSchema = z.object({
-  SLACK_BOT_TOKEN: setting('SLACK_BOT_TOKEN', z.string().startsWith('xoxb-'), {
-    what: 'Bot token of the workspace, begins with xoxb-',
+  SLACK_BOT_TOKEN: setting('SLACK_BOT_TOKEN', z.string().startsWith('xoxb-').optional(), {
+    what: 'Bot token of the one workspace, begins with xoxb-; for many workspaces, SLACK_CLIENT_ID takes its place',
     where: 'api.slack.com/apps, your app, "OAuth & Permissions", after "Install to Workspace"',
     secret: true,
   }),
@@ -44,6 +50,15 @@ const settingsSchema = z.object({
   }),
   SLACK_SIGNING_SECRET: setting('SLACK_SIGNING_SECRET', z.string().min(1).optional(), {
     what: 'Signing secret; needed where events come by HTTP (SLACK_APP_TOKEN not set)',
+    where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
+    secret: true,
+  }),
+  SLACK_CLIENT_ID: setting('SLACK_CLIENT_ID', z.string().min(1).optional(), {
+    what: 'Client id of the app: any workspace may install it at PUBLIC_URL/slack/install (OAuth)',
+    where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
+  }),
+  SLACK_CLIENT_SECRET: setting('SLACK_CLIENT_SECRET', z.string().min(1).optional(), {
+    what: 'Client secret of the app; needed with SLACK_CLIENT_ID',
     where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
     secret: true,
   }),
@@ -59,12 +74,12 @@ const settingsSchema = z.object({
   GAP_MINUTES: setting('GAP_MINUTES', z.coerce.number().positive().default(5), {
     what: 'After how long without receiving the threads and channels of the last 24 hours are read back',
   }),
-  AGENT_BASE_URL: setting('AGENT_BASE_URL', z.url(), {
-    what: 'Base address of the Agent Task Service, with its version (…/v1)',
+  AGENT_BASE_URL: setting('AGENT_BASE_URL', z.url().optional(), {
+    what: 'Base address of the Agent Task Service, with its version (…/v1); may be left out with AGENT_API_KEY where each workspace sets its own (SECRET_KEY)',
     where: 'the account page of the service, or your contact there',
   }),
-  AGENT_API_KEY: setting('AGENT_API_KEY', z.string().min(1), {
-    what: 'API key of the Agent Task Service',
+  AGENT_API_KEY: setting('AGENT_API_KEY', z.string().min(1).optional(), {
+    what: 'API key of the Agent Task Service, for all workspaces that set none of their own',
     where: 'the account page of the service, or your contact there',
     secret: true,
   }),
@@ -94,7 +109,7 @@ const settingsSchema = z.object({
     what: 'Port of its own for /metrics, so that it need not be public; not set: on PORT',
   }),
   PUBLIC_URL: setting('PUBLIC_URL', z.url().optional(), {
-    what: 'Address at which Slack and browsers reach PORT, without a path; needed for STABLE_LINKS; npm run doctor tries it',
+    what: 'Address at which Slack and browsers reach PORT, without a path; needed for STABLE_LINKS and SLACK_CLIENT_ID; npm run doctor tries it',
   }),
   HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on' }),
   LOG_LEVEL: setting(
@@ -144,8 +159,8 @@ const settingsSchema = z.object({
   STABLE_LINKS: setting('STABLE_LINKS', z.stringbool().default(false), {
     what: "Whether results are linked at PUBLIC_URL for 7 days, instead of by the service's short-lived links; who holds such a link can read the file",
   }),
-  SECRET_KEY: setting('SECRET_KEY', z.string().min(32).optional(), {
-    what: 'At least 32 random characters, the same for all processes; needed for STABLE_LINKS',
+  SECRET_KEY: setting('SECRET_KEY', keyList.optional(), {
+    what: 'At least 32 random characters, the same for all processes: encrypts the tokens and keys of workspaces, and signs links; needed for SLACK_CLIENT_ID and STABLE_LINKS. To change it, put the new one before the old, with a comma between, and run npm run rotate-key',
     where: 'openssl rand -hex 32',
     secret: true,
   }),
@@ -166,6 +181,9 @@ const settingsSchema = z.object({
   }),
   KEEP_AUDIT_DAYS: setting('KEEP_AUDIT_DAYS', z.coerce.number().int().min(1).default(365), {
     what: 'Days after which rows of the audit trail leave the database',
+  }),
+  KEEP_UNINSTALLED_DAYS: setting('KEEP_UNINSTALLED_DAYS', count.default(30), {
+    what: "Days after which a workspace's rows leave the database once the app is uninstalled there; its tokens go at once",
   }),
   DRAIN_SECONDS: setting('DRAIN_SECONDS', count.default(8), {
     what: 'How long turns may take to hand over when the process is asked to stop',
@@ -197,25 +215,43 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       parsed.error.issues.map((issue) => problem(String(issue.path[0]), set, issue.message)),
     );
   }
-  const config = parsed.data;
+  const problems = conflicts(parsed.data, set);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return parsed.data;
+}
+
+/** What does not go together, or is missing beside what is there. */
+function conflicts(config: Config, set: Record<string, string | undefined>): string[] {
+  const missing = (names: readonly (keyof Config)[]) =>
+    names.filter((name) => config[name] === undefined).map((name) => problem(name, set, ''));
+  const found: string[] = [];
+  const oauth = config.SLACK_CLIENT_ID !== undefined || config.SLACK_CLIENT_SECRET !== undefined;
+  if (oauth) {
+    found.push(...missing(['SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET', 'PUBLIC_URL', 'SECRET_KEY']));
+    if (config.SLACK_BOT_TOKEN !== undefined)
+      found.push(
+        'SLACK_BOT_TOKEN and SLACK_CLIENT_ID are both set. Leave the token out: workspaces bring theirs as they install.',
+      );
+  } else {
+    found.push(...missing(['SLACK_BOT_TOKEN']));
+  }
+  // Without a key of the settings each workspace brings its own, which SECRET_KEY encrypts.
+  const shared = config.AGENT_BASE_URL !== undefined || config.AGENT_API_KEY !== undefined;
+  if (shared || config.SECRET_KEY === undefined) found.push(...missing(['AGENT_BASE_URL', 'AGENT_API_KEY']));
   if (config.SLACK_APP_TOKEN === undefined && config.SLACK_SIGNING_SECRET === undefined) {
-    throw new ConfigError([
-      `${problem('SLACK_APP_TOKEN', set, '')} Or, for events by HTTP:`,
-      problem('SLACK_SIGNING_SECRET', set, ''),
-    ]);
+    found.push(`${problem('SLACK_APP_TOKEN', set, '')} Or, for events by HTTP:`);
+    found.push(problem('SLACK_SIGNING_SECRET', set, ''));
   }
-  if (config.STABLE_LINKS) {
-    const missing = (['PUBLIC_URL', 'SECRET_KEY'] as const).filter((name) => config[name] === undefined);
-    if (missing.length > 0) throw new ConfigError(missing.map((name) => problem(name, set, '')));
-  }
-  return config;
+  if (config.STABLE_LINKS) found.push(...missing(['PUBLIC_URL', 'SECRET_KEY']));
+  return [...new Set(found)];
 }
 
 /** The values of the settings that are secrets: what no log may show. */
 export function secretsOf(config: Config): string[] {
-  return Object.entries(config).flatMap(([name, value]) =>
-    notes.get(name)?.secret === true && typeof value === 'string' ? [value] : [],
-  );
+  return Object.entries(config).flatMap(([name, value]) => {
+    if (notes.get(name)?.secret !== true) return [];
+    return [value].flat().filter((secret) => typeof secret === 'string');
+  });
 }
 
 /** Secrets from the files that the environment names; a line's end at the end of a file is no part of it. */

@@ -25,13 +25,16 @@ export const CALL_TIMEOUT_MS = 5_000;
 export interface Installation {
   /** The workspace's id (`T…`). */
   workspace: string;
-  token: string;
+  /** Read before each call: a token that is rotated changes. May throw Unauthorized where there is none any more. */
+  readonly token: string;
   /** The bot's user id (`U…`). */
   botUser: string;
   /** The bot's own id (`B…`), as messages carry it. */
   botId: string;
   /** The organisation's id (`E…`), where the workspace belongs to one. */
   enterprise?: string | undefined;
+  /** The token is the organisation's: calls say which workspace they mean. */
+  organisation?: boolean | undefined;
 }
 
 /** Stops calls with a token that was refused, as this folder sees it. */
@@ -90,7 +93,8 @@ const socketError = z.looseObject({ code: z.string() });
 /** Slack's Web API for one installation: one call, one request, one typed error. */
 export class SlackClient {
   readonly installation: Installation;
-  readonly #web: WebClient;
+  readonly #options: SlackClientOptions;
+  #web: { token: string; client: WebClient } | undefined;
   readonly #timeoutMs: number;
   readonly #gate: TokenGate | undefined;
   // WebClient's time-out is per client, ours per call. Its queue starts a request in the caller's own
@@ -105,19 +109,31 @@ export class SlackClient {
     this.#timeoutMs = options.timeoutMs ?? CALL_TIMEOUT_MS;
     this.#dispatcher = options.dispatcher;
     this.#gate = options.gate;
-    this.#web = new WebClient(options.installation.token, {
-      slackApiUrl: options.slackApiUrl ?? SLACK_API_URL,
-      allowAbsoluteUrls: false,
-      rejectRateLimitedCalls: true,
-      retryConfig: { retries: 0 },
-      maxRequestConcurrency: Number.POSITIVE_INFINITY,
-      logger: quiet(options.log),
-      fetch: this.#fetch,
-    });
+    this.#options = options;
   }
 
   get workspace(): string {
     return this.installation.workspace;
+  }
+
+  /** The library's client for the token as it is now. */
+  #client(): WebClient {
+    const { installation, slackApiUrl, log } = this.#options;
+    const { token } = installation;
+    if (this.#web?.token !== token) {
+      const client = new WebClient(token, {
+        slackApiUrl: slackApiUrl ?? SLACK_API_URL,
+        allowAbsoluteUrls: false,
+        rejectRateLimitedCalls: true,
+        retryConfig: { retries: 0 },
+        maxRequestConcurrency: Number.POSITIVE_INFINITY,
+        logger: quiet(log),
+        fetch: this.#fetch,
+        ...(installation.organisation === true ? { teamId: installation.workspace } : {}),
+      });
+      this.#web = { token, client };
+    }
+    return this.#web.client;
   }
 
   /**
@@ -141,7 +157,8 @@ export class SlackClient {
     const since = performance.now();
     let outcome = 'ok';
     try {
-      const answer = await this.#flights.run(flight, () => this.#web.apiCall(method, args));
+      const web = this.#client();
+      const answer = await this.#flights.run(flight, () => web.apiCall(method, args));
       this.#gate?.accepted();
       const read = options.schema.safeParse(answer);
       if (read.success) return read.data;

@@ -228,17 +228,27 @@ export class Messages {
       .executeTakeFirst();
   }
 
-  /** Threads that have a waiting message or an open turn: each must have a job. */
+  /** Threads that have a waiting message or an open turn, where the app is installed: each must have a job. */
   async threadsWithWork(most: number): Promise<ThreadKey[]> {
-    return this.#db
+    const waiting = this.#db
       .selectFrom('messages')
       .select(['workspace', 'channel', 'root'])
-      .where('state', 'in', ['waiting', 'sending'])
-      .union(
-        this.#db
-          .selectFrom('turns')
-          .select(['workspace', 'channel', 'root'])
-          .where('finished_at', 'is', null),
+      .where('state', 'in', ['waiting', 'sending']);
+    const open = this.#db
+      .selectFrom('turns')
+      .select(['workspace', 'channel', 'root'])
+      .where('finished_at', 'is', null);
+    return this.#db
+      .selectFrom(waiting.union(open).as('busy'))
+      .selectAll()
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('workspaces')
+              .whereRef('workspaces.workspace', '=', 'busy.workspace')
+              .where('left_at', 'is not', null),
+          ),
+        ),
       )
       .limit(most)
       .execute();

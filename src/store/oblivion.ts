@@ -93,6 +93,8 @@ export class Oblivion {
       await sql`
         update audit set person = null, details = details - 'stoppedBy'
         where workspace = ${workspace} and details ->> 'stoppedBy' = ${person}`.execute(trx);
+      await sql`
+        update accounts set set_by = '' where workspace = ${workspace} and set_by = ${person}`.execute(trx);
       await sql`insert into audit (workspace, kind) values (${workspace}, 'forget')`.execute(trx);
       return Number(numAffectedRows ?? 0);
     });

@@ -1,5 +1,7 @@
 import { type Kysely, sql } from 'kysely';
+import { Accounts } from './accounts.ts';
 import { Audit } from './audit.ts';
+import { Oblivion } from './oblivion.ts';
 import type { Tables } from './tables.ts';
 
 /** How long what is kept, in days. */
@@ -10,6 +12,8 @@ export interface RetentionDays {
   rows: number;
   /** The audit trail. */
   audit: number;
+  /** All rows of a workspace after the app was uninstalled there. */
+  uninstalled: number;
 }
 
 /** Rows that one statement touches at most, so that nothing is held for long. */
@@ -31,6 +35,7 @@ export class Retention {
       await this.#run(sql`delete from early_changes where seen_at < now() - interval '2 days'`),
       await this.#run(sql`delete from catch_ups where noted_at < now() - interval '3 days'`),
       await this.#run(sql`delete from receivers where held_until < now() - interval '1 hour'`),
+      await this.#run(sql`delete from spent_states where spent_at < now() - interval '1 day'`),
       await this.#run(sql`delete from uploads where begun_at < now() - interval '7 days'`),
       // A form that nobody sent is dropped with what it is about; one that could not be posted was given up long ago.
       await this.#run(sql`
@@ -66,7 +71,21 @@ export class Retention {
           where ${done} and received_at < now() - ${days.rows} * interval '1 day' limit ${batch})`),
     ];
     counts.push(await new Audit(this.#db).expire(days.audit));
+    counts.push(await new Accounts(this.#db).dropKeys());
+    counts.push(await this.#left(days.uninstalled));
     return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** One workspace a sweep that the app has left long enough ago, or one organisation. */
+  async #left(days: number): Promise<number> {
+    const { rows } = await sql<{ workspace: string }>`
+      select workspace from workspaces where left_at < now() - ${days} * interval '1 day'
+      union all
+      select workspace from installations where left_at < now() - ${days} * interval '1 day' limit 1`.execute(
+      this.#db,
+    );
+    const [left] = rows;
+    return left === undefined ? 0 : await new Oblivion(this.#db).workspace(left.workspace);
   }
 
   async #run(statement: ReturnType<typeof sql>): Promise<number> {

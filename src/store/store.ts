@@ -1,9 +1,11 @@
 import type { Kysely, Transaction } from 'kysely';
 import { Admissions } from './admissions.ts';
+import { Accounts } from './accounts.ts';
 import { Audit } from './audit.ts';
 import { CatchUps } from './catch-ups.ts';
 import { ChannelTasks } from './channel-tasks.ts';
 import { Channels } from './channels.ts';
+import { Installations } from './installations.ts';
 import { Messages } from './messages.ts';
 import { Oblivion } from './oblivion.ts';
 import { Posts } from './posts.ts';
@@ -28,10 +30,12 @@ import { Workspaces } from './workspaces.ts';
 export class Store {
   readonly db: Kysely<Tables>;
   readonly admissions: Admissions;
+  readonly accounts: Accounts;
   readonly catchUps: CatchUps;
   readonly audit: Audit;
   readonly channels: Channels;
   readonly channelTasks: ChannelTasks;
+  readonly installations: Installations;
   readonly messages: Messages;
   readonly oblivion: Oblivion;
   readonly posts: Posts;
@@ -56,10 +60,12 @@ export class Store {
     this.#onStep = onStep;
     this.db = db;
     this.admissions = new Admissions(db);
+    this.accounts = new Accounts(db);
     this.catchUps = new CatchUps(db);
     this.audit = new Audit(db);
     this.channels = new Channels(db);
     this.channelTasks = new ChannelTasks(db);
+    this.installations = new Installations(db);
     this.messages = new Messages(db);
     this.oblivion = new Oblivion(db);
     this.posts = new Posts(db);

@@ -11,6 +11,7 @@ import type {
   WatchTable,
 } from './tables-files.ts';
 import type { Choices, StartTable } from './tables-starting.ts';
+import type { WorkspaceTables } from './tables-workspaces.ts';
 
 export type { SlackFileState } from './tables-files.ts';
 export type { Choices } from './tables-starting.ts';
@@ -21,19 +22,6 @@ export type SlackTs = string;
 type Time = ColumnType<Date, Date | string | undefined, Date | string>;
 type MaybeTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
 type MaybeJson<T> = ColumnType<T | null, string | null | undefined, string | null>;
-
-/** One Slack workspace that the bot is installed in. */
-export interface WorkspaceTable {
-  workspace: string;
-  name: string;
-  bot_user: string;
-  bot_id: string;
-  /** When the last event of this workspace was received. */
-  last_event_at: MaybeTime;
-  /** When some process was last able to receive its events. */
-  receiving_at: MaybeTime;
-  created_at: Generated<Date>;
-}
 
 /** A channel's project at the service. Without `project_id` it is still to be made. */
 export interface ProjectTable {
@@ -267,8 +255,7 @@ export interface AuditTable {
 }
 
 /** Every table of the product; each carries the workspace. */
-export interface Tables extends EngineTables {
-  workspaces: WorkspaceTable;
+export interface Tables extends EngineTables, WorkspaceTables {
   projects: ProjectTable;
   threads: ThreadTable;
   messages: MessageTable;

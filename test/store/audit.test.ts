@@ -135,7 +135,7 @@ describe('the audit trail', () => {
         details: '{}',
       })
       .execute();
-    await store.retention.sweep({ words: 7, rows: 90, audit: 365 });
+    await store.retention.sweep({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
     expect(await rows()).toMatchObject([{ kind: 'setting' }]);
   });
 });

@@ -8,7 +8,7 @@ import { freshDatabase } from './postgres.ts';
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
 const nextId = jobIds();
-const keep = { words: 7, rows: 90, audit: 365 };
+const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
 let seconds = 1_700_000_000;
 
 /** A message of so many days ago with its turn, which is finished unless the message waits. */

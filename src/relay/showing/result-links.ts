@@ -21,14 +21,16 @@ export type Destination =
   /** The service cannot be asked just now. */
   | { kind: 'later' };
 
-/** Makes and reads links of ours to results: signed, and dead after seven days. Who holds one can read the file. */
+/** Makes and reads links of ours to results: signed by the first key, and dead after seven days. Who holds one can read the file. */
 export class ResultLinks {
-  readonly #key: Buffer;
+  readonly #keys: readonly Buffer[];
   readonly #base: string;
   readonly #now: () => number;
 
-  constructor(options: { secretKey: string; publicUrl: string; now?: () => number }) {
-    this.#key = Buffer.from(hkdfSync('sha256', options.secretKey, '', 'taskthread result links', 32));
+  constructor(options: { secretKeys: readonly string[]; publicUrl: string; now?: () => number }) {
+    this.#keys = options.secretKeys.map((secret) =>
+      Buffer.from(hkdfSync('sha256', secret, '', 'taskthread result links', 32)),
+    );
     this.#base = options.publicUrl.replace(/\/+$/, '');
     this.#now = options.now ?? Date.now;
   }
@@ -36,24 +38,29 @@ export class ResultLinks {
   make({ workspace, channel, root, resultId }: LinkedResult): string {
     const claimed = [workspace, channel, root, resultId, Math.floor((this.#now() + lifeMs) / 1_000)];
     const text = Buffer.from(JSON.stringify(claimed)).toString('base64url');
-    return `${this.#base}${resultsPath}${text}.${this.#sign(text)}`;
+    const [current] = this.#keys;
+    if (current === undefined) throw new TypeError('Links need a key.');
+    return `${this.#base}${resultsPath}${text}.${signed(text, current)}`;
   }
 
   /** What a link's last part names; `over` after its time, undefined where we did not make it. */
   read(token: string): LinkedResult | 'over' | undefined {
     const [text = '', signature = '', ...more] = token.split('.');
-    const [given, wanted] = [Buffer.from(signature), Buffer.from(this.#sign(text))];
-    if (more.length > 0 || given.length !== wanted.length || !timingSafeEqual(given, wanted))
-      return undefined;
+    if (more.length > 0 || !this.#keys.some((key) => isSame(signature, signed(text, key)))) return undefined;
     const [workspace, channel, root, resultId, until] = claims.parse(
       JSON.parse(Buffer.from(text, 'base64url').toString()),
     );
     return this.#now() >= until * 1_000 ? 'over' : { workspace, channel, root, resultId };
   }
+}
 
-  #sign(text: string): string {
-    return createHmac('sha256', this.#key).update(text).digest('base64url');
-  }
+function signed(text: string, key: Buffer): string {
+  return createHmac('sha256', key).update(text).digest('base64url');
+}
+
+function isSame(one: string, other: string): boolean {
+  const [given, wanted] = [Buffer.from(one), Buffer.from(other)];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
 /** Finds where a link of ours leads: to a fresh link of the service, as long as the task is there. */

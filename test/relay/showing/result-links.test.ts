@@ -5,7 +5,7 @@ const day = 24 * 60 * 60_000;
 const linked = { workspace: 'T1', channel: 'C1', root: '1.000000', resultId: 'res_1' };
 let clock = Date.UTC(2026, 0, 1);
 const made = (secretKey = 'a'.repeat(32)) =>
-  new ResultLinks({ secretKey, publicUrl: 'https://bot.example/', now: () => clock });
+  new ResultLinks({ secretKeys: [secretKey], publicUrl: 'https://bot.example/', now: () => clock });
 const tokenOf = (link: string) => link.slice('https://bot.example/results/'.length);
 
 test('a link names its result, and only the holder of the key can make one', () => {

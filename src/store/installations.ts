@@ -1,0 +1,216 @@
+import { type Kysely, sql } from 'kysely';
+import { inOrder, nextVersion } from './registry-version.ts';
+import type { Tables } from './tables.ts';
+import type { InstallationRow } from './tables-workspaces.ts';
+
+/** An installation as it is written down. */
+export type NewInstallation = Pick<
+  InstallationRow,
+  'workspace' | 'enterprise' | 'organisation' | 'name' | 'bot_user' | 'bot_id' | 'expires_at'
+> & { sealed: string };
+
+/** A workspace, and whose token is used there. */
+export interface InstalledWorkspace {
+  /** The workspace (`T…`). */
+  workspace: string;
+  /** The row of its installation: its own, or its organisation's. */
+  installation: string;
+  enterprise: string | null;
+  organisation: boolean;
+  bot_user: string;
+  bot_id: string;
+  /** Null where the app is not installed there any more. */
+  sealed: string | null;
+  version: number;
+}
+
+/** Tokens that took the place of others. */
+export interface Rotated {
+  sealed: string;
+  expiresAt: Date | null;
+}
+
+/** Workspaces and organisations in which the app is installed by OAuth. */
+export class Installations {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** Writes an installation down, in place of the one before; what the app left lives again. */
+  async put(row: NewInstallation): Promise<void> {
+    await this.#db.transaction().execute(async (trx) => {
+      await inOrder(trx);
+      const values = {
+        ...row,
+        installed_at: sql<Date>`clock_timestamp()`,
+        left_at: null,
+        version: nextVersion,
+      };
+      await trx
+        .insertInto('installations')
+        .values(values)
+        .onConflict((conflict) => conflict.column('workspace').doUpdateSet(values))
+        .execute();
+      if (!row.organisation) await this.#attach(trx, row.workspace, row.workspace);
+      else
+        await sql`
+          update workspaces set left_at = null, version = nextval('registry_versions'),
+            bot_user = ${row.bot_user}, bot_id = ${row.bot_id}
+          where installation = ${row.workspace}`.execute(trx);
+    });
+  }
+
+  /**
+   * A workspace of an organisation is seen for the first time, or again: it uses the organisation's installation
+   * from now on. False where there is none.
+   */
+  async discover(workspace: string, organisation: string): Promise<boolean> {
+    return this.#db.transaction().execute(async (trx) => {
+      await inOrder(trx);
+      return this.#attach(trx, workspace, organisation);
+    });
+  }
+
+  async #attach(trx: Kysely<Tables>, workspace: string, installation: string): Promise<boolean> {
+    const { numAffectedRows } = await sql`
+      insert into workspaces (workspace, name, bot_user, bot_id, installation)
+      select ${workspace}, name, bot_user, bot_id, workspace from installations
+      where workspace = ${installation} and left_at is null
+      on conflict (workspace) do update set
+        name = excluded.name, bot_user = excluded.bot_user, bot_id = excluded.bot_id,
+        installation = excluded.installation, left_at = null, version = nextval('registry_versions')`.execute(trx);
+    return (numAffectedRows ?? 0n) > 0n;
+  }
+
+  async get(workspace: string): Promise<InstallationRow | undefined> {
+    return this.#db
+      .selectFrom('installations')
+      .selectAll()
+      .where('workspace', '=', workspace)
+      .executeTakeFirst();
+  }
+
+  /** The app is not installed there any more: the tokens go at once. `organisation` leaves with all its workspaces. */
+  async leave(workspace: string): Promise<void> {
+    await this.#db.transaction().execute(async (trx) => {
+      await inOrder(trx);
+      await trx
+        .updateTable('installations')
+        .set({ sealed: null, expires_at: null, left_at: sql<Date>`clock_timestamp()`, version: nextVersion })
+        .where('workspace', '=', workspace)
+        .where('left_at', 'is', null)
+        .execute();
+      await trx
+        .updateTable('workspaces')
+        .set({ left_at: sql<Date>`clock_timestamp()`, version: nextVersion })
+        .where('installation', '=', workspace)
+        .where('left_at', 'is', null)
+        .execute();
+    });
+  }
+
+  /** An organisation's installation does not reach these workspaces any more. */
+  async withdraw(organisation: string, workspaces: readonly string[]): Promise<void> {
+    if (workspaces.length === 0) return;
+    await this.#db.transaction().execute(async (trx) => {
+      await inOrder(trx);
+      await trx
+        .updateTable('workspaces')
+        .set({ left_at: sql<Date>`clock_timestamp()`, version: nextVersion })
+        .where('installation', '=', organisation)
+        .where('workspace', 'in', [...workspaces])
+        .where('left_at', 'is', null)
+        .execute();
+    });
+  }
+
+  /** The workspaces of which something has changed since a version. */
+  async changedSince(version: number): Promise<InstalledWorkspace[]> {
+    const { rows } = await sql<InstalledWorkspace>`
+      select workspaces.workspace, installations.workspace as installation, installations.enterprise,
+        installations.organisation, installations.bot_user, installations.bot_id,
+        case when workspaces.left_at is null then installations.sealed end as sealed,
+        greatest(workspaces.version, installations.version) as version
+      from workspaces join installations on installations.workspace = workspaces.installation
+      where workspaces.version > ${version} or installations.version > ${version}`.execute(this.#db);
+    return rows;
+  }
+
+  /** Installations whose token ends within `ms`. */
+  async expiring(ms: number): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom('installations')
+      .select('workspace')
+      .where('expires_at', '<', sql<Date>`clock_timestamp() + ${ms} * interval '1 ms'`)
+      .where('sealed', 'is not', null)
+      .orderBy('expires_at')
+      .limit(100)
+      .execute();
+    return rows.map(({ workspace }) => workspace);
+  }
+
+  /**
+   * Has an installation's tokens renewed where they end within `ms`. One process does it at a time: a refresh token
+   * may be used once, so the row is held while `renew` asks Slack. False where there was nothing to do.
+   */
+  async rotate(
+    workspace: string,
+    ms: number,
+    renew: (row: InstallationRow) => Promise<Rotated>,
+  ): Promise<boolean> {
+    return this.#db.transaction().execute(async (trx) => {
+      const row = await trx
+        .selectFrom('installations')
+        .selectAll()
+        .where('workspace', '=', workspace)
+        .where('expires_at', '<', sql<Date>`clock_timestamp() + ${ms} * interval '1 ms'`)
+        .where('sealed', 'is not', null)
+        .forUpdate()
+        .skipLocked()
+        .executeTakeFirst();
+      if (row === undefined) return false;
+      const { sealed, expiresAt } = await renew(row);
+      await inOrder(trx);
+      await trx
+        .updateTable('installations')
+        .set({ sealed, expires_at: expiresAt, version: nextVersion })
+        .where('workspace', '=', workspace)
+        .execute();
+      return true;
+    });
+  }
+
+  /** Puts other sealed text in place of what a row has; false where it has changed meanwhile. */
+  async reseal(workspace: string, before: string, sealed: string): Promise<boolean> {
+    const row = await this.#db.transaction().execute(async (trx) => {
+      await inOrder(trx);
+      return trx
+        .updateTable('installations')
+        .set({ sealed, version: nextVersion })
+        .where('workspace', '=', workspace)
+        .where('sealed', '=', before)
+        .returning('workspace')
+        .executeTakeFirst();
+    });
+    return row !== undefined;
+  }
+
+  /** What is sealed of all installations. */
+  async sealed(): Promise<{ workspace: string; sealed: string }[]> {
+    const rows = await this.#db.selectFrom('installations').select(['workspace', 'sealed']).execute();
+    return rows.flatMap(({ workspace, sealed }) => (sealed === null ? [] : [{ workspace, sealed }]));
+  }
+
+  /** Uses the state of an installation up; false where it was used before. */
+  async spend(state: string): Promise<boolean> {
+    const row = await this.#db
+      .insertInto('spent_states')
+      .values({ state })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('state')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+}

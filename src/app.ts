@@ -1,20 +1,29 @@
 import type { Logger } from 'pino';
-import { AgentClient } from './agent/client.ts';
-import { offersOf } from './agent/dialect.ts';
+import {
+  installingOf,
+  oauthOf,
+  relaySettings,
+  resultLinks,
+  sharedAccount,
+  transportOf,
+} from './app/from-settings.ts';
 import type { Config } from './config.ts';
 import { listenToChannelSettings } from './listen/channel-settings.ts';
 import { type CommandHandlers, listenToCommands, startingHandlers } from './listen/commands.ts';
 import { listenToControls, type Telling } from './listen/controls.ts';
+import { listenToAccounts } from './listen/accounts.ts';
 import { Intake, type IntakeParts } from './listen/intake.ts';
-import { sharingOf } from './listen/sharing.ts';
 import { listenToShortcuts, type TellingDirectly } from './listen/shortcuts.ts';
-import { SlackApp, type Transport } from './listen/slack-app.ts';
+import { SlackApp } from './listen/slack-app.ts';
 import { listenToStartForm } from './listen/start-modal.ts';
 import { listenToSteps } from './listen/steps.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
 import { type HealthParts, HealthServer } from './operate/health.ts';
 import { resultRoute } from './operate/result-route.ts';
 import { Watch } from './operate/watch.ts';
+import { AccountHome } from './relay/accounts/account-home.ts';
+import { AccountSetting } from './relay/accounts/account-setting.ts';
+import { ServiceAccounts } from './relay/accounts/service-accounts.ts';
 import { GapReader } from './relay/arriving/gap-reader.ts';
 import { Inbox } from './relay/arriving/inbox.ts';
 import { Receiving } from './relay/arriving/receiving.ts';
@@ -26,8 +35,9 @@ import { Controls } from './relay/controls/controls.ts';
 import { Marks } from './relay/controls/marks.ts';
 import { StepsModal } from './relay/controls/steps-modal.ts';
 import { Dispatcher } from './relay/dispatcher.ts';
-import { ReadRate } from './relay/showing/read-rate.ts';
-import { destinationOf, ResultLinks, resultsPath } from './relay/showing/result-links.ts';
+import { openInstalled } from './relay/installing/opening.ts';
+import { RegistryWatch } from './relay/installing/registry-watch.ts';
+import { destinationOf, resultsPath } from './relay/showing/result-links.ts';
 import { postLaterResults } from './relay/showing/results.ts';
 import { postReviews } from './relay/showing/reviews.ts';
 import { ChannelOverview } from './relay/starting/channel-overview.ts';
@@ -35,24 +45,26 @@ import { Starting } from './relay/starting/starting.ts';
 import { TaskWatch } from './relay/task-watch.ts';
 import { TurnRunner } from './relay/turn-runner.ts';
 import { Upkeep } from './relay/upkeep.ts';
-import { workspaceOf } from './relay/workspaces.ts';
+import type { WorkspaceOptions } from './relay/workspaces.ts';
 import { type Identity, identify } from './slack/identity.ts';
 import type { Database } from './store/database.ts';
 import { readFigures } from './store/figures.ts';
+import { Keyring } from './store/keyring.ts';
 import { Lanes } from './store/lanes.ts';
 import { openStore } from './store/opening.ts';
 import { ThreadQueue } from './store/queue.ts';
 import { Store } from './store/store.ts';
 
-/** The service account of the settings. */
-const settingsAccount = 'settings';
 const mebibyte = 1024 * 1024;
+const tokenSetting = 'SLACK_BOT_TOKEN';
+const keySetting = 'AGENT_API_KEY';
 
 /** The running app. */
 export interface TaskthreadApp {
   /** Where /healthz and, with events by HTTP, /slack/events are. */
   readonly port: number;
-  readonly workspace: { id: string; name: string };
+  /** The workspace of the settings' token; undefined where workspaces install the app by OAuth. */
+  readonly workspace: { id: string; name: string } | undefined;
   readonly store: Store;
   /** Settles when the embedded database is lost: the process should end. */
   readonly lost: Promise<Error>;
@@ -64,15 +76,14 @@ export interface TaskthreadApp {
 export interface GivenParts {
   /** Asks the tables; called with the app's own database. */
   store?: (db: Database['kysely']) => Store;
+  /** Hears of secrets that are in no setting, so that no log shows them. */
+  onSecret?: (secret: string) => void;
 }
 
 /** Puts the parts together and starts them. Throws a StoreError or a SlackError that says what to mend. */
 export async function startApp(config: Config, log: Logger, given: GivenParts = {}): Promise<TaskthreadApp> {
-  const identity = await identify({
-    token: config.SLACK_BOT_TOKEN,
-    slackApiUrl: config.SLACK_API_URL,
-    log,
-  });
+  const { SLACK_BOT_TOKEN: token, SLACK_API_URL: slackApiUrl } = config;
+  const identity = token === undefined ? undefined : await identify({ token, slackApiUrl, log });
   const undo: (() => Promise<unknown>)[] = [];
   try {
     return await start(config, log, given, identity, undo);
@@ -86,7 +97,7 @@ async function start(
   config: Config,
   log: Logger,
   given: GivenParts,
-  { installation, name }: Identity,
+  identity: Identity | undefined,
   undo: (() => Promise<unknown>)[],
 ): Promise<TaskthreadApp> {
   const { database, embedded } = await openStore(
@@ -94,76 +105,105 @@ async function start(
     undo,
     log,
   );
-  const slackGate = new CredentialGate({ setting: 'SLACK_BOT_TOKEN', log });
-  const agentGate = new CredentialGate({ setting: 'AGENT_API_KEY', log });
+  const gateOf = (setting: string, workspace?: string) =>
+    new CredentialGate({ setting: workspace === undefined ? setting : `${setting} of ${workspace}`, log });
   const watch = new Watch({
     log,
     origins: { slack: config.SLACK_API_URL, service: config.AGENT_BASE_URL },
     figures: () => readFigures(database.kysely),
     held: () => dispatcher.held,
-    refusedCredentials: () =>
-      [slackGate, agentGate].flatMap((gate) => (gate.refusedSince === undefined ? [] : [gate.setting])),
+    refusedCredentials: () => [
+      ...(installed.refusedSince() === undefined ? [] : [tokenSetting]),
+      ...(accounts.refusedSince() === undefined ? [] : [keySetting]),
+    ],
   });
   undo.push(async () => watch.close());
   const store = given.store?.(database.kysely) ?? new Store(database.kysely, watch.onStep);
-  await store.workspaces.put({
-    workspace: installation.workspace,
-    name,
-    bot_user: installation.botUser,
-    bot_id: installation.botId,
-  });
   const queue = new ThreadQueue({ database, log });
   undo.push(() => queue.stop());
   await queue.start();
   // Whoever held jobs or connections on the embedded server is dead: its lock is ours.
   if (embedded !== undefined) await Promise.all([queue.reclaimAll(), store.receivers.clear()]);
 
-  const workspace = workspaceOf(installation, {
+  const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
+  const onSecret = given.onSecret ?? (() => undefined);
+  const calls: WorkspaceOptions = {
     slackApiUrl: config.SLACK_API_URL,
     lanes: watch.lanes(new Lanes(database.kysely)),
     distributed: config.SLACK_DISTRIBUTED,
     editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
     fileBytes: config.FILE_LIMIT_MIB * mebibyte,
-    gate: slackGate,
     onCall: watch.onCall,
     onEdit: watch.onEdit,
     log,
+  };
+  const { installed, tenancy } = await openInstalled({
+    store,
+    identity,
+    oauth: oauthOf(config, keyring),
+    calls,
+    gateOf: (workspace) => gateOf(tokenSetting, workspace),
   });
-  const rate = new ReadRate(config.AGENT_READS_PER_SECOND);
-  const agent = new AgentClient({
-    baseUrl: config.AGENT_BASE_URL,
-    apiKey: config.AGENT_API_KEY,
+  const options = {
     dialect: config.AGENT_DIALECT,
     allowedHosts: config.PRIVATE_HOSTS,
-    gate: agentGate,
-    beforeRead: (signal) => rate.open(signal),
-    onRateLimited: (pauseMs) => rate.hold(pauseMs),
+    readsPerSecond: config.AGENT_READS_PER_SECOND,
     onTry: watch.onTry,
     log,
+  };
+  const accounts = new ServiceAccounts({
+    store,
+    keyring,
+    shared: sharedAccount(config),
+    options,
+    gateOf: (workspace) => gateOf(keySetting, workspace),
+    onSecret,
+    log,
   });
-  undo.push(() => agent.close());
+  undo.push(() => accounts.close());
+  const registries = new RegistryWatch(
+    [...(tenancy === undefined ? [] : [tenancy.installed]), accounts],
+    log,
+  );
+  undo.push(() => registries.stop());
+  await registries.start();
+  if (tenancy !== undefined) {
+    undo.push(() => tenancy.rotation.stop());
+    await tenancy.rotation.start();
+  }
   const links = resultLinks(config);
   const parts: RelayParts = {
     store,
     log,
     settings: relaySettings(config, links),
-    workspace: (id) => (id === installation.workspace ? workspace : undefined),
+    workspace: (id) => installed.workspace(id),
     enqueue: (trx, thread) => queue.send(trx, thread),
-    agent: () => agent,
+    agent: (account) => accounts.agent(account),
+    accountOf: (id) => accounts.current(id),
   };
   const marks = new Marks(parts);
-  const runner = new TurnRunner(parts, marks, () => rate);
+  const runner = new TurnRunner({
+    parts,
+    marks,
+    rateOf: (account) => accounts.rate(account),
+    find: (workspace) => installed.find({ workspace }),
+  });
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   const upkeep = new Upkeep({
     store,
     queue,
     marks,
-    keep: { words: config.KEEP_WORDS_DAYS, rows: config.KEEP_ROWS_DAYS, audit: config.KEEP_AUDIT_DAYS },
+    keep: {
+      words: config.KEEP_WORDS_DAYS,
+      rows: config.KEEP_ROWS_DAYS,
+      audit: config.KEEP_AUDIT_DAYS,
+      uninstalled: config.KEEP_UNINSTALLED_DAYS,
+    },
     log,
   });
   const afterthoughts = new Afterthoughts(parts);
-  const workspaces = () => [installation.workspace];
-  const accountOf = () => settingsAccount;
+  const workspaces = () => installed.ids();
+  const { accountOf } = parts;
   const inbox = new Inbox({ store, enqueue: (thread) => queue.sendSoon(thread), accountOf });
   const names = new NameFollowing(parts);
   const channelSettings = new ChannelSettings(parts, { accountOf, onNameDue: () => names.look() });
@@ -186,14 +226,26 @@ async function start(
   });
   const intake = new Intake({
     inbox,
-    bot: (id) => parts.workspace(id)?.bot,
+    bot: async (at) => (await installed.find(at))?.bot,
+    onDeparture: tenancy && ((departure) => tenancy.departures.accept(departure)),
     onEvent: (id) => receiving.heard(id),
     onAdmission,
     onHeard: watch.onHeard,
     log,
   });
+  const accountHome = new AccountHome({
+    ...parts,
+    setting: new AccountSetting({
+      ...parts,
+      keyring,
+      shared: sharedAccount(config) !== undefined,
+      options,
+      onSecret,
+      onSet: () => accounts.refresh(),
+    }),
+  });
   const tell: Telling = (place, sentence) => marks.tell(place, sentence);
-  const starting = new Starting({ ...parts, accountOf: () => settingsAccount });
+  const starting = new Starting(parts);
   const overview = new ChannelOverview(parts);
   const commands: CommandHandlers = {
     ...startingHandlers(starting.forms),
@@ -207,22 +259,24 @@ async function start(
   const tellDirectly: TellingDirectly = (id, person, sentence) =>
     starting.forms.tellDirectly(id, person, sentence);
   const slackApp = new SlackApp({
-    transport: transportOf(config, store, installation.workspace),
+    transport: transportOf(config, store, identity?.installation.workspace),
     intake,
     listeners: [
       (app) => listenToSteps(app, new StepsModal(parts), tell, log),
+      (app) => listenToAccounts(app, accountHome, log),
       (app) => listenToControls(app, new Controls(parts), tell, log),
       (app) => listenToCommands(app, commands, log),
       (app) => listenToShortcuts(app, starting.forms, { inChannel: tell, directly: tellDirectly }, log),
       (app) => listenToStartForm(app, starting, tell, log),
       (app) => listenToChannelSettings(app, channelSettings, log),
     ],
-    authorize: async () => ({
-      botToken: installation.token,
-      botUserId: installation.botUser,
-      botId: installation.botId,
-      teamId: installation.workspace,
-    }),
+    authorize: async ({ teamId = '', enterpriseId, isEnterpriseInstall }) => {
+      const organisation = isEnterpriseInstall ? enterpriseId : undefined;
+      const authorization = await installed.authorization({ workspace: teamId, organisation });
+      if (authorization === undefined) throw new Error('The app is not installed there.');
+      return authorization;
+    },
+    installing: tenancy && installingOf(config, store, tenancy),
     slackApiUrl: config.SLACK_API_URL,
     onLive: () => receiving.sign(),
     log,
@@ -236,10 +290,12 @@ async function start(
       ),
     draining: () => draining,
     report: () => ({
-      workspace: installation.workspace,
+      ...(identity === undefined
+        ? { workspaces: installed.ids().length }
+        : { workspace: identity.installation.workspace }),
       turns: dispatcher.held,
-      slackTokenRefusedSince: slackGate.refusedSince ?? null,
-      agentKeyRefusedSince: agentGate.refusedSince ?? null,
+      slackTokenRefusedSince: installed.refusedSince() ?? null,
+      agentKeyRefusedSince: accounts.refusedSince() ?? null,
       events: slackApp.connections === undefined ? 'http' : 'socket',
       ...(slackApp.connections && { sockets: slackApp.connections }),
       ...watch.report(),
@@ -277,56 +333,15 @@ async function start(
   undo.push(() => receiving.stop());
   receiving.start();
   const events = slackApp.connections === undefined ? 'http' : 'socket';
-  log.info({ workspace: installation.workspace, port, events }, 'taskthread is running');
+  log.info({ workspaces: installed.ids().length, port, events }, 'taskthread is running');
   return {
     port,
-    workspace: { id: installation.workspace, name },
+    workspace: identity && { id: identity.installation.workspace, name: identity.name },
     store,
     lost: embedded?.lost ?? new Promise(() => undefined),
     stop: async () => {
       draining = true;
       for (const step of undo.splice(0).reverse()) await step();
     },
-  };
-}
-
-function transportOf(config: Config, store: Store, workspace: string): Transport {
-  const appToken = config.SLACK_APP_TOKEN;
-  if (appToken === undefined) return { kind: 'http', signingSecret: config.SLACK_SIGNING_SECRET ?? '' };
-  const sharing = sharingOf(store.receivers, { workspace, appToken, most: config.SLACK_SOCKETS });
-  return { kind: 'socket', appToken, sharing };
-}
-
-/** Links of ours to results, where the settings want them. */
-function resultLinks(config: Config): ResultLinks | undefined {
-  const { STABLE_LINKS, PUBLIC_URL, SECRET_KEY } = config;
-  if (!STABLE_LINKS || PUBLIC_URL === undefined || SECRET_KEY === undefined) return undefined;
-  return new ResultLinks({ secretKey: SECRET_KEY, publicUrl: PUBLIC_URL });
-}
-
-function relaySettings(config: Config, links: ResultLinks | undefined): RelayParts['settings'] {
-  return {
-    skill: config.AGENT_SKILL,
-    offers: offersOf(config.AGENT_DIALECT),
-    transcriptMessages: config.TRANSCRIPT_MESSAGES,
-    transcriptCharacters: config.TRANSCRIPT_CHARACTERS,
-    files: {
-      fileBytes: config.FILE_LIMIT_MIB * mebibyte,
-      messageBytes: config.FILES_LIMIT_MIB * mebibyte,
-      messageFiles: config.FILES_MOST,
-      allowed: config.FILE_TYPES_ALLOWED,
-      refused: config.FILE_TYPES_REFUSED,
-    },
-    results: {
-      inlineBytes: config.INLINE_LIMIT_MIB * mebibyte,
-      tableBytes: config.TABLE_LIMIT_KIB * 1024,
-      watchMs: config.WATCH_MINUTES * 60_000,
-      watchEveryMs: config.WATCH_SECONDS * 1_000,
-      stableLink: links === undefined ? undefined : (result) => links.make(result),
-    },
-    backgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
-    silenceMs: config.SILENCE_SECONDS * 1_000,
-    replyMessages: config.REPLY_MESSAGES,
-    controlsBy: config.CONTROLS_BY,
   };
 }

@@ -17,8 +17,9 @@ if (process.argv.includes('--help')) {
 async function run(): Promise<void> {
   try {
     const config = readConfig(process.env);
-    const log = createLog({ level: config.LOG_LEVEL, redaction: new Redaction(secretsOf(config)) });
-    const app = await startApp(config, log);
+    const redaction = new Redaction(secretsOf(config));
+    const log = createLog({ level: config.LOG_LEVEL, redaction });
+    const app = await startApp(config, log, { onSecret: (secret) => redaction.add(secret) });
     const stop = (reason: string, code: number) => {
       log.info({ reason }, 'stopping');
       app.stop().then(

@@ -39,8 +39,9 @@ export class Caller {
     const retry = { ...defaultRetry, ...options.retry };
     const lookup = allowedHosts.has(bareHost(baseUrl)) ? undefined : publicLookup;
     const shared = { connectMs, idleMs, retry, dispatcher: options.dispatcher };
-    const { apiKey, log, onTry, beforeRead, onRateLimited, gate } = options;
-    const bound = { baseUrl, apiKey, dialect: this.dialect, log, onTry, beforeRead, onRateLimited, gate };
+    const { log, onTry, beforeRead, onRateLimited, gate } = options;
+    const key = () => options.apiKey;
+    const bound = { baseUrl, key, dialect: this.dialect, log, onTry, beforeRead, onRateLimited, gate };
     this.http = new Http({ ...shared, ...bound, lookup });
     this.links = new Links({ ...shared, allowedHosts });
   }

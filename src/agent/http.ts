@@ -49,7 +49,8 @@ export interface Call {
 
 export interface HttpOptions {
   readonly baseUrl: URL;
-  readonly apiKey: string;
+  /** The API key as it is now. */
+  readonly key: () => string;
   readonly dialect: Dialect;
   readonly retry: RetryPolicy;
   readonly connectMs: number;
@@ -148,8 +149,8 @@ export class Http {
 
   /** How a call to the service appears in errors. */
   called(name: string): Called {
-    const { apiKey, dialect } = this.#options;
-    return { name, to: 'service', dialect, redact: (text) => text.replaceAll(apiKey, '[key]') };
+    const { key, dialect } = this.#options;
+    return { name, to: 'service', dialect, redact: (text) => text.replaceAll(key(), '[key]') };
   }
 
   async close(): Promise<void> {
@@ -228,7 +229,7 @@ export class Http {
 
   #headers(call: Call): Record<string, string> {
     const headers: Record<string, string> = {
-      authorization: `Bearer ${this.#options.apiKey}`,
+      authorization: `Bearer ${this.#options.key()}`,
       accept: 'application/json',
       'user-agent': 'taskthread',
     };

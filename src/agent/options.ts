@@ -45,6 +45,7 @@ export interface ServiceTry {
 export interface AgentClientOptions {
   /** With the version, for example `https://host/v1`. */
   readonly baseUrl: string;
+  /** Read before each call, so that a key can be changed. */
   readonly apiKey: string;
   readonly dialect?: Dialect;
   readonly timeouts?: Partial<AgentTimeouts>;

@@ -43,9 +43,17 @@ const envelopeShape = z.looseObject({
   type: z.literal('event_callback'),
   team_id: z.string().optional(),
   context_team_id: z.string().nullish(),
+  enterprise_id: z.string().nullish(),
   event_id: z.string().optional(),
   authorizations: z
-    .array(z.looseObject({ team_id: z.string().nullish(), user_id: z.string().optional() }))
+    .array(
+      z.looseObject({
+        team_id: z.string().nullish(),
+        enterprise_id: z.string().nullish(),
+        is_enterprise_install: z.boolean().nullish(),
+        user_id: z.string().optional(),
+      }),
+    )
     .optional(),
   event: z.looseObject({ type: z.string() }),
 });
@@ -54,6 +62,8 @@ const envelopeShape = z.looseObject({
 export interface Envelope {
   /** The installation that the event is for: never the event's own team (Slack Connect). */
   workspace: string;
+  /** The organisation (`E…`) whose installation it is for; undefined for a workspace's own. */
+  organisation: string | undefined;
   eventType: string;
   event: Record<string, unknown>;
 }
@@ -62,9 +72,13 @@ export interface Envelope {
 export function readEnvelope(body: unknown): Envelope | undefined {
   const envelope = envelopeShape.safeParse(body);
   if (!envelope.success) return undefined;
-  const { authorizations, context_team_id, team_id, event } = envelope.data;
-  const workspace = authorizations?.[0]?.team_id ?? context_team_id ?? team_id;
-  return workspace === undefined ? undefined : { workspace, eventType: event.type, event };
+  const { authorizations, context_team_id, team_id, enterprise_id, event } = envelope.data;
+  const authorization = authorizations?.[0];
+  const workspace = authorization?.team_id ?? context_team_id ?? team_id;
+  if (workspace === undefined) return undefined;
+  const ofAll = authorization?.is_enterprise_install === true;
+  const organisation = ofAll ? (authorization.enterprise_id ?? enterprise_id ?? undefined) : undefined;
+  return { workspace, organisation, eventType: event.type, event };
 }
 
 /** What an event means to us; `bot` is our own user there, whose events start nothing. */

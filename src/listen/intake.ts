@@ -1,5 +1,8 @@
 import type { Logger } from 'pino';
 import type { Admission, Inbox } from '../relay/arriving/inbox.ts';
+import type { Departure } from '../relay/installing/departures.ts';
+import type { Whereabouts } from '../relay/installing/installed.ts';
+import { readDeparture } from './departures.ts';
 import { type Envelope, readArrival, readEnvelope } from './events.ts';
 
 /** Our own user in a workspace. */
@@ -13,7 +16,7 @@ export interface HeardEvent {
   workspace: string;
   /** `message`, `edit`, `deletion`, or `other` for what does not concern us. */
   kind: string;
-  /** What became of it: an admission's kind, `silence`, `stranger` or `failed` (Slack sends it again). */
+  /** What became of it: an admission's kind, `silence`, `stranger`, `departure` or `failed` (Slack sends it again). */
   outcome: string;
   /** From its receipt until it may be acknowledged. */
   ms: number;
@@ -23,7 +26,9 @@ export interface HeardEvent {
 export interface IntakeParts {
   inbox: Inbox;
   /** Undefined where the bot is not installed. */
-  bot(workspace: string): Bot | undefined;
+  bot(at: Whereabouts): Promise<Bot | undefined>;
+  /** Hears of the end of an installation; left out where there is but one, by the settings. */
+  onDeparture?: ((departure: Departure) => Promise<void>) | undefined;
   /** Hears of each event of a workspace in which the bot is installed. */
   onEvent(workspace: string): void;
   /** Hears what became of each event that was written down. */
@@ -52,7 +57,12 @@ export class Intake {
     const since = performance.now();
     const heard = { workspace: envelope.workspace, kind: 'other', outcome: 'failed' };
     try {
-      heard.outcome = await this.#take(envelope, heard);
+      const departure = readDeparture(body);
+      if (departure === undefined) heard.outcome = await this.#take(envelope, heard);
+      else {
+        await this.#parts.onDeparture?.(departure);
+        heard.outcome = 'departure';
+      }
     } finally {
       this.#parts.onHeard?.({ ...heard, ms: performance.now() - since });
     }
@@ -60,7 +70,7 @@ export class Intake {
 
   /** The answer is what became of the event. */
   async #take(envelope: Envelope, heard: { kind: string }): Promise<string> {
-    const bot = this.#parts.bot(envelope.workspace);
+    const bot = await this.#parts.bot(envelope);
     if (bot === undefined) {
       this.#logOnce(envelope.workspace);
       return 'stranger';

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { boltLogger } from './bolt-logger.ts';
 import { Connections, type ConnectionsState } from './connections.ts';
 import { guarded, mostBodyBytes } from './http-guard.ts';
+import { type InstallingParts, installingOptions, installingPages } from './installing.ts';
 import type { Intake } from './intake.ts';
 import type { Sharing } from './sharing.ts';
 
@@ -19,6 +20,8 @@ export interface SlackAppParts {
   /** What listens to presses, commands and the like: each adds its own listeners to the app. */
   listeners: readonly ((app: App) => void)[];
   authorize: Authorize<boolean>;
+  /** How workspaces install the app by OAuth; left out where there is but one, by the settings. */
+  installing?: InstallingParts | undefined;
   slackApiUrl: string;
   /** Hears when events can come again: a connection of Socket Mode stands. */
   onLive: () => void;
@@ -53,7 +56,7 @@ class WritingApp extends App {
 
 /** The Bolt app with its receiver. */
 export class SlackApp {
-  /** Serves Slack's requests; only with events by HTTP. */
+  /** Serves Slack's requests, with events by HTTP, and those of browsers that install the app. */
   readonly requestListener: RequestListener | undefined;
   readonly #connections: Connections | undefined;
   #started = false;
@@ -68,7 +71,7 @@ export class SlackApp {
       this.#connections = undefined;
     } else {
       receiver = new Connections({ ...transport, slackApiUrl, onLive: parts.onLive, log });
-      this.requestListener = undefined;
+      this.requestListener = parts.installing && installingPages(parts.installing, log);
       this.#connections = receiver;
     }
     const app = new WritingApp({
@@ -118,7 +121,12 @@ export class SlackApp {
   }
 }
 
-function httpReceiver(signingSecret: string, { log }: SlackAppParts): HTTPReceiver {
-  const logger = boltLogger(log);
-  return new HTTPReceiver({ signingSecret, logger, processBeforeResponse: true, bodyLimit: mostBodyBytes });
+function httpReceiver(signingSecret: string, { log, installing }: SlackAppParts): HTTPReceiver {
+  return new HTTPReceiver({
+    ...(installing && installingOptions(installing)),
+    signingSecret,
+    logger: boltLogger(log),
+    processBeforeResponse: true,
+    bodyLimit: mostBodyBytes,
+  });
 }

@@ -1,9 +1,8 @@
 import { parseArgs } from 'node:util';
-import { AgentClient } from '../agent/client.ts';
-import { AgentNotFoundError } from '../agent/errors.ts';
 import { readConfig } from '../config.ts';
 import type { BegunTask } from '../store/oblivion.ts';
 import type { Store } from '../store/store.ts';
+import { AccountClients } from './account-clients.ts';
 import { runCommand, UsageError } from './command.ts';
 import { withStore } from './operator-store.ts';
 
@@ -77,21 +76,15 @@ if (import.meta.main) {
   await runCommand(async () => {
     const request = readForgetRequest(process.argv.slice(2));
     const config = readConfig(process.env);
-    const agent = new AgentClient({
-      baseUrl: config.AGENT_BASE_URL,
-      apiKey: config.AGENT_API_KEY,
-      dialect: config.AGENT_DIALECT,
-      allowedHosts: config.PRIVATE_HOSTS,
-    });
-    const deleteTask = async ({ task }: BegunTask) => {
+    const print = (line: string) => console.log(line);
+    await withStore(config, async (store) => {
+      const clients = new AccountClients(config, store);
       try {
-        await agent.deleteTask(task);
-      } catch (error) {
-        if (!(error instanceof AgentNotFoundError)) throw error;
+        await forget(store, request, (task) => clients.deleteTask(request.workspace, task), print);
+      } finally {
+        await clients.close();
       }
-    };
-    await withStore(config, (store) => forget(store, request, deleteTask, (line) => console.log(line)));
-    await agent.close();
+    });
     return 0;
   });
 }

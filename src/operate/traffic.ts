@@ -14,11 +14,11 @@ const chunk = z.object({
  * (Node's own fetch, which Bolt uses, tells them there too). The answer ends it.
  */
 export function countTraffic(
-  origins: { slack: string; service: string },
+  origins: { slack: string; service: string | undefined },
   count: (peer: Peer, direction: 'up' | 'down', bytes: number) => void,
 ): () => void {
   const slack = new URL(origins.slack).origin;
-  const service = new URL(origins.service).origin;
+  const service = origins.service && new URL(origins.service).origin;
   const heard = (direction: 'up' | 'down') => (message: unknown) => {
     const { data } = chunk.safeParse(message);
     if (data === undefined) return;

@@ -11,8 +11,8 @@ import { countTraffic } from './traffic.ts';
 /** What watching needs. */
 export interface WatchParts extends MetricSources {
   log: Logger;
-  /** Where Slack and the service are. */
-  origins: { slack: string; service: string };
+  /** Where Slack and the service of the settings are. */
+  origins: { slack: string; service: string | undefined };
 }
 
 /** Everything that hears what happens below: figures, signs of life and the log's line a step. */

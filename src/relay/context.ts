@@ -18,6 +18,8 @@ import type { ThreadKey } from '../store/threads.ts';
 /** What the relay may do in one Slack workspace. */
 export interface Workspace {
   readonly id: string;
+  /** Aborted when the app is uninstalled there. */
+  readonly gone: AbortSignal;
   readonly bot: { readonly userId: string; readonly botId: string };
   readonly posting: Posting;
   readonly downloads: Downloads;
@@ -78,6 +80,8 @@ export interface RelayParts {
   workspace(id: string): Workspace | undefined;
   /** Puts a job for the thread into the queue, inside the transaction. */
   enqueue: (trx: Transaction<Tables>, thread: ThreadKey) => Promise<void>;
-  /** The client of a service account. */
+  /** The client of a service account. Throws AccountGone (an AgentNotFoundError) where it was replaced for good. */
   agent(account: string): AgentClient;
+  /** The account that a workspace's new threads go to. */
+  accountOf(workspace: string): string;
 }

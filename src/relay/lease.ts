@@ -19,6 +19,12 @@ export interface Lease {
   remainingMs(): number;
 }
 
+/** The same lease, whose turn also hands over when `gone` says that it cannot go on here. */
+export function untilGone(lease: Lease, gone: AbortSignal): Lease {
+  const draining = AbortSignal.any([lease.draining, gone]);
+  return { signal: lease.signal, draining, remainingMs: () => lease.remainingMs() };
+}
+
 /** When something was, by both clocks. */
 export interface Instant {
   wall: number;

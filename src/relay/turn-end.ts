@@ -3,6 +3,7 @@ import { AgentError, AgentNotFoundError, AgentRejectedError } from '../agent/err
 import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
 import type { TurnOutcome } from '../store/tables.ts';
+import { AccountGone } from './accounts/standing.ts';
 import { TurnEnds } from './interruption.ts';
 
 /** What an error that does not pass by itself means for its turn. */
@@ -13,6 +14,7 @@ export function ending(error: unknown): {
 } {
   if (error instanceof TurnEnds)
     return { outcome: error.outcome, sentence: error.sentence, offer: error.offer };
+  if (error instanceof AccountGone) return { outcome: 'refused', sentence: words.accountChanged };
   if (error instanceof AgentNotFoundError) return { outcome: 'refused', sentence: words.taskGone };
   if (error instanceof AgentRejectedError)
     return { outcome: 'refused', sentence: words.rejected(error.words) };

@@ -6,6 +6,7 @@ import type { RelayParts, Workspace } from './context.ts';
 import type { Marks } from './controls/marks.ts';
 import type { Lease } from './dispatcher.ts';
 import { HandOver } from './interruption.ts';
+import { untilGone } from './lease.ts';
 import { pause } from './patience.ts';
 import type { ReadRate } from './showing/read-rate.ts';
 import { TurnRun } from './turn.ts';
@@ -22,43 +23,49 @@ const suspectPauseMs = { first: 1_000, most: 32_000 };
 /** A turn that was worked on for so long (ms) is none that brings its process down. */
 const thrivesMs = 60_000;
 
+/** What running turns needs beside the relay's parts. */
+export interface RunnerParts {
+  parts: RelayParts;
+  marks: Marks;
+  /** The read rate of a service account. */
+  rateOf(account: string): ReadRate;
+  /** A workspace that this process may not know yet; undefined where the bot is not installed. */
+  find(workspace: string): Promise<Workspace | undefined>;
+}
+
 /** Does a thread's work: one turn for each job. */
 export class TurnRunner {
   readonly #parts: RelayParts;
   readonly #marks: Marks;
-  readonly #rateOf: (account: string) => ReadRate;
+  readonly #rateOf: RunnerParts['rateOf'];
+  readonly #find: RunnerParts['find'];
   readonly #nextId = jobIds();
 
-  constructor(parts: RelayParts, marks: Marks, rateOf: (account: string) => ReadRate) {
+  constructor({ parts, marks, rateOf, find }: RunnerParts) {
     this.#parts = parts;
     this.#marks = marks;
     this.#rateOf = rateOf;
+    this.#find = find;
   }
 
   /** Goes on with the thread's open turn, or begins one for the waiting message with the lowest ts. */
-  async run(thread: ThreadKey, lease: Lease): Promise<void> {
-    const workspace = this.#parts.workspace(thread.workspace);
+  async run(thread: ThreadKey, held: Lease): Promise<void> {
+    const workspace = await this.#find(thread.workspace);
     if (workspace === undefined) {
       this.#parts.log.warn({ ...thread }, 'the bot is not installed in this workspace; the turn waits');
       return;
     }
+    const lease = untilGone(held, workspace.gone);
     try {
       const turn = await this.#take(workspace, thread, lease);
       if (turn === undefined) return;
-      const { account, task_id: task } = await this.#parts.store.threads.expect(thread);
+      const { task_id: task } = await this.#parts.store.threads.expect(thread);
       // Every line about the turn says in which thread and task it is.
       const log = this.#parts.log.child({ ...thread, ...(task === null ? {} : { task }) });
       log.info({ turn: turn.id, attempts: turn.attempts }, 'turn taken up');
       this.#marks.waiting(thread);
       this.#marks.tidy();
-      const run = new TurnRun(
-        { ...this.#parts, log },
-        workspace,
-        turn,
-        lease,
-        this.#rateOf(account),
-        this.#marks,
-      );
+      const run = new TurnRun({ ...this.#parts, log }, workspace, turn, lease, this.#rateOf, this.#marks);
       await (isPoisoned(turn) ? run.abandon() : this.#watched(turn, lease, () => run.go()));
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;

@@ -38,7 +38,7 @@ export class TurnRun {
   readonly #parts: RelayParts;
   readonly #workspace: Workspace;
   readonly #lease: Lease;
-  readonly #rate: ReadRate;
+  readonly #rateOf: (account: string) => ReadRate;
   readonly #marks: Pick<Marks, 'tidy' | 'waiting'>;
   readonly #state: ReplyState;
   readonly #reply: LiveReply;
@@ -52,7 +52,7 @@ export class TurnRun {
     workspace: Workspace,
     turn: Turn,
     lease: Lease,
-    rate: ReadRate,
+    rateOf: (account: string) => ReadRate,
     marks: Pick<Marks, 'tidy' | 'waiting'>,
   ) {
     this.#marks = marks;
@@ -60,7 +60,7 @@ export class TurnRun {
     this.#workspace = workspace;
     this.#turn = turn;
     this.#lease = lease;
-    this.#rate = rate;
+    this.#rateOf = rateOf;
     this.#state = new ReplyState(turn, parts.settings, () => this.#reply.changed());
     this.#reply = new LiveReply(parts, workspace, turn, this.#source(), lease);
   }
@@ -108,20 +108,29 @@ export class TurnRun {
   async #wasAnsweredThere(): Promise<boolean> {
     if (this.#turn.passed_on_by === null || this.#turn.user_message_id === null) return false;
     if (this.#turn.first_visible_at !== null) return false;
-    const [agent, { task_id }] = [await this.#agent(), await this.#thread()];
+    const thread = await this.#thread();
+    const { task_id } = thread;
     if (task_id === null) return false;
-    const follow = this.#following(agent, task_id, this.#turn.user_message_id, () => undefined);
+    const follow = this.#following(thread, task_id, this.#turn.user_message_id, () => undefined);
     this.#known = (await this.#patiently(() => follow.find(null))) ?? null;
     return this.#known === null;
   }
 
   #following(
-    agent: AgentClient,
+    { account }: Thread,
     taskId: string,
     userMessageId: string,
     onRead: (message: AgentMessage) => void,
   ): Follow {
-    return new Follow({ agent, taskId, userMessageId, rate: this.#rate, lease: this.#lease, onRead });
+    const agent = this.#parts.agent(account);
+    return new Follow({
+      agent,
+      taskId,
+      userMessageId,
+      rate: this.#rateOf(account),
+      lease: this.#lease,
+      onRead,
+    });
   }
 
   /** The first reply, before any call to the service. */
@@ -167,7 +176,8 @@ export class TurnRun {
 
   /** Follows the reply until it and its task have settled, and shows its final state. */
   async #answer(): Promise<void> {
-    const [agent, { task_id }] = [await this.#agent(), await this.#thread()];
+    const thread = await this.#thread();
+    const { task_id } = thread;
     if (task_id === null || this.#turn.user_message_id === null) throw new Error('A turn without its task.');
     this.#state.files(this.#turn.file_notes ?? []);
     this.#state.step('working');
@@ -178,7 +188,8 @@ export class TurnRun {
       },
       putBack: () => this.#state.putBack(),
     });
-    const follow = this.#following(agent, task_id, this.#turn.user_message_id, (message) => {
+    const agent = this.#parts.agent(thread.account);
+    const follow = this.#following(thread, task_id, this.#turn.user_message_id, (message) => {
       if (this.#reply.lost !== undefined) throw this.#reply.lost;
       this.#state.read(message, this.#parts.settings.silenceMs);
       if (this.#state.silence !== undefined) passing.offer(this.#state.silence);

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { Budget } from '../slack/budget.ts';
-import { type Installation, SlackClient, type SlackClientOptions } from '../slack/client.ts';
+import { type Installation, SlackClient, type SlackClientOptions, type TokenGate } from '../slack/client.ts';
 import { Downloads } from '../slack/downloads.ts';
 import type { LaneStore } from '../slack/lane-store.ts';
 import { editLane, laneTable } from '../slack/limits.ts';
@@ -14,7 +14,8 @@ import { Views } from '../slack/views.ts';
 import type { Workspace } from './context.ts';
 
 /** What the calls to Slack are made with, the same for every workspace. */
-export interface WorkspaceOptions extends Pick<SlackClientOptions, 'slackApiUrl' | 'gate' | 'onCall'> {
+export interface WorkspaceOptions extends Pick<SlackClientOptions, 'onCall'> {
+  slackApiUrl: string;
   lanes: LaneStore;
   /** The app is distributed and not in the Marketplace: threads are read back slowly. */
   distributed: boolean;
@@ -26,10 +27,20 @@ export interface WorkspaceOptions extends Pick<SlackClientOptions, 'slackApiUrl'
   log: Logger;
 }
 
-/** The calls to Slack in the workspace of an installation. */
-export function workspaceOf(installation: Installation, options: WorkspaceOptions): Workspace {
+/** Stops calls with a token that was refused, and tells since when. */
+export interface ObservedGate extends TokenGate {
+  readonly refusedSince: Date | undefined;
+}
+
+/** The calls to Slack in the workspace of an installation; `gone` tells when the app is uninstalled there. */
+export function workspaceOf(
+  installation: Installation,
+  options: WorkspaceOptions,
+  gate: TokenGate,
+  gone: AbortSignal = new AbortController().signal,
+): Workspace {
   const { slackApiUrl, distributed, lanes, log, fileBytes, onEdit } = options;
-  const client = new SlackClient({ installation, ...options });
+  const client = new SlackClient({ installation, gate, ...options });
   const budget = new Budget({
     store: lanes,
     lanes: laneTable({ distributed, overrides: { 'chat.update': editLane(options.editsPerMinute) } }),
@@ -38,6 +49,7 @@ export function workspaceOf(installation: Installation, options: WorkspaceOption
   const api = new PacedClient(client, budget);
   return {
     id: installation.workspace,
+    gone,
     bot: { userId: installation.botUser, botId: installation.botId },
     posting: new Posting({ api, log, onEdit }),
     downloads: new Downloads({ api, mostBytes: fileBytes, slackApiUrl }),

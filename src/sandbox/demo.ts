@@ -96,7 +96,7 @@ function partsOf(agent: Stage['agent']): number {
 type BotStore = Stage['bot']['store'];
 
 async function turnOf(store: BotStore, channel: string, ts: string) {
-  return store.turns.ofMessage({ workspace: stage.bot.workspace.id, channel, ts });
+  return store.turns.ofMessage({ workspace: stage.slack.team.id, channel, ts });
 }
 
 /** Waits until the turn of a message is finished. */

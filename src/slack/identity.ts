@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Installation, SlackClient, type SlackClientOptions } from './client.ts';
-import { Throttled, Unavailable } from './errors.ts';
+import { Throttled, Unauthorized, Unavailable } from './errors.ts';
 
 /** What a token stands for. */
 export interface Identity {
@@ -49,6 +49,30 @@ export async function identify(
     url: answer.url,
     scopes: answer.response_metadata?.scopes ?? [],
   };
+}
+
+/** The longest that the question takes whether a token is good (ms): an event waits for it, and lives 3 s. */
+const aliveMs = 1_500;
+
+/** Whether a token is good. Throws a SlackError where Slack cannot be asked. */
+export async function isAlive(
+  options: Omit<SlackClientOptions, 'installation'> & { token: string },
+): Promise<boolean> {
+  const { token, ...rest } = options;
+  const installation = { workspace: '', token, botUser: '', botId: '' };
+  try {
+    await new SlackClient({ timeoutMs: aliveMs, ...rest, installation }).call(
+      'auth.test',
+      {},
+      {
+        schema: z.looseObject({}),
+      },
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof Unauthorized) return false;
+    throw error;
+  }
 }
 
 async function asked(client: SlackClient): Promise<z.output<typeof authTest>> {

@@ -10,7 +10,9 @@ export interface AccountKey {
 }
 
 /** An account that an admin sets. */
-export type NewAccount = Pick<AccountRow, 'workspace' | 'account' | 'base_url' | 'set_by'> & { sealed: string };
+export type NewAccount = Pick<AccountRow, 'workspace' | 'account' | 'base_url' | 'set_by'> & {
+  sealed: string;
+};
 
 /** The accounts at the service that workspaces have of their own. */
 export class Accounts {
@@ -27,6 +29,15 @@ export class Accounts {
       .selectAll()
       .where('workspace', '=', workspace)
       .where('retired_at', 'is', null)
+      .executeTakeFirst();
+  }
+
+  async get({ workspace, account }: AccountKey): Promise<AccountRow | undefined> {
+    return this.#db
+      .selectFrom('accounts')
+      .selectAll()
+      .where('workspace', '=', workspace)
+      .where('account', '=', account)
       .executeTakeFirst();
   }
 
@@ -57,7 +68,7 @@ export class Accounts {
     return this.#db.selectFrom('accounts').selectAll().where('version', '>', version).execute();
   }
 
-  /** The newest projects of an account: whoever can read one of their tasks has the same account. */
+  /** The newest tasks of an account: whoever can read one of them has the same account. */
   async tasksOf({ workspace, account }: AccountKey, most: number): Promise<string[]> {
     const rows = await this.#db
       .selectFrom('threads')

@@ -80,7 +80,9 @@ export class Installations {
       where workspace = ${installation} and left_at is null
       on conflict (workspace) do update set
         name = excluded.name, bot_user = excluded.bot_user, bot_id = excluded.bot_id,
-        installation = excluded.installation, left_at = null, version = nextval('registry_versions')`.execute(trx);
+        installation = excluded.installation, left_at = null, version = nextval('registry_versions')`.execute(
+      trx,
+    );
     return (numAffectedRows ?? 0n) > 0n;
   }
 

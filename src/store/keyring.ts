@@ -51,7 +51,12 @@ export class Keyring {
     const head = `${form}.${this.#current.id}`;
     const sealing = createCipheriv(cipher, this.#current.bytes, nonce);
     sealing.setAAD(boundTo(head, place));
-    const sealed = Buffer.concat([nonce, sealing.update(text, 'utf8'), sealing.final(), sealing.getAuthTag()]);
+    const sealed = Buffer.concat([
+      nonce,
+      sealing.update(text, 'utf8'),
+      sealing.final(),
+      sealing.getAuthTag(),
+    ]);
     return `${head}.${sealed.toString('base64url')}`;
   }
 
@@ -69,7 +74,10 @@ export class Keyring {
     opening.setAAD(boundTo(`${form}.${id}`, place));
     opening.setAuthTag(bytes.subarray(-markBytes));
     try {
-      return Buffer.concat([opening.update(bytes.subarray(nonceBytes, -markBytes)), opening.final()]).toString();
+      return Buffer.concat([
+        opening.update(bytes.subarray(nonceBytes, -markBytes)),
+        opening.final(),
+      ]).toString();
     } catch (error) {
       throw new SealError('changed', error);
     }
@@ -82,7 +90,8 @@ export class Keyring {
 }
 
 function derive(secret: string): Key {
-  const part = (purpose: string, bytes: number) => Buffer.from(hkdfSync('sha256', secret, '', purpose, bytes));
+  const part = (purpose: string, bytes: number) =>
+    Buffer.from(hkdfSync('sha256', secret, '', purpose, bytes));
   return { id: part('taskthread key id', 6).toString('hex'), bytes: part('taskthread sealed rows', 32) };
 }
 

@@ -71,6 +71,20 @@ export class Threads {
     return row.project_id ?? projectId;
   }
 
+  /** A thread without a task goes to another account; the answer is the thread as it is then. */
+  async moveTo(key: ThreadKey, account: string): Promise<Thread> {
+    await this.#db
+      .updateTable('threads')
+      .set({ account, project_id: null })
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('root', '=', key.root)
+      .where('task_id', 'is', null)
+      .where('task_intended_at', 'is', null)
+      .execute();
+    return this.expect(key);
+  }
+
   /** Records that a task is about to be started, by its title, before the call. */
   async intendTask(
     key: ThreadKey,

@@ -147,7 +147,7 @@ test('what an open form is about is forgotten with its person, and with time', a
     () => store.oblivion.person(slack.team.id, person.id),
     async () => {
       await sql`update starts set made_at = now() - interval '3 hours'`.execute(store.db);
-      await store.retention.sweep({ words: 7, rows: 30, audit: 365 });
+      await store.retention.sweep({ words: 7, rows: 30, audit: 365, uninstalled: 30 });
     },
   ]) {
     await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });

@@ -81,7 +81,7 @@ export async function openReceiver(
     transport: { kind: 'http', signingSecret },
     intake: new Intake({
       inbox,
-      bot: (workspace) => bots[workspace],
+      bot: async ({ workspace }) => bots[workspace],
       onEvent: () => undefined,
       onAdmission: (admission) => admissions.push(admission),
       log: silent,

@@ -13,16 +13,42 @@ const hello = z.looseObject({ type: z.literal('hello') });
 
 /** The bot's token and its scopes, and the way on which events come. */
 export const checkSlack: Check = async (config, instruments) => [
-  ...(await token(config, instruments)),
+  ...(config.SLACK_BOT_TOKEN === undefined
+    ? await oauth(config, instruments)
+    : await token(config, config.SLACK_BOT_TOKEN, instruments)),
   ...(config.SLACK_APP_TOKEN === undefined
     ? await publicAddress(config, instruments)
     : await connection(config, config.SLACK_APP_TOKEN, instruments)),
 ];
 
-async function token(config: Config, { log }: Instruments): Promise<Finding[]> {
+/** Refused codes and secrets tell the app's credentials apart: Slack looks at those before it looks at the code. */
+const noCode = { code: 'no-such-code' };
+
+/** The app's own credentials, with which workspaces install it. */
+async function oauth(config: Config, { log }: Instruments): Promise<Finding[]> {
+  const what = 'Slack OAuth';
+  const { SLACK_CLIENT_ID: client_id, SLACK_CLIENT_SECRET: client_secret, PUBLIC_URL = '' } = config;
+  const installation = { workspace: '', token: '', botUser: '', botId: '' };
+  const client = new SlackClient({ installation, slackApiUrl: config.SLACK_API_URL, log });
+  try {
+    await client.call(
+      'oauth.v2.access',
+      { ...noCode, client_id, client_secret },
+      { schema: z.looseObject({}) },
+    );
+  } catch (error) {
+    if (!(error instanceof SlackError) || error.code === 'unavailable')
+      return [wrong(what, slackTrouble('SLACK_CLIENT_SECRET', error))];
+    if (error.slackCode !== 'invalid_code')
+      return [wrong(what, slackTrouble('SLACK_CLIENT_ID or SLACK_CLIENT_SECRET', error))];
+  }
+  return [fine(what, `workspaces install the app at ${new URL('/slack/install', PUBLIC_URL).href}`)];
+}
+
+async function token(config: Config, botToken: string, { log }: Instruments): Promise<Finding[]> {
   try {
     const { name, scopes } = await identify({
-      token: config.SLACK_BOT_TOKEN,
+      token: botToken,
       slackApiUrl: config.SLACK_API_URL,
       log,
     });

@@ -3,6 +3,7 @@ import { AgentBusyError, AgentNotFoundError, AgentRejectedError } from '../../ag
 import { fixedNote } from '../../reply/notes.ts';
 import * as words from '../../reply/words.ts';
 import type { Choices, FileNote, Thread, Turn } from '../../store/tables.ts';
+import { underAccount } from '../accounts/standing.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { type Attachments, type UploadProgress, uploadAttachments } from '../files/attachments.ts';
@@ -43,6 +44,7 @@ export class Asking {
   /** Takes the steps that are left. Throws TurnEnds where the message is not to be sent. */
   async go(): Promise<Delivered> {
     const { patiently } = this.#manner;
+    await this.#settleAccount();
     const projectId = await patiently(async () =>
       threadProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
     );
@@ -112,6 +114,7 @@ export class Asking {
 
   /** Brings files that were shared without words to the service: they wait there for the thread's next message. */
   async keep(): Promise<Attachments> {
+    await this.#settleAccount();
     const projectId = await this.#manner.patiently(async () =>
       threadProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
     );
@@ -165,6 +168,13 @@ export class Asking {
       }
       throw error;
     }
+  }
+
+  async #settleAccount(): Promise<void> {
+    const { store, accountOf } = this.#parts;
+    await this.#manner.patiently(async () =>
+      underAccount(store, accountOf, await this.#thread(), this.#turn),
+    );
   }
 
   async #thread(): Promise<Thread> {

@@ -28,7 +28,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`create index installations_version on installations (version)`.execute(db);
   await sql`
-    create index installations_expires on installations (expires_at) where expires_at is not null`.execute(db);
+    create index installations_expires on installations (expires_at) where expires_at is not null`.execute(
+    db,
+  );
   await sql`
     create table accounts (
       workspace text not null,
@@ -41,7 +43,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       version bigint not null default nextval('registry_versions'),
       primary key (workspace, account)
     )`.execute(db);
-  await sql`create unique index accounts_current on accounts (workspace) where retired_at is null`.execute(db);
+  await sql`create unique index accounts_current on accounts (workspace) where retired_at is null`.execute(
+    db,
+  );
   await sql`create index accounts_version on accounts (version)`.execute(db);
   // Of who begins to install nothing is known yet, so it carries no workspace.
   await sql`

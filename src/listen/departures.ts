@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import type { Departure } from '../relay/installing/departures.ts';
+
+const ids = z.array(z.string()).nullish();
+
+const departureShape = z.looseObject({
+  type: z.literal('event_callback'),
+  team_id: z.string().nullish(),
+  enterprise_id: z.string().nullish(),
+  context_enterprise_id: z.string().nullish(),
+  /** Seconds since 1970. */
+  event_time: z.number().optional(),
+  authorizations: z
+    .array(
+      z.looseObject({ enterprise_id: z.string().nullish(), is_enterprise_install: z.boolean().nullish() }),
+    )
+    .nullish(),
+  event: z.discriminatedUnion('type', [
+    z.looseObject({ type: z.literal('app_uninstalled') }),
+    z.looseObject({ type: z.literal('tokens_revoked'), tokens: z.looseObject({ oauth: ids, bot: ids }) }),
+    z.looseObject({ type: z.literal('team_access_revoked'), team_ids: z.array(z.string()) }),
+  ]),
+});
+
+/** Reads an event about the end of an installation; undefined for everything else. */
+export function readDeparture(body: unknown, now: () => number = Date.now): Departure | undefined {
+  const parsed = departureShape.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { event, authorizations, team_id: team, event_time: seconds } = parsed.data;
+  const [authorization] = authorizations ?? [];
+  const organisation =
+    parsed.data.enterprise_id ?? authorization?.enterprise_id ?? parsed.data.context_enterprise_id;
+  const ofAll = authorization?.is_enterprise_install === true || team?.startsWith('E') === true;
+  const where = {
+    workspace: ofAll ? undefined : (team ?? undefined),
+    organisation: organisation ?? (team?.startsWith('E') === true ? team : undefined),
+    at: new Date(seconds === undefined ? now() : seconds * 1_000),
+  };
+  switch (event.type) {
+    case 'app_uninstalled':
+      return { ...where, kind: 'uninstalled' };
+    case 'tokens_revoked':
+      return { ...where, kind: 'revoked', people: event.tokens.oauth ?? [], bots: event.tokens.bot ?? [] };
+    case 'team_access_revoked':
+      return { ...where, kind: 'withdrawn', from: event.team_ids };
+  }
+}

@@ -1,0 +1,56 @@
+import { AgentClient } from '../agent/client.ts';
+import { AgentNotFoundError } from '../agent/errors.ts';
+import type { Config } from '../config.ts';
+import { Keyring } from '../store/keyring.ts';
+import type { BegunTask } from '../store/oblivion.ts';
+import { sealedPlaces } from '../store/sealed-places.ts';
+import type { Store } from '../store/store.ts';
+
+/** The clients of the service accounts that an operator's command needs. */
+export class AccountClients {
+  readonly #config: Config;
+  readonly #store: Pick<Store, 'accounts'>;
+  readonly #clients = new Map<string, AgentClient>();
+
+  constructor(config: Config, store: Pick<Store, 'accounts'>) {
+    this.#config = config;
+    this.#store = store;
+  }
+
+  /** Deletes a task at the service; one that is gone already is fine. Throws AgentError, and Error without the account's key. */
+  async deleteTask(workspace: string, { account, task }: BegunTask): Promise<void> {
+    const agent = this.#clients.get(account) ?? (await this.#open(workspace, account));
+    this.#clients.set(account, agent);
+    try {
+      await agent.deleteTask(task);
+    } catch (error) {
+      if (!(error instanceof AgentNotFoundError)) throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const agent of this.#clients.values()) await agent.close();
+  }
+
+  async #open(workspace: string, account: string): Promise<AgentClient> {
+    const credentials = (await this.#own(workspace, account)) ?? this.#shared(account);
+    if (credentials === undefined)
+      throw new Error(`The key of the account ${account} is gone: its tasks must be deleted at the service.`);
+    const { AGENT_DIALECT: dialect, PRIVATE_HOSTS: allowedHosts } = this.#config;
+    return new AgentClient({ ...credentials, dialect, allowedHosts });
+  }
+
+  #shared(account: string): { baseUrl: string; apiKey: string } | undefined {
+    const { AGENT_BASE_URL: baseUrl, AGENT_API_KEY: apiKey } = this.#config;
+    if (account !== 'settings' || baseUrl === undefined || apiKey === undefined) return undefined;
+    return { baseUrl, apiKey };
+  }
+
+  async #own(workspace: string, account: string): Promise<{ baseUrl: string; apiKey: string } | undefined> {
+    const { SECRET_KEY } = this.#config;
+    const row = await this.#store.accounts.get({ workspace, account });
+    if (row?.sealed == null || SECRET_KEY === undefined) return undefined;
+    const apiKey = new Keyring(SECRET_KEY).open(row.sealed, sealedPlaces.account(row));
+    return { baseUrl: row.base_url, apiKey };
+  }
+}

@@ -1,0 +1,60 @@
+import { type Config, readConfig } from '../config.ts';
+import { Keyring } from '../store/keyring.ts';
+import { sealedPlaces } from '../store/sealed-places.ts';
+import type { Store } from '../store/store.ts';
+import { runCommand, UsageError } from './command.ts';
+import { withStore } from './operator-store.ts';
+
+const usage = 'npm run rotate-key, with SECRET_KEY=<new>,<old>';
+
+/**
+ * Seals all tokens and keys under the first key of SECRET_KEY; may be given while the app runs with the same keys, and
+ * again after a failure. The answer is how many rows are under that key now. Throws SealError.
+ */
+export async function rotateKey(
+  store: Pick<Store, 'installations' | 'accounts'>,
+  keyring: Keyring,
+): Promise<{ resealed: number; left: number }> {
+  const count = { resealed: 0, left: 0 };
+  const reseal = async (
+    sealed: string,
+    place: readonly string[],
+    put: (sealed: string) => Promise<boolean>,
+  ): Promise<void> => {
+    if (keyring.isCurrent(sealed)) return;
+    const done = await put(keyring.seal(keyring.open(sealed, place), place));
+    if (done) count.resealed += 1;
+    // A token that was renewed meanwhile: whoever renewed it may have done so under the key before.
+    else count.left += 1;
+  };
+  const { installations, accounts } = store;
+  for (const { workspace, sealed } of await installations.sealed()) {
+    const place = sealedPlaces.installation(workspace);
+    await reseal(sealed, place, (text) => installations.reseal(workspace, sealed, text));
+  }
+  for (const { sealed, ...key } of await accounts.sealed()) {
+    await reseal(sealed, sealedPlaces.account(key), (text) => accounts.reseal(key, sealed, text));
+  }
+  return count;
+}
+
+function keyringOf({ SECRET_KEY }: Config): Keyring {
+  if (SECRET_KEY === undefined || SECRET_KEY.length < 2)
+    throw new UsageError(usage, 'SECRET_KEY must hold the new key and, behind a comma, the one before.');
+  return new Keyring(SECRET_KEY);
+}
+
+if (import.meta.main) {
+  await runCommand(async () => {
+    const config = readConfig(process.env);
+    const keyring = keyringOf(config);
+    const { resealed, left } = await withStore(config, (store) => rotateKey(store, keyring));
+    console.log(`${resealed} rows are sealed under the first key now.`);
+    if (left > 0) {
+      console.log(`${left} changed meanwhile: give the command again before you take the old key away.`);
+      return 1;
+    }
+    console.log('The keys behind the first can be taken away once every process runs with the first.');
+    return 0;
+  });
+}

@@ -1,0 +1,80 @@
+import {
+  type AccountModal,
+  accountForm,
+  accountNote,
+  accountSection,
+} from '../../reply/views/account-view.ts';
+import * as words from '../../reply/words.ts';
+import type { RelayParts } from '../context.ts';
+import type { AccountSetting } from './account-setting.ts';
+import type { Credentials } from './service.ts';
+
+/** Somebody who looks at a Home tab, or presses there. */
+export interface Visitor {
+  workspace: string;
+  person: string;
+}
+
+/** What showing accounts needs. */
+export interface AccountHomeParts extends Pick<RelayParts, 'workspace' | 'log'> {
+  setting: AccountSetting;
+  /** Shows somebody's Home tab anew, after a change. */
+  onChanged?: ((visitor: Visitor) => Promise<void>) | undefined;
+}
+
+/** The workspace's account in the Home tab: shown to admins, and set by them in a modal. */
+export class AccountHome {
+  readonly #parts: AccountHomeParts;
+
+  constructor(parts: AccountHomeParts) {
+    this.#parts = parts;
+  }
+
+  /** The account's part of a person's Home tab; nothing for those who may not set it. */
+  async section({ workspace, person }: Visitor): Promise<ReturnType<typeof accountSection>> {
+    const { setting } = this.#parts;
+    if (!setting.offered || !(await setting.mayBeSetBy(workspace, person))) return [];
+    return accountSection(await setting.shown(workspace));
+  }
+
+  /** Opens the form at once, because a trigger lives 3 s, and fills it. */
+  async open(visitor: Visitor, triggerId: string): Promise<void> {
+    const { setting } = this.#parts;
+    const views = this.#parts.workspace(visitor.workspace)?.views;
+    const viewId = await views?.open(triggerId, accountNote(words.account.loading));
+    if (views === undefined || viewId === undefined) return;
+    const may = setting.offered && (await setting.mayBeSetBy(visitor.workspace, visitor.person));
+    const form: AccountModal = may
+      ? accountForm(await setting.shown(visitor.workspace))
+      : accountNote(words.account.refused.not_admin);
+    await views.update(viewId, form);
+  }
+
+  /** What the modal shows as soon as the form is sent. */
+  trying(): AccountModal {
+    return accountNote(words.account.trying);
+  }
+
+  /** Tries what was typed, keeps it where it works, and says in the modal what came of it. */
+  async set(visitor: Visitor, viewId: string, typed: Credentials): Promise<void> {
+    const { log } = this.#parts;
+    const { workspace, person } = visitor;
+    let said: string;
+    try {
+      const outcome = await this.#parts.setting.set(workspace, person, typed);
+      if (outcome.kind === 'refused') said = words.account.refused[outcome.why];
+      else said = outcome.sameAccount ? words.account.doneSame : words.account.done;
+    } catch (error) {
+      log.error({ workspace, err: error }, 'an account could not be set');
+      said = words.account.refused.failed;
+    }
+    await this.#parts.workspace(workspace)?.views.update(viewId, accountNote(said));
+    await this.#parts.onChanged?.(visitor);
+  }
+
+  /** Takes the workspace's own account away. */
+  async remove(visitor: Visitor): Promise<void> {
+    await this.#parts.setting.remove(visitor.workspace, visitor.person);
+    await this.#parts.onChanged?.(visitor);
+  }
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { AgentError } from '../../agent/errors.ts';
+import { opens, probe } from '../../agent/probe.ts';
+import type { ShownAccount } from '../../reply/views/account-view.ts';
+import type { Keyring } from '../../store/keyring.ts';
+import { sealedPlaces } from '../../store/sealed-places.ts';
+import type { Store } from '../../store/store.ts';
+import type { RelayParts } from '../context.ts';
+import type { Credentials, ServiceOptions } from './service.ts';
+
+/** What setting accounts needs. */
+export interface SettingParts extends Pick<RelayParts, 'workspace'> {
+  store: Pick<Store, 'accounts' | 'audit'>;
+  /** Undefined where the settings have none: then no workspace can have an account of its own. */
+  keyring: Keyring | undefined;
+  /** Whether the settings have an account for workspaces without one. */
+  shared: boolean;
+  options: Pick<ServiceOptions, 'dialect' | 'allowedHosts'>;
+  /** Hears of each key, so that no log shows it. */
+  onSecret(secret: string): void;
+  /** Hears when an account was set or removed. */
+  onSet(): Promise<void>;
+  log: Logger;
+}
+
+/** What came of setting an account. */
+export type Setting =
+  | { kind: 'set'; sameAccount: boolean }
+  | { kind: 'refused'; why: 'not_admin' | 'bad_address' | 'bad_key' | 'no_service' | 'unreachable' };
+
+/** Tasks that are tried to see whether a key belongs to the account before. */
+const tasksTried = 3;
+
+/** The workspace's own account at the service: set by its admins, tried before it is kept. */
+export class AccountSetting {
+  readonly #parts: SettingParts;
+
+  constructor(parts: SettingParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether workspaces can have an account of their own. */
+  get offered(): boolean {
+    return this.#parts.keyring !== undefined;
+  }
+
+  /** The account, as admins see it. */
+  async shown(workspace: string): Promise<ShownAccount> {
+    const { store, shared } = this.#parts;
+    const row = await store.accounts.current(workspace);
+    if (row === undefined) return { kind: shared ? 'shared' : 'none' };
+    return { kind: 'own', host: new URL(row.base_url).host, setBy: row.set_by, setAt: row.set_at };
+  }
+
+  /** Whether a person is an admin or owner of the workspace, by what Slack says now. Unknown means no. */
+  async mayBeSetBy(workspace: string, person: string): Promise<boolean> {
+    const people = this.#parts.workspace(workspace)?.people;
+    if (people === undefined) return false;
+    people.forget(person);
+    const { kind, isAdmin } = await people.person(person);
+    return kind === 'member' && isAdmin;
+  }
+
+  /** Tries an account, and keeps it where it works. A key of the account before lets its threads go on. */
+  async set(workspace: string, person: string, typed: Credentials): Promise<Setting> {
+    const { store, keyring, log, onSecret, onSet } = this.#parts;
+    if (keyring === undefined || !(await this.mayBeSetBy(workspace, person))) return refused('not_admin');
+    onSecret(typed.apiKey);
+    const credentials = { apiKey: typed.apiKey.trim(), baseUrl: typed.baseUrl.trim().replace(/\/+$/, '') };
+    onSecret(credentials.apiKey);
+    const tried = await this.#tried(workspace, credentials);
+    if (tried !== 'good') return refused(tried);
+    const before = await store.accounts.current(workspace);
+    const same = before?.base_url === credentials.baseUrl && (await this.#isSame(before, credentials));
+    const account = before !== undefined && same ? before.account : randomUUID();
+    const sealed = keyring.seal(credentials.apiKey, sealedPlaces.account({ workspace, account }));
+    await store.accounts.put({ workspace, account, base_url: credentials.baseUrl, set_by: person, sealed });
+    const details = { setting: 'account', sameAccount: same };
+    await store.audit.add({ workspace, kind: 'setting', person, details });
+    log.info({ workspace, account, sameAccount: same }, 'the service account of a workspace was set');
+    await onSet();
+    return { kind: 'set', sameAccount: same };
+  }
+
+  /** Takes a workspace's own account away. */
+  async remove(workspace: string, person: string): Promise<'done' | 'not_admin'> {
+    const { store, log, onSet } = this.#parts;
+    if (!(await this.mayBeSetBy(workspace, person))) return 'not_admin';
+    if (await store.accounts.remove(workspace)) {
+      const details = { setting: 'account', removed: true };
+      await store.audit.add({ workspace, kind: 'setting', person, details });
+      log.info({ workspace }, 'the service account of a workspace was removed');
+      await onSet();
+    }
+    return 'done';
+  }
+
+  async #tried(
+    workspace: string,
+    credentials: Credentials,
+  ): Promise<'good' | Extract<Setting, { kind: 'refused' }>['why']> {
+    try {
+      return await probe({ ...credentials, ...this.#parts.options });
+    } catch (error) {
+      // What an address answers is not told: somebody might ask for what lies behind our wall.
+      if (error instanceof TypeError) return 'bad_address';
+      if (!(error instanceof AgentError)) throw error;
+      this.#parts.log.info({ workspace, code: error.code }, 'an account that was typed does not answer');
+      return error.code === 'not_understood' ? 'no_service' : 'unreachable';
+    }
+  }
+
+  /** Whether a key opens what the account before has made. An account that has made nothing is anybody's. */
+  async #isSame(before: { workspace: string; account: string }, credentials: Credentials): Promise<boolean> {
+    const tasks = await this.#parts.store.accounts.tasksOf(before, tasksTried);
+    for (const task of tasks) {
+      try {
+        if (await opens({ ...credentials, ...this.#parts.options }, task)) return true;
+      } catch (error) {
+        if (!(error instanceof AgentError)) throw error;
+      }
+    }
+    return tasks.length === 0;
+  }
+}
+
+function refused(why: Extract<Setting, { kind: 'refused' }>['why']): Setting {
+  return { kind: 'refused', why };
+}

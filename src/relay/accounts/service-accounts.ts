@@ -1,0 +1,169 @@
+import type { Logger } from 'pino';
+import type { AgentClient } from '../../agent/client.ts';
+import { type Keyring, SealError } from '../../store/keyring.ts';
+import { sealedPlaces } from '../../store/sealed-places.ts';
+import type { Store } from '../../store/store.ts';
+import type { AccountRow } from '../../store/tables-workspaces.ts';
+import { ReadRate } from '../showing/read-rate.ts';
+import { type Credentials, type KeyGate, openService, type Service, type ServiceOptions } from './service.ts';
+import { AccountGone, noAccount, settingsAccount } from './standing.ts';
+
+/** What knowing the accounts needs. */
+export interface AccountsParts {
+  store: Pick<Store, 'accounts'>;
+  /** Undefined where the settings have no key: then there are no accounts but theirs. */
+  keyring: Keyring | undefined;
+  /** The account of the settings, for workspaces without one of their own. */
+  shared: Credentials | undefined;
+  options: ServiceOptions;
+  /** A gate for the account of a workspace, or of the settings. */
+  gateOf(workspace: string | undefined): KeyGate;
+  /** Hears of each key, so that no log shows it. */
+  onSecret(secret: string): void;
+  log: Logger;
+}
+
+/** An account as this process knows it. */
+interface Entry {
+  row: AccountRow;
+  /** Undefined once the key is gone. */
+  apiKey: string | undefined;
+  service: Service | undefined;
+}
+
+/** The accounts at the service, by the id that threads and projects carry. */
+export class ServiceAccounts {
+  readonly #parts: AccountsParts;
+  readonly #shared: Service | undefined;
+  readonly #entries = new Map<string, Entry>();
+  /** The account in use, by workspace. */
+  readonly #current = new Map<string, string>();
+  #version = 0;
+  #reading: Promise<void> | undefined;
+
+  /** Throws TypeError where the address or the key of the settings cannot be used. */
+  constructor(parts: AccountsParts) {
+    this.#parts = parts;
+    const { shared, options } = parts;
+    this.#shared = shared && openService(shared, options, parts.gateOf(undefined));
+  }
+
+  /** The account that a workspace's new threads go to. */
+  current(workspace: string): string {
+    return this.#current.get(workspace) ?? (this.#shared === undefined ? noAccount : settingsAccount);
+  }
+
+  /** The client of an account. Throws AccountGone. */
+  agent(account: string): AgentClient {
+    return this.#service(account).agent;
+  }
+
+  /** The read rate of an account; one of its own where the account is gone, and nothing can be read. */
+  rate(account: string): ReadRate {
+    const known = (account === settingsAccount && this.#shared !== undefined) || this.#entries.has(account);
+    return known ? this.#service(account).rate : new ReadRate(1);
+  }
+
+  /** The first refusal of a key, for operators. */
+  refusedSince(): Date | undefined {
+    const services = [this.#shared, ...[...this.#entries.values()].map(({ service }) => service)];
+    const refusals = services.flatMap((service) => service?.gate.refusedSince ?? []);
+    return refusals.reduce<Date | undefined>((a, b) => (a === undefined || b < a ? b : a), undefined);
+  }
+
+  /** Reads what has changed since the last time; `whole` also notices rows that were deleted. Throws StoreError. */
+  async refresh(whole = false): Promise<void> {
+    if (this.#parts.keyring === undefined) return;
+    await this.#reading?.catch(() => undefined);
+    this.#reading ??= this.#read(whole).finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  async close(): Promise<void> {
+    await this.#shared?.agent.close();
+    for (const { service } of this.#entries.values()) await service?.agent.close();
+  }
+
+  async #read(whole: boolean): Promise<void> {
+    const rows = await this.#parts.store.accounts.changedSince(whole ? 0 : this.#version);
+    // One that takes another's place comes after it.
+    rows.sort((a, b) => a.version - b.version);
+    for (const row of rows) this.#take(row);
+    if (!whole) return;
+    const there = new Set(rows.map(({ account }) => account));
+    for (const { row } of this.#entries.values()) {
+      if (!there.has(row.account)) this.#take({ ...row, sealed: null, retired_at: new Date() });
+    }
+  }
+
+  #take(row: AccountRow): void {
+    this.#version = Math.max(this.#version, row.version);
+    const { workspace, account } = row;
+    const apiKey = this.#open(row);
+    const known = this.#entries.get(account);
+    if (apiKey !== undefined && known !== undefined) {
+      if (known.apiKey !== apiKey) known.service?.gate.accepted();
+      Object.assign(known, { row, apiKey });
+    } else if (apiKey !== undefined) {
+      this.#entries.set(account, { row, apiKey, service: undefined });
+    } else if (known !== undefined) {
+      known.apiKey = undefined;
+      this.#entries.delete(account);
+    }
+    if (row.retired_at === null) this.#current.set(workspace, account);
+    else if (this.#current.get(workspace) === account) this.#current.delete(workspace);
+  }
+
+  #open({ workspace, account, sealed }: AccountRow): string | undefined {
+    const { keyring, onSecret, log } = this.#parts;
+    if (sealed === null || keyring === undefined) return undefined;
+    try {
+      const apiKey = keyring.open(sealed, sealedPlaces.account({ workspace, account }));
+      onSecret(apiKey);
+      return apiKey;
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+      log.error({ workspace, account, err: error }, 'the key of an account cannot be read');
+      return undefined;
+    }
+  }
+
+  #service(account: string): Service {
+    if (account === settingsAccount && this.#shared !== undefined) return this.#shared;
+    const entry = this.#entries.get(account);
+    if (entry === undefined) throw new AccountGone();
+    entry.service ??= openService(
+      {
+        baseUrl: entry.row.base_url,
+        get apiKey() {
+          return keyOf(entry);
+        },
+      },
+      this.#parts.options,
+      gateOf(entry, this.#parts.gateOf(entry.row.workspace)),
+    );
+    return entry.service;
+  }
+}
+
+function keyOf({ apiKey }: Entry): string {
+  if (apiKey === undefined) throw new AccountGone();
+  return apiKey;
+}
+
+/** Lets nothing through once the key is gone: turns that still hold the client end with that. */
+function gateOf(entry: Entry, gate: KeyGate): KeyGate {
+  return {
+    enter: () => {
+      keyOf(entry);
+      gate.enter();
+    },
+    refused: (error) => gate.refused(error),
+    accepted: () => gate.accepted(),
+    get refusedSince() {
+      return gate.refusedSince;
+    },
+  };
+}

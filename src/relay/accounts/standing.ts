@@ -1,0 +1,40 @@
+import { AgentNotFoundError } from '../../agent/errors.ts';
+import * as words from '../../reply/words.ts';
+import type { Store } from '../../store/store.ts';
+import type { Thread, Turn } from '../../store/tables.ts';
+import { TurnEnds } from '../interruption.ts';
+
+/** The account of the settings. */
+export const settingsAccount = 'settings';
+/** The account of threads that began where there was none. */
+export const noAccount = 'none';
+
+/** The account of a thread is not known any more: what was made under it cannot be reached. */
+export class AccountGone extends AgentNotFoundError {
+  constructor() {
+    super({
+      sentence: 'The workspace has another account at the agent service by now; start a new thread.',
+      outcome: 'not_sent',
+    });
+  }
+}
+
+/**
+ * The thread under the account that its workspace uses now. A thread without a task takes it on. Throws TurnEnds
+ * where the task belongs to another account, or there is none.
+ */
+export async function underAccount(
+  store: Store,
+  current: (workspace: string) => string,
+  thread: Thread,
+  turn: Turn,
+): Promise<Thread> {
+  const account = current(thread.workspace);
+  // What may have been sent is followed to its end under the account that it was sent with.
+  if (thread.account === account && account !== noAccount) return thread;
+  if (turn.send_intended_at !== null) return thread;
+  if (thread.task_id !== null || thread.task_intended_at !== null)
+    throw new TurnEnds('refused', words.accountChanged);
+  if (account === noAccount) throw new TurnEnds('refused', words.noAccount);
+  return store.threads.moveTo(thread, account);
+}

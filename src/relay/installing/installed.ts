@@ -1,0 +1,28 @@
+import type { Workspace } from '../context.ts';
+
+/** Where an event or a press happened, as Slack says. */
+export interface Whereabouts {
+  workspace: string;
+  /** The organisation (`E…`) whose installation it is for; left out for a workspace's own. */
+  organisation?: string | undefined;
+}
+
+/** What Bolt wants to know of an installation. */
+export interface Authorization {
+  botToken: string;
+  botUserId: string;
+  botId: string;
+  teamId: string;
+}
+
+/** The workspaces in which the bot is installed. */
+export interface Installed {
+  ids(): readonly string[];
+  /** Undefined where the bot is not installed, as far as this process knows by now. */
+  workspace(id: string): Workspace | undefined;
+  /** The same, but what this process does not know is looked up. Throws StoreError. */
+  find(at: Whereabouts): Promise<Workspace | undefined>;
+  authorization(at: Whereabouts): Promise<Authorization | undefined>;
+  /** The first of the tokens that Slack refuses by now, for operators. */
+  refusedSince(): Date | undefined;
+}

@@ -1,0 +1,82 @@
+import type { Logger } from 'pino';
+import type { RenewedToken } from '../../slack/token-renewal.ts';
+import type { Keyring } from '../../store/keyring.ts';
+import type { Store } from '../../store/store.ts';
+import { openTokens, sealTokens } from './tokens.ts';
+
+/** Tokens live twelve hours; they are renewed when this much is left (ms). */
+const aheadMs = 2 * 60 * 60_000;
+/** How often it is looked for tokens that end soon (ms). */
+const everyMs = 60_000;
+
+/** What renewing tokens needs. */
+export interface RotationParts {
+  store: Pick<Store, 'installations'>;
+  keyring: Keyring;
+  /** Asks Slack; throws a SlackError. */
+  renew(refreshToken: string): Promise<RenewedToken>;
+  /** Hears when tokens were renewed. */
+  onRenewed(): Promise<void>;
+  log: Logger;
+}
+
+/** Renews tokens before they end. Of all processes one does it: a refresh token is good once. */
+export class TokenRotation {
+  readonly #parts: RotationParts;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(parts: RotationParts) {
+    this.#parts = parts;
+  }
+
+  /** Renews what has ended or ends soon, and goes on with that. */
+  async start(): Promise<void> {
+    await this.once();
+    this.#timer = setInterval(() => {
+      this.#running ??= this.once().finally(() => {
+        this.#running = undefined;
+      });
+    }, everyMs);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  /** Renews what ends within the next two hours. Throws nothing: what failed is tried again in a minute. */
+  async once(): Promise<void> {
+    const { store, log, onRenewed } = this.#parts;
+    try {
+      const due = await store.installations.expiring(aheadMs);
+      let renewed = 0;
+      for (const workspace of due) if (await this.#renew(workspace)) renewed += 1;
+      if (renewed === 0) return;
+      log.info({ tokens: renewed }, 'tokens were renewed');
+      await onRenewed();
+    } catch (error) {
+      log.warn({ err: error }, 'it could not be looked for tokens that end; it is tried again in a minute');
+    }
+  }
+
+  async #renew(workspace: string): Promise<boolean> {
+    const { store, keyring, renew, log } = this.#parts;
+    try {
+      return await store.installations.rotate(workspace, aheadMs, async ({ sealed }) => {
+        const tokens = openTokens(keyring, workspace, sealed ?? '');
+        const { refreshToken } = tokens.bot;
+        if (refreshToken === undefined) throw new Error('A token that ends came without one to renew it.');
+        const { token, refreshToken: next, expiresAt } = await renew(refreshToken);
+        const renewed = { ...tokens, bot: { token, refreshToken: next } };
+        return { sealed: sealTokens(keyring, workspace, renewed), expiresAt };
+      });
+    } catch (error) {
+      log.error(
+        { workspace, err: error },
+        'a token could not be renewed; where that stays so, the app must be installed again',
+      );
+      return false;
+    }
+  }
+}

@@ -13,6 +13,8 @@ export interface SceneryOptions {
   s3?: boolean;
   /** Events come by Socket Mode when left out. */
   transport?: 'socket' | 'http';
+  /** Workspaces install the app by OAuth; there is no token in the settings. */
+  oauth?: boolean;
   /** A database of its own under a temporary folder when left out. */
   databaseUrl?: string;
   /** Settings beside those that the scenery makes. */
@@ -42,7 +44,7 @@ export async function setScenery(
   undo.push(() => slack.stop());
   const agent = await startAgent(options, folder, undo);
   const settings = {
-    SLACK_BOT_TOKEN: slack.botToken,
+    ...(options.oauth === true ? oauthOf(slack) : { SLACK_BOT_TOKEN: slack.botToken }),
     ...(options.transport === 'http'
       ? { SLACK_SIGNING_SECRET: slack.signingSecret }
       : { SLACK_APP_TOKEN: slack.appToken }),
@@ -57,6 +59,16 @@ export async function setScenery(
     ...options.settings,
   };
   return { slack, agent, settings, folder };
+}
+
+/** The app's own credentials; browsers are sent to an address that nobody answers at. */
+function oauthOf(slack: SlackWorkspace): Record<string, string> {
+  return {
+    SLACK_CLIENT_ID: slack.clientId,
+    SLACK_CLIENT_SECRET: slack.clientSecret,
+    SECRET_KEY: 'sandbox-'.repeat(4),
+    PUBLIC_URL: 'https://bot.invalid',
+  };
 }
 
 async function startAgent(

@@ -58,7 +58,7 @@ export class Api {
       const started = performance.now();
       const call: RecordedCall = {
         method: methodName(request),
-        teamId: this.#teamOf(tokenOf(request))?.id ?? '',
+        teamId: this.#teamOf(tokenOf(request), argsOf(request))?.id ?? '',
         args: summary(argsOf(request)),
         ok: false,
         status: 0,
@@ -113,8 +113,8 @@ export class Api {
     const method = this.#methods[name];
     if (method === undefined) throw new Refusal('unknown_method', { req_method: name });
     const token = tokenOf(request);
-    const team = method.token === 'bot' ? this.#installation(token) : this.#anyTeam(method, token);
     const args = argsOf(request);
+    const team = method.token === 'bot' ? this.#installation(token, args) : this.#anyTeam(method, token);
     const place = args.channel ?? args.channel_id;
     const channel = typeof place === 'string' ? place : '';
     const seconds = this.#limits.take(name, method.tier, team.id, channel);
@@ -129,13 +129,15 @@ export class Api {
     return method.run(args, team);
   }
 
-  #installation(token: string): Team {
+  #installation(token: string, args: Fields): Team {
     if (token === '') throw new Refusal('not_authed');
     if (token === this.#appToken) throw new Refusal('not_allowed_token_type');
-    const team = this.#teamOf(token);
+    const team = this.#teamOf(token, args);
     if (team === undefined) throw new Refusal('invalid_auth');
-    if (team.tokenState === 'revoked') throw new Refusal('token_revoked');
-    if (team.tokenState === 'inactive') throw new Refusal('account_inactive');
+    const { state } = team.grant;
+    if (state === 'revoked') throw new Refusal('token_revoked');
+    if (state === 'inactive') throw new Refusal('account_inactive');
+    if (team.grant.isExpired(token)) throw new Refusal('token_expired');
     return team;
   }
 
@@ -150,8 +152,18 @@ export class Api {
     return first;
   }
 
-  #teamOf(token: string): Team | undefined {
-    return [...this.#world.teams.values()].find((team) => team.botToken === token);
+  /** The token's workspace; of an organisation's token, the one that is named, or that has the channel or person. */
+  #teamOf(token: string, args: Fields = {}): Team | undefined {
+    const teams = [...this.#world.teams.values()].filter(({ grant }) => grant.holds(token));
+    if (teams.length < 2) return teams[0];
+    const place = String(args.channel ?? args.channel_id ?? '');
+    const person = String(args.user ?? args.user_id ?? '');
+    return (
+      teams.find(({ id }) => id === args.team_id) ??
+      teams.find(({ channels }) => channels.has(place)) ??
+      teams.find(({ people }) => people.has(person)) ??
+      teams[0]
+    );
   }
 }
 

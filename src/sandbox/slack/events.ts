@@ -71,7 +71,7 @@ export class Events {
     if (this.#subscribed !== undefined && !this.#subscribed.has(name)) return;
     const scope = scopeOf(type, place.channel?.kind);
     if (scope !== undefined && !this.#scopes.has(scope)) return;
-    if (team.tokenState !== 'live' && !FAREWELLS.has(type)) return;
+    if (team.grant.state !== 'live' && !FAREWELLS.has(type)) return;
     if (!this.#fits(team)) return;
     this.#send(team, event, name, place);
   }
@@ -100,11 +100,13 @@ export class Events {
     name: string,
     place: { channel?: Channel; from?: string; afterMs?: number },
   ): void {
+    const { organisation } = team.grant;
     const payload = {
       token: 'verification-token',
       team_id: place.from ?? team.id,
       context_team_id: team.id,
-      context_enterprise_id: null,
+      ...(organisation === undefined ? {} : { enterprise_id: organisation.id }),
+      context_enterprise_id: organisation?.id ?? null,
       api_app_id: team.bot.appId,
       event,
       type: 'event_callback',
@@ -112,11 +114,11 @@ export class Events {
       event_time: Math.floor(this.#clock.now() / 1000),
       authorizations: [
         {
-          enterprise_id: null,
+          enterprise_id: organisation?.id ?? null,
           team_id: team.id,
           user_id: team.bot.userId,
           is_bot: true,
-          is_enterprise_install: false,
+          is_enterprise_install: organisation !== undefined,
         },
       ],
       is_ext_shared_channel: place.channel?.shared ?? false,

@@ -87,9 +87,10 @@ export class FileRoom {
   async send(fileId: string, request: Request, response: Response): Promise<void> {
     const file = this.#world.files.get(fileId);
     const token = /^Bearer (.+)$/.exec(request.get('authorization') ?? '')?.[1];
-    const team = [...this.#world.teams.values()].find((one) => one.botToken === token);
+    const team = this.#world.teams.get(file?.teamId ?? '');
+    const holds = team?.grant.holds(token ?? '') === true && !team.grant.isExpired(token ?? '');
     const allowed =
-      team !== undefined && team.tokenState === 'live' && this.#mayRead() && this.#sees(team, file);
+      team !== undefined && holds && team.grant.state === 'live' && this.#mayRead() && this.#sees(team, file);
     if (file === undefined || !allowed || file.kind === 'no_scope') return loginPage(response, 200);
     if (file.kind === 'redirect')
       return loginPage(response, 302, `${this.#world.baseUrl}/?redir=%2Ffiles-pri`);

@@ -88,15 +88,17 @@ export class Interactions {
     payload: Fields,
     target?: ResponseTarget,
   ): Promise<InteractionResult & { outcome: Outcome }> {
+    const { organisation } = team.grant;
     const triggerId = this.#trigger(team, person);
     const responseUrl = target === undefined ? '' : this.#responseUrl('actions', target);
     const outcome = await this.#deliveries.interaction('interactive', {
       user: { id: person.id, username: person.name, name: person.name, team_id: person.homeTeamId },
       api_app_id: team.bot.appId,
       token: 'verification-token',
-      team: { id: team.id, domain: team.domain },
-      enterprise: null,
-      is_enterprise_install: false,
+      // For an organisation's installation Slack leaves the team out: the person's says where it was.
+      team: organisation === undefined ? { id: team.id, domain: team.domain } : null,
+      enterprise: organisation ?? null,
+      is_enterprise_install: organisation !== undefined,
       trigger_id: triggerId,
       ...(target === undefined ? {} : { response_url: responseUrl }),
       ...payload,
@@ -112,6 +114,7 @@ export class Interactions {
     command: string,
     text: string,
   ): Promise<InteractionResult> {
+    const { organisation } = team.grant;
     const triggerId = this.#trigger(team, person);
     const target = { team, user: person.id, channel };
     const responseUrl = this.#responseUrl('commands', target);
@@ -126,7 +129,8 @@ export class Interactions {
       command,
       text,
       api_app_id: team.bot.appId,
-      is_enterprise_install: 'false',
+      ...(organisation === undefined ? {} : { enterprise_id: organisation.id }),
+      is_enterprise_install: String(organisation !== undefined),
       response_url: responseUrl,
       trigger_id: triggerId,
     });

@@ -33,6 +33,8 @@ export interface Settings {
   clientMsgIdDedupe: boolean;
   /** Whether the app is declared an agent. */
   agent: boolean;
+  /** After how long tokens end (ms), where they do. */
+  rotation: number | undefined;
   /** Between completeUploadExternal and the message that shows the file, in ms. */
   shareDelayMs: number;
   /** JSON characters of message metadata; not published by Slack. */

@@ -1,4 +1,5 @@
 import type { FileContent } from './content.ts';
+import type { Grant } from './grant.ts';
 
 /** A Block Kit block; what it may hold is checked by blocks.ts. */
 export interface Block {
@@ -19,9 +20,9 @@ export interface Team {
   id: string;
   name: string;
   domain: string;
-  botToken: string;
+  /** What the app may do here; all workspaces of an organisation share one. */
+  grant: Grant;
   bot: { userId: string; botId: string; appId: string; name: string };
-  tokenState: 'live' | 'revoked' | 'inactive';
   people: Map<string, Person>;
   channels: Map<string, Channel>;
 }

@@ -1,15 +1,21 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { type Method, maybe, method, type Parts, text } from './method.ts';
-import type { Team } from './model.ts';
+import { type Method, maybe, method, type Parts } from './method.ts';
+import type { Fields, Team } from './model.ts';
 import { Refusal } from './refusal.ts';
 
-/** Installing the app in a workspace by OAuth; every person who is asked says yes. */
+/** What somebody agreed to, until the app asks for its token. */
+interface Code {
+  team: Team;
+  redirectUri: string | undefined;
+}
+
+/** Installing the app in a workspace or an organisation by OAuth; every person who is asked says yes. */
 export class OAuth {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly #parts: Parts;
-  readonly #codes = new Map<string, string>();
+  readonly #codes = new Map<string, Code>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -18,13 +24,16 @@ export class OAuth {
   }
 
   /** A code that oauth.v2.access takes once. */
-  code(team: Team): string {
+  code(team: Team, redirectUri?: string): string {
     const code = this.#parts.world.ids.letters(24);
-    this.#codes.set(code, team.id);
+    this.#codes.set(code, { team, redirectUri });
     return code;
   }
 
-  /** GET /oauth/v2/authorize: back to the app with a code; `team` names the workspace. */
+  /**
+   * GET /oauth/v2/authorize: back to the app with a code; `team` names the workspace, `cancel` says no. A workspace of
+   * an organisation stands for all of it.
+   */
   authorize(request: Request, response: Response): void {
     const query = new URL(request.originalUrl, 'http://localhost').searchParams;
     const team =
@@ -35,38 +44,59 @@ export class OAuth {
       return;
     }
     const url = new URL(back);
-    url.searchParams.set('code', this.code(team));
+    if (query.has('cancel')) url.searchParams.set('error', 'access_denied');
+    else url.searchParams.set('code', this.code(team, back));
     url.searchParams.set('state', query.get('state') ?? '');
     response.redirect(302, url.href);
   }
 
   methods(): Record<string, Method> {
+    const shape = z.looseObject({
+      code: maybe,
+      client_id: maybe,
+      client_secret: maybe,
+      redirect_uri: maybe,
+      grant_type: maybe,
+      refresh_token: maybe,
+    });
     return {
-      'oauth.v2.access': method(
-        { tier: 'tier4', token: 'none' },
-        z.looseObject({ code: text, client_id: maybe, client_secret: maybe }),
-        (args) => {
-          const own =
-            args.client_id === undefined ||
-            (args.client_id === this.clientId && args.client_secret === this.clientSecret);
-          if (!own) throw new Refusal('bad_client_secret');
-          const team = this.#parts.world.teams.get(this.#codes.get(args.code) ?? '');
-          if (team === undefined) throw new Refusal('invalid_code');
-          this.#codes.delete(args.code);
-          team.tokenState = 'live';
-          return {
-            app_id: team.bot.appId,
-            authed_user: { id: [...team.people.keys()][0] },
-            scope: [...this.#parts.settings.scopes].join(','),
-            token_type: 'bot',
-            access_token: team.botToken,
-            bot_user_id: team.bot.userId,
-            team: { id: team.id, name: team.name },
-            enterprise: null,
-            is_enterprise_install: false,
-          };
-        },
-      ),
+      'oauth.v2.access': method({ tier: 'tier4', token: 'none' }, shape, (args) => {
+        if (args.client_id !== this.clientId) throw new Refusal('invalid_client_id');
+        if (args.client_secret !== this.clientSecret) throw new Refusal('bad_client_secret');
+        if (args.grant_type === 'refresh_token') return this.#refreshed(args.refresh_token ?? '');
+        const code = this.#codes.get(args.code ?? '');
+        if (code === undefined) throw new Refusal('invalid_code');
+        if (code.redirectUri !== args.redirect_uri) throw new Refusal('bad_redirect_uri');
+        this.#codes.delete(args.code ?? '');
+        code.team.grant.renew(this.#parts.settings.rotation);
+        return this.#answer(code.team);
+      }),
+    };
+  }
+
+  #refreshed(refreshToken: string): Fields {
+    const teams = [...this.#parts.world.teams.values()];
+    const team = teams.find(({ grant }) => grant.refresh(refreshToken));
+    if (team === undefined) throw new Refusal('invalid_refresh_token');
+    return this.#answer(team);
+  }
+
+  #answer(team: Team): Fields {
+    const { grant, bot } = team;
+    const { organisation } = grant;
+    return {
+      app_id: bot.appId,
+      authed_user: { id: [...team.people.keys()][0] },
+      scope: [...this.#parts.settings.scopes].join(','),
+      token_type: 'bot',
+      access_token: grant.token,
+      ...(grant.refreshToken === undefined
+        ? {}
+        : { refresh_token: grant.refreshToken, expires_in: grant.expiresIn }),
+      bot_user_id: bot.userId,
+      team: organisation === undefined ? { id: team.id, name: team.name } : null,
+      enterprise: organisation ?? null,
+      is_enterprise_install: organisation !== undefined,
     };
   }
 }

@@ -1,5 +1,6 @@
 import type { Faults } from '../faults.ts';
 import type { DeliveryHabits } from './events.ts';
+import type { Organisation } from './grant.ts';
 import type { Clock, Random } from './ids.ts';
 import type { Limits } from './limits.ts';
 import type { Settings } from './method.ts';
@@ -36,8 +37,10 @@ export const ALL_SCOPES = [
 ];
 
 export interface SlackWorkspaceOptions {
-  /** Workspaces in which the app is installed; one called Sandbox when left out. */
-  teams?: { id?: string; name: string }[];
+  /** Workspaces; one called Sandbox when left out. The app is installed in them unless they say no. */
+  teams?: { id?: string; name: string; installed?: boolean; organisation?: Organisation }[];
+  /** Tokens end after so long (ms; Slack's twelve hours) and are renewed; they do not end when left out. */
+  rotation?: number;
   /** TCP port on 127.0.0.1; a free one when left out. */
   port?: number;
   /** Scopes of the bot's token; all when left out. */
@@ -79,6 +82,7 @@ export function settingsOf(options: SlackWorkspaceOptions): Settings {
     commercial: options.commercial ?? false,
     clientMsgIdDedupe: options.clientMsgIdDedupe ?? true,
     agent: options.agent ?? false,
+    rotation: options.rotation,
     shareDelayMs: options.shareDelayMs ?? 150,
     metadataLimit: options.metadataLimit ?? 16_000,
     triggerMs: options.triggerMs ?? 3000,

@@ -77,7 +77,7 @@ export class SlackWorkspace extends Clickers {
     return [...this.parts.world.teams.values()];
   }
   get botToken(): string {
-    return this.team.botToken;
+    return this.team.grant.token;
   }
   get bot(): Team['bot'] {
     return this.team.bot;
@@ -190,7 +190,10 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
   const ackTimeoutMs = options.ackTimeoutMs ?? 3000;
   const world = new World(clock, random);
   const appId = world.ids.next('A');
-  for (const team of options.teams ?? [{ name: 'Sandbox' }]) world.addTeam(appId, team.name, team.id);
+  for (const { name, id, organisation, installed } of options.teams ?? [{ name: 'Sandbox' }]) {
+    const team = world.addTeam(appId, name, id, organisation);
+    if (installed === false) team.grant.state = 'inactive';
+  }
   const settings = settingsOf(options);
   const parts = assemble(world, settings, options, ackTimeoutMs, appId);
   const limits = new RateLimits(options.limits ?? {}, clock, settings.commercial);

@@ -1,5 +1,6 @@
 import type { ContentSource } from './content.ts';
 import { contentFrom } from './content.ts';
+import { Grant, type Organisation } from './grant.ts';
 import { type Clock, Ids, type Random } from './ids.ts';
 import type {
   Channel,
@@ -69,15 +70,18 @@ export class World {
     for (const listener of this.#privateListeners) listener(user);
   }
 
-  /** Adds a workspace in which the app `appId` is installed. */
-  addTeam(appId: string, name: string, id = this.ids.next('T')): Team {
+  /** Adds a workspace in which the app `appId` is installed, or whose organisation has installed it. */
+  addTeam(appId: string, name: string, id = this.ids.next('T'), organisation?: Organisation): Team {
+    const sibling = [...this.teams.values()].find(
+      ({ grant }) => organisation !== undefined && grant.organisation?.id === organisation.id,
+    );
+    const { ids, clock } = this;
     const team: Team = {
       id,
       name,
       domain: name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'),
-      botToken: `xoxb-sandbox-${id}-${this.ids.letters(16)}`,
-      bot: { userId: this.ids.next('U'), botId: this.ids.next('B'), appId, name: 'taskthread' },
-      tokenState: 'live',
+      grant: sibling?.grant ?? new Grant({ ids, clock, id: organisation?.id ?? id, organisation }),
+      bot: sibling?.bot ?? { userId: ids.next('U'), botId: ids.next('B'), appId, name: 'taskthread' },
       people: new Map(),
       channels: new Map(),
     };

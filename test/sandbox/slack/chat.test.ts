@@ -217,7 +217,7 @@ describe('tokens and scopes', () => {
     const { slack } = await lab({ teams: [{ name: 'One' }, { id: 'T2', name: 'Two' }] });
     const other = slack.teams[1];
     const there = slack.createChannel({ name: 'there', teamId: 'T2' });
-    const second = client(slack, other?.botToken);
+    const second = client(slack, other?.grant.token);
     expect((await second.auth.test()).team_id).toBe('T2');
     expect((await second.chat.postMessage({ channel: there.id, text: 'x' })).ok).toBe(true);
     expect(await refusal(client(slack).chat.postMessage({ channel: there.id, text: 'x' }))).toBe(

@@ -68,7 +68,7 @@ describe('rate limits', () => {
       teams: [{ name: 'One' }, { id: 'T2', name: 'Two' }],
       limits: { methods: { 'auth.test': 1 } },
     });
-    const two = client(slack, slack.teams[1]?.botToken);
+    const two = client(slack, slack.teams[1]?.grant.token);
     expect(await status(one.auth.test())).toBe('ok');
     expect(await status(one.auth.test())).toBe('retry after 10');
     expect(await status(two.auth.test())).toBe('ok');

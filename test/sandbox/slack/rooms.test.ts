@@ -144,8 +144,10 @@ describe('agent surfaces and installing', () => {
     expect(await refusal(client.oauth.v2.access({ code, ...ids, client_secret: 'x' }))).toBe(
       'bad_client_secret',
     );
-    const answer = await client.oauth.v2.access({ code, ...ids });
-    expect(answer).toMatchObject({ access_token: slack.teams[1]?.botToken, team: { id: 'T2' } });
+    expect(await refusal(client.oauth.v2.access({ code, ...ids }))).toBe('bad_redirect_uri');
+    const redirect_uri = 'http://127.0.0.1:9/back';
+    const answer = await client.oauth.v2.access({ code, redirect_uri, ...ids });
+    expect(answer).toMatchObject({ access_token: slack.teams[1]?.grant.token, team: { id: 'T2' } });
     expect(await refusal(client.oauth.v2.access({ code, ...ids }))).toBe('invalid_code');
   });
 });

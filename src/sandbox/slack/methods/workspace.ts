@@ -15,11 +15,12 @@ export function workspaceMethods(parts: Parts): Record<string, Method> {
       url: `https://${team.domain}.slack.com/`,
       team: team.name,
       user: team.bot.name,
-      team_id: team.id,
+      team_id: team.grant.organisation?.id ?? team.id,
+      ...(team.grant.organisation === undefined ? {} : { enterprise_id: team.grant.organisation.id }),
       user_id: team.bot.userId,
       bot_id: team.bot.botId,
       app_id: team.bot.appId,
-      is_enterprise_install: false,
+      is_enterprise_install: team.grant.organisation !== undefined,
     })),
 
     'apps.connections.open': method({ tier: 'tier3', token: 'app' }, z.looseObject({}), () => {

@@ -157,17 +157,23 @@ export class Admins {
   /** From now on the bot's token is refused with token_revoked. */
   revokeToken(teamId?: string): void {
     const team = this.teamOr(teamId);
-    team.tokenState = 'revoked';
-    const tokens = { oauth: [], bot: [team.bot.userId] };
-    this.parts.events.emit(team, { type: 'tokens_revoked', tokens, event_ts: this.parts.world.ids.ts() });
+    team.grant.state = 'revoked';
+    this.farewell('tokens_revoked', team.id);
   }
 
   /** Removes the app from the workspace; calls are refused with account_inactive. */
   uninstall(teamId?: string): void {
     const team = this.teamOr(teamId);
     this.revokeToken(team.id);
-    team.tokenState = 'inactive';
-    this.parts.events.emit(team, { type: 'app_uninstalled', event_ts: this.parts.world.ids.ts() });
+    team.grant.state = 'inactive';
+    this.farewell('app_uninstalled', team.id);
+  }
+
+  /** Sends only the event of an uninstallation, perhaps late or once more. */
+  farewell(type: 'tokens_revoked' | 'app_uninstalled', teamId?: string): void {
+    const team = this.teamOr(teamId);
+    const tokens = type === 'tokens_revoked' ? { tokens: { oauth: [], bot: [team.bot.userId] } } : {};
+    this.parts.events.emit(team, { type, ...tokens, event_ts: this.parts.world.ids.ts() });
   }
 
   /** @throws if there is no such person */

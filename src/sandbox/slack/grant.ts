@@ -1,0 +1,74 @@
+import type { Clock, Ids } from './ids.ts';
+
+/** An organisation (Enterprise Grid) that the app is installed in as a whole. */
+export interface Organisation {
+  id: string;
+  name: string;
+}
+
+/** What one installation of the app may do: of a workspace, or of a whole organisation. */
+export class Grant {
+  readonly organisation: Organisation | undefined;
+  state: 'live' | 'revoked' | 'inactive' = 'live';
+  readonly #ids: Ids;
+  readonly #clock: Clock;
+  readonly #id: string;
+  #token: string;
+  #refreshToken: string | undefined;
+  #lifeMs: number | undefined;
+  /** When each token ends that is good, or was (ms). */
+  readonly #ends = new Map<string, number>();
+
+  constructor(of: { ids: Ids; clock: Clock; id: string; organisation: Organisation | undefined }) {
+    this.#ids = of.ids;
+    this.#clock = of.clock;
+    this.#id = of.id;
+    this.organisation = of.organisation;
+    this.#token = this.#make(undefined);
+  }
+
+  get token(): string {
+    return this.#token;
+  }
+
+  get refreshToken(): string | undefined {
+    return this.#refreshToken;
+  }
+
+  /** Installs the app, perhaps anew: what was granted before is worth nothing any more. Tokens end after `lifeMs`. */
+  renew(lifeMs: number | undefined): void {
+    this.#lifeMs = lifeMs;
+    this.#ends.clear();
+    this.#token = this.#make(lifeMs);
+    this.state = 'live';
+  }
+
+  /** Another token in place of one that will end; false where this is not its refresh token. */
+  refresh(refreshToken: string): boolean {
+    if (this.state !== 'live' || refreshToken !== this.#refreshToken) return false;
+    this.#token = this.#make(this.#lifeMs);
+    return true;
+  }
+
+  holds(token: string): boolean {
+    return this.#ends.has(token);
+  }
+
+  isExpired(token: string): boolean {
+    return (this.#ends.get(token) ?? 0) <= this.#clock.now();
+  }
+
+  /** Seconds that the newest token has. */
+  get expiresIn(): number {
+    return Math.floor(((this.#ends.get(this.#token) ?? 0) - this.#clock.now()) / 1_000);
+  }
+
+  #make(lifeMs: number | undefined): string {
+    const secret = this.#ids.letters(16);
+    const token =
+      lifeMs !== undefined ? `xoxe.xoxb-1-${this.#id}-${secret}` : `xoxb-sandbox-${this.#id}-${secret}`;
+    this.#refreshToken = lifeMs !== undefined ? `xoxe-1-${this.#id}-${this.#ids.letters(24)}` : undefined;
+    this.#ends.set(token, lifeMs === undefined ? Number.POSITIVE_INFINITY : this.#clock.now() + lifeMs);
+    return token;
+  }
+}

@@ -1,0 +1,127 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { openScene } from './scene.ts';
+import { Tenants } from './tenants.ts';
+
+const organisation = { id: 'E1', name: 'The whole company' };
+const scene = await openScene({
+  oauth: true,
+  slack: {
+    retryScale: 0.01,
+    rotation: 3_600_000,
+    teams: [
+      { id: 'T1', name: 'One', installed: false },
+      { id: 'T2', name: 'Two', installed: false },
+      { id: 'T3', name: 'Three', installed: false, organisation },
+      { id: 'T4', name: 'Four', installed: false, organisation },
+    ],
+  },
+});
+const tenants = new Tenants(scene);
+const { slack } = scene;
+const store = () => scene.stage.bot.store;
+
+describe('installing the app', () => {
+  test('leads through Slack back to a workspace in which the bot answers', async () => {
+    const visit = await tenants.install('T1');
+    expect(visit.asked.origin).toBe(slack.url);
+    expect(visit.asked.searchParams.get('scope')).toContain('app_mentions:read');
+    expect(visit.back.href).toMatch(/^https:\/\/bot\.invalid\/slack\/oauth_redirect\?/);
+    expect([visit.status, visit.page]).toEqual([200, expect.stringContaining('is installed')]);
+    const place = tenants.place('T1');
+    expect(await tenants.answered(tenants.ask(place, 'What is one and one?'))).not.toBe('');
+  });
+
+  test('is refused where the state is missing, forged, of another browser, or used before', async () => {
+    const { back, cookie } = await tenants.install('T2', { cancel: 'yes' });
+    const code = () => slack.installCode('T2');
+    const state = back.searchParams.get('state') ?? '';
+    const at = (query: Record<string, string>) => `${back.pathname}?${new URLSearchParams(query)}`;
+    const forged = `${state.slice(0, -3)}AAA`;
+    const tries = [
+      tenants.fetch(at({ code: code() }), cookie),
+      tenants.fetch(at({ code: code(), state: forged }), `slack-app-oauth-state=${forged}`),
+      tenants.fetch(at({ code: code(), state })),
+    ];
+    for (const refused of await Promise.all(tries)) expect(refused.status).toBe(400);
+    const { back: good, cookie: its } = await tenants.install('T1');
+    const again = await tenants.fetch(at({ code: code(), state: good.searchParams.get('state') ?? '' }), its);
+    expect([again.status, await again.text()]).toEqual([400, expect.stringContaining('opened already')]);
+    expect(await store().installations.get('T2')).toBeUndefined();
+  });
+
+  test('leaves no token in the database that can be read', async () => {
+    const { rows } = await sql<{ row: string }>`
+      select installations::text as row from installations where workspace = 'T1'`.execute(store().db);
+    expect(rows).toHaveLength(1);
+    const { token, refreshToken = '' } = tenants.team('T1').grant;
+    expect(refreshToken).not.toBe('');
+    for (const secret of [token, refreshToken]) expect(rows[0]?.row).not.toContain(secret.slice(-12));
+  });
+
+  test('in an organisation is for all of its workspaces', async () => {
+    expect((await tenants.install('T3')).status).toBe(200);
+    for (const id of ['T3', 'T4']) {
+      const root = tenants.ask(tenants.place(id), 'Who are you?');
+      expect(await tenants.answered(root)).not.toBe('');
+    }
+    const rows = await store().db.selectFrom('workspaces').select(['workspace', 'installation']).execute();
+    expect(rows).toContainEqual({ workspace: 'T4', installation: 'E1' });
+  });
+
+  test('tokens that end soon are renewed by a start, and the bot goes on with them', async () => {
+    const before = tenants.team('T1').grant.token;
+    await scene.stage.restartBot();
+    expect(tenants.team('T1').grant.token).not.toBe(before);
+    const place = tenants.place('T1');
+    expect(await tenants.answered(tenants.ask(place, 'Still there?'))).not.toBe('');
+  });
+});
+
+describe('uninstalling the app', () => {
+  test('deletes the tokens at once, and a new installation goes on in the same thread', async () => {
+    await tenants.install('T2');
+    const place = tenants.place('T2');
+    const root = tenants.ask(place, 'Begin.');
+    await tenants.answered(root);
+    slack.uninstall('T2');
+    await scene.until('the tokens are gone', async () => {
+      const row = await store().installations.get('T2');
+      return row?.sealed === null && row.left_at !== null;
+    });
+    expect(await sealedOf('T1')).not.toBeNull();
+    await tenants.install('T2');
+    // What Slack says of the installation before comes late, and once more.
+    slack.farewell('app_uninstalled', 'T2');
+    slack.farewell('tokens_revoked', 'T2');
+    await slack.settled();
+    expect(await sealedOf('T2')).not.toBeNull();
+    await tenants.answered(tenants.ask(place, 'Go on.', root), root);
+    expect(scene.told('Begin').texts).toHaveLength(2);
+  });
+
+  test.each([['tokens_revoked' as const], ['app_uninstalled' as const]])(
+    'needs only %s to delete the tokens',
+    async (only) => {
+      await tenants.install('T2');
+      tenants.team('T2').grant.state = 'inactive';
+      slack.farewell(only, 'T2');
+      await scene.until('the tokens are gone', async () => (await sealedOf('T2')) === null);
+    },
+  );
+
+  test('of an organisation leaves all of its workspaces', async () => {
+    slack.uninstall('T4');
+    await scene.until('the tokens are gone', async () => (await sealedOf('E1')) === null);
+    const left = await store()
+      .db.selectFrom('workspaces')
+      .select('workspace')
+      .where('left_at', 'is not', null)
+      .execute();
+    expect(left.map(({ workspace }) => workspace)).toEqual(expect.arrayContaining(['T3', 'T4']));
+  });
+
+  async function sealedOf(workspace: string): Promise<string | null | undefined> {
+    return (await store().installations.get(workspace))?.sealed;
+  }
+});

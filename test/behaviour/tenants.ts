@@ -1,0 +1,81 @@
+import type { Channel, Message, Person, SlackWorkspace, Team } from '../../src/sandbox/slack/workspace.ts';
+import type { Scene } from './scene.ts';
+
+/** What a browser sees at the end of an installation. */
+export interface Visit {
+  status: number;
+  page: string;
+  /** Where the app sent the browser for Slack's question. */
+  asked: URL;
+  /** Where Slack sent it back to, with the code and the state. */
+  back: URL;
+  cookie: string;
+}
+
+/** Several workspaces on one stage, and browsers in which people install the app. */
+export class Tenants {
+  readonly scene: Scene;
+
+  constructor(scene: Scene) {
+    this.scene = scene;
+  }
+
+  get slack(): SlackWorkspace {
+    return this.scene.slack;
+  }
+
+  team(id: string): Team {
+    const found = this.slack.teams.find((team) => team.id === id);
+    if (found === undefined) throw new Error(`There is no workspace ${id}.`);
+    return found;
+  }
+
+  /** Somebody of a workspace installs the app; `more` is added to what Slack is asked. */
+  async install(teamId: string, more: Record<string, string> = {}): Promise<Visit> {
+    const first = await this.fetch('/slack/install');
+    const asked = new URL(first.headers.get('location') ?? '');
+    const cookie = (first.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    for (const [name, value] of Object.entries({ team: teamId, ...more }))
+      asked.searchParams.set(name, value);
+    const answer = await fetch(asked, { redirect: 'manual' });
+    const back = new URL(answer.headers.get('location') ?? '');
+    const last = await this.fetch(`${back.pathname}${back.search}`, cookie);
+    return { status: last.status, page: await last.text(), asked, back, cookie };
+  }
+
+  /** A browser opens a page of the bot's. */
+  async fetch(path: string, cookie = ''): Promise<Response> {
+    const url = `http://127.0.0.1:${this.scene.stage.bot.port}${path}`;
+    return fetch(url, { redirect: 'manual', headers: cookie === '' ? {} : { cookie } });
+  }
+
+  /** A person of a workspace, and a channel with everybody and the bot in it. */
+  place(teamId: string, more: { admin?: boolean } = {}): { person: Person; channel: Channel } {
+    const person = this.slack.createPerson({ name: `ann-${teamId}`.toLowerCase(), teamId, ...more });
+    return { person, channel: this.slack.createChannel({ name: 'lab', teamId }) };
+  }
+
+  /** The person mentions the bot. */
+  ask({ person, channel }: { person: Person; channel: Channel }, text: string, root?: Message): Message {
+    const mention = `<@${this.team(person.teamId).bot.userId}>`;
+    const thread = root === undefined ? {} : { thread: root.ts };
+    return this.slack.say({ person, channel, text: `${mention} ${text}`, ...thread });
+  }
+
+  /** Waits until a message is answered to its end; the answer is what the bot shows in its thread. */
+  async answered(message: Message, root = message): Promise<string> {
+    const key = { workspace: message.teamId, channel: message.channel, ts: message.ts };
+    await this.scene.until(`the turn of "${message.text}" finishes`, async () => {
+      const turn = await this.scene.stage.bot.store.turns.ofMessage(key);
+      return turn?.finished_at != null;
+    });
+    return this.shown(root);
+  }
+
+  /** What the bot shows in a thread. */
+  shown(root: Message): string {
+    const bot = this.team(root.teamId).bot.userId;
+    const replies = this.slack.thread(root.channel, root.ts).filter(({ user }) => user === bot);
+    return replies.map((message) => this.slack.shown(message)).join('\n\n');
+  }
+}

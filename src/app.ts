@@ -8,10 +8,10 @@ import {
   transportOf,
 } from './app/from-settings.ts';
 import type { Config } from './config.ts';
+import { listenToAccounts } from './listen/accounts.ts';
 import { listenToChannelSettings } from './listen/channel-settings.ts';
 import { type CommandHandlers, listenToCommands, startingHandlers } from './listen/commands.ts';
 import { listenToControls, type Telling } from './listen/controls.ts';
-import { listenToAccounts } from './listen/accounts.ts';
 import { Intake, type IntakeParts } from './listen/intake.ts';
 import { listenToShortcuts, type TellingDirectly } from './listen/shortcuts.ts';
 import { SlackApp } from './listen/slack-app.ts';

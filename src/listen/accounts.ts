@@ -49,8 +49,8 @@ export function listenToAccounts(app: App, home: AccountHome, log: Logger): void
     }
     const { values } = form.view.state;
     const credentials = {
-      baseUrl: valueOf(values, accountFields.address),
-      apiKey: valueOf(values, accountFields.key),
+      baseUrl: inputOf(values, accountFields.address),
+      apiKey: inputOf(values, accountFields.key),
     };
     await ack({ response_action: 'update', view: home.trying() });
     go(home.set(visitor, form.view.id, credentials));
@@ -66,6 +66,6 @@ function visitorOf(press: {
   return workspace === undefined ? undefined : { workspace, person: press.user.id };
 }
 
-function valueOf(values: z.output<typeof typed>, id: string): string {
+function inputOf(values: z.output<typeof typed>, id: string): string {
   return values[id]?.[id]?.value ?? '';
 }

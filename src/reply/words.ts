@@ -566,7 +566,8 @@ export const account = {
   heading: 'Account at the agent service',
   own: (host: string, person: string, date: string) =>
     `This workspace uses its own account at \`${host}\`, set by <@${person}> on ${date}.`,
-  shared: 'This workspace uses the account of whoever runs this app. An account of its own can take its place.',
+  shared:
+    'This workspace uses the account of whoever runs this app. An account of its own can take its place.',
   none: 'This workspace has no account yet, so the agent cannot answer here.',
   set: 'Set account',
   change: 'Change account',
@@ -590,9 +591,11 @@ export const account = {
   doneSame: 'The new key works, and belongs to the same account: conversations go on.',
   refused: {
     not_admin: 'Only admins and owners of this workspace can set its account.',
-    bad_address: 'This address cannot be used: it must be https, at a public address, without a user or a query. Nothing was changed.',
+    bad_address:
+      'This address cannot be used: it must be https, at a public address, without a user or a query. Nothing was changed.',
     bad_key: 'The service does not accept this key. Nothing was changed.',
-    no_service: 'At this address answers something else than the agent service: check it, with its version at the end. Nothing was changed.',
+    no_service:
+      'At this address answers something else than the agent service: check it, with its version at the end. Nothing was changed.',
     unreachable: 'Nothing answers at this address. Nothing was changed.',
     failed: 'This did not work; please try again in a moment. Nothing was changed.',
   },

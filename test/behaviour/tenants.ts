@@ -1,3 +1,4 @@
+import { accountSection, type ShownAccount } from '../../src/reply/views/account-view.ts';
 import type { Channel, Message, Person, SlackWorkspace, Team } from '../../src/sandbox/slack/workspace.ts';
 import type { Scene } from './scene.ts';
 
@@ -77,5 +78,48 @@ export class Tenants {
     const bot = this.team(root.teamId).bot.userId;
     const replies = this.slack.thread(root.channel, root.ts).filter(({ user }) => user === bot);
     return replies.map((message) => this.slack.shown(message)).join('\n\n');
+  }
+
+  /** Shows a person the account's part of the Home tab, as the bot does for admins. */
+  async showHome(person: Person, account: ShownAccount = { kind: 'none' }): Promise<void> {
+    const view = { type: 'home', blocks: accountSection(account) };
+    const answer = await fetch(`${this.slack.apiUrl}views.publish`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${this.team(person.teamId).grant.token}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ user_id: person.id, view }),
+    });
+    if (!(await answer.text()).includes('"ok":true')) throw new Error('The Home tab could not be shown.');
+  }
+
+  /** What a person's modal says. */
+  modal(person: Person): string {
+    return JSON.stringify(this.slack.modal(person)?.blocks ?? '');
+  }
+
+  /** A person opens the form of the account; the answer is what the modal says then. */
+  async openForm(person: Person): Promise<string> {
+    await this.showHome(person);
+    await this.slack.click({ person, view: 'home', actionId: 'account_set' });
+    await this.scene.until('the form is there', () => {
+      const said = this.modal(person);
+      return said !== '""' && !said.includes('One moment');
+    });
+    return this.modal(person);
+  }
+
+  /** A person sets the workspace's account in the form; the answer is what the modal says of it. */
+  async setAccount(person: Person, address: string, key: string): Promise<string> {
+    await this.openForm(person);
+    await this.slack.submitView(person, { account_address: address, account_key: key });
+    await this.scene.until('the account was tried', () => {
+      const said = this.modal(person);
+      return !said.includes('being tried') && !said.includes('account_address');
+    });
+    const said = this.modal(person);
+    await this.slack.closeView(person);
+    return said;
   }
 }

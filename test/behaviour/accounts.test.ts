@@ -1,0 +1,95 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import * as words from '../../src/reply/words.ts';
+import { openScene } from './scene.ts';
+import { Tenants } from './tenants.ts';
+
+const scene = await openScene({
+  oauth: true,
+  slack: {
+    teams: [
+      { id: 'T1', name: 'One' },
+      { id: 'T2', name: 'Two' },
+    ],
+  },
+  agent: { apiKeys: { 'key-of-one': 'one', 'new-key-of-one': 'one', 'key-of-two': 'two' } },
+  settings: { AGENT_BASE_URL: '', AGENT_API_KEY: '' },
+});
+const tenants = new Tenants(scene);
+await tenants.install('T1');
+await tenants.install('T2');
+const boss = scene.slack.createPerson({ name: 'boss', teamId: 'T1', admin: true });
+const place = tenants.place('T1');
+const { url: address } = scene.agent;
+const current = () => scene.stage.bot.store.accounts.current('T1');
+
+describe("a workspace's account", () => {
+  test('is missing at first, and the thread says who can set it', async () => {
+    expect(await tenants.answered(tenants.ask(place, 'Anybody there?'))).toContain(words.noAccount);
+  });
+
+  test('is for admins to set, and for nobody else', async () => {
+    expect(await tenants.openForm(place.person)).toContain(words.account.refused.not_admin);
+    expect(tenants.modal(place.person)).not.toContain('account_key');
+    expect(await current()).toBeUndefined();
+  });
+
+  test.each([
+    ['a wrong key', address, 'nobodys-key', words.account.refused.bad_key],
+    ['a private address', 'https://10.0.0.1/v1', 'key-of-one', words.account.refused.bad_address],
+    ['an address with a query', `${address}?x=1`, 'key-of-one', words.account.refused.bad_address],
+    ['the address of another service', scene.slack.url, 'key-of-one', words.account.refused.no_service],
+    ['an address that nobody answers at', 'http://127.0.0.1:9/v1', 'k', words.account.refused.unreachable],
+  ])('is not kept with %s', async (_what, base, key, said) => {
+    expect(await tenants.setAccount(boss, base, key)).toContain(said);
+    expect(await current()).toBeUndefined();
+  });
+
+  test('is kept when it works, sealed, and used from then on', async () => {
+    expect(await tenants.setAccount(boss, address, 'key-of-one')).toContain(words.account.done);
+    await tenants.answered(tenants.ask(place, 'First question'));
+    expect(scene.told('First question').texts).toHaveLength(1);
+    const { rows } = await sql<{ row: string }>`select accounts::text as row from accounts`.execute(
+      scene.stage.bot.store.db,
+    );
+    expect(rows.map(({ row }) => row).join()).not.toContain('key-of-one');
+    expect(await tenants.openForm(boss)).not.toContain('key-of-one');
+    await scene.slack.closeView(boss);
+  });
+
+  test('goes on with a new key of the same account, and its threads too', async () => {
+    const root = tenants.ask(place, 'Second question');
+    await tenants.answered(root);
+    const before = await current();
+    expect(await tenants.setAccount(boss, address, 'new-key-of-one')).toContain(words.account.doneSame);
+    expect((await current())?.account).toBe(before?.account);
+    await tenants.answered(tenants.ask(place, 'and more', root), root);
+    expect(scene.told('Second question').texts).toHaveLength(2);
+  });
+
+  test('of another owner gets a new project, and old threads say why they cannot go on', async () => {
+    const root = tenants.ask(place, 'Third question');
+    await tenants.answered(root);
+    const projects = scene.agent.projects.length;
+    expect(await tenants.setAccount(boss, address, 'key-of-two')).toContain(words.account.done);
+    expect(await tenants.answered(tenants.ask(place, 'go on', root), root)).toContain(words.accountChanged);
+    expect(scene.told('Third question').texts).toHaveLength(1);
+    await tenants.answered(tenants.ask(place, 'Fourth question'));
+    expect(scene.told('Fourth question').texts).toHaveLength(1);
+    expect(scene.agent.projects.length).toBe(projects + 1);
+    const kept = await scene.stage.bot.store.db
+      .selectFrom('projects')
+      .select('account')
+      .where('channel', '=', place.channel.id)
+      .execute();
+    expect(new Set(kept.map(({ account }) => account)).size).toBe(2);
+  });
+
+  test('is removed by an admin, and then missing again', async () => {
+    await tenants.showHome(boss, { kind: 'own', host: 'x', setBy: boss.id, setAt: new Date() });
+    await scene.slack.click({ person: boss, view: 'home', actionId: 'account_remove' });
+    await scene.until('it is removed', async () => (await current()) === undefined);
+    expect(await tenants.answered(tenants.ask(place, 'Fifth question'))).toContain(words.noAccount);
+    expect(await tenants.answered(tenants.ask(tenants.place('T2'), 'Here?'))).toContain(words.noAccount);
+  });
+});

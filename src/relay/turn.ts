@@ -75,6 +75,7 @@ export class TurnRun {
       if (!hasNoPlace(error)) return await this.#endEarly(error);
       this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the reply has no place in Slack any more');
       await leaveThread(this.#parts, this.#workspace, this.#turn, this.#lease);
+      await this.#closeMessage();
       await this.#close('abandoned');
     } finally {
       await this.#reply.close();
@@ -284,7 +285,6 @@ export class TurnRun {
     if (end.outcome === 'refused' || end.outcome === 'abandoned') {
       log.error({ err: error, turn: this.#turn.id }, 'turn ended by an error');
     }
-    const key = { workspace: this.#turn.workspace, channel: this.#turn.channel, ts: this.#turn.message_ts };
     if (end.sentence === null) {
       await this.#patiently(() => this.#reply.remove());
     } else {
@@ -293,12 +293,18 @@ export class TurnRun {
       await this.#settleReply();
       await this.#reply.tidy();
     }
-    const message = await store.messages.get(key);
-    if (message?.state === 'waiting' || message?.state === 'sending')
-      await store.messages.setState(key, 'closed');
+    await this.#closeMessage();
     const thread = await this.#thread();
     if (end.outcome === 'helped' && thread.task_id === null) await store.threads.rest(thread);
     await this.#close(end.outcome);
+  }
+
+  /** The turn's message is not sent any more. */
+  async #closeMessage(): Promise<void> {
+    const { messages } = this.#parts.store;
+    const key = { workspace: this.#turn.workspace, channel: this.#turn.channel, ts: this.#turn.message_ts };
+    const message = await messages.get(key);
+    if (message?.state === 'waiting' || message?.state === 'sending') await messages.setState(key, 'closed');
   }
 
   async #close(outcome: TurnOutcome): Promise<void> {

@@ -47,6 +47,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     db,
   );
   await sql`create index accounts_version on accounts (version)`.execute(db);
+  // As in every other table, the workspace stands in the key.
+  await sql`alter table turns drop constraint turns_pkey, add primary key (workspace, id)`.execute(db);
   // Of who begins to install nothing is known yet, so it carries no workspace.
   await sql`
     create table spent_states (

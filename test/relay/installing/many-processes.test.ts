@@ -1,0 +1,258 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { rotateKey } from '../../../src/operate/rotate-key.ts';
+import type { Workspace } from '../../../src/relay/context.ts';
+import { Departures } from '../../../src/relay/installing/departures.ts';
+import { InstalledWorkspaces } from '../../../src/relay/installing/installed-workspaces.ts';
+import { TokenRotation } from '../../../src/relay/installing/rotation.ts';
+import { openTokens, sealTokens } from '../../../src/relay/installing/tokens.ts';
+import type { Installation } from '../../../src/slack/client.ts';
+import { Unauthorized } from '../../../src/slack/errors.ts';
+import { Keyring } from '../../../src/store/keyring.ts';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase, silent } from '../../store/postgres.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const keyring = new Keyring(['k'.repeat(32)]);
+const hour = 3_600_000;
+let workspaces = 0;
+let id = '';
+
+beforeEach(async () => {
+  workspaces += 1;
+  id = `T${workspaces}`;
+  await install();
+});
+
+async function install(token = `xoxb-${id}`, expiresAt: Date | null = null): Promise<void> {
+  const tokens = { bot: { token, refreshToken: `refresh-${token}` }, user: { id: 'U9', token: 'xoxp-nine' } };
+  await store.installations.put({
+    workspace: id,
+    enterprise: null,
+    organisation: false,
+    name: 'One',
+    bot_user: 'U1',
+    bot_id: 'B1',
+    expires_at: expiresAt,
+    sealed: sealTokens(keyring, id, tokens),
+  });
+}
+
+/** What one process knows; the calls in a workspace are only its token and whether it is left. */
+async function process(ring = keyring) {
+  const built = new Map<string, { installation: Installation; gone: AbortSignal }>();
+  const gate = { enter() {}, refused() {}, accepted() {}, refusedSince: undefined };
+  const installed = new InstalledWorkspaces({
+    store,
+    keyring: ring,
+    gateOf: () => gate,
+    build: (installation, _gate, gone) => {
+      built.set(installation.workspace, { installation, gone });
+      return { id: installation.workspace } as Workspace;
+    },
+    log: silent,
+  });
+  await installed.refresh(true);
+  const use = () => {
+    installed.workspace(id);
+    return built.get(id);
+  };
+  return { installed, use };
+}
+
+describe('processes that share installations', () => {
+  test('notice what another one has written: a new token, an end, and a new beginning', async () => {
+    const { installed, use } = await process();
+    const first = use();
+    expect(first?.installation.token).toBe(`xoxb-${id}`);
+    await install('xoxb-renewed');
+    await installed.refresh();
+    expect(first?.installation.token).toBe('xoxb-renewed');
+    expect(first?.gone.aborted).toBe(false);
+    await store.installations.leave(id);
+    await installed.refresh();
+    expect(installed.workspace(id)).toBeUndefined();
+    expect(first?.gone.aborted).toBe(true);
+    expect(() => first?.installation.token).toThrow(Unauthorized);
+    await install('xoxb-again');
+    expect(await installed.find({ workspace: id })).toMatchObject({ id });
+    expect(use()?.installation.token).toBe('xoxb-again');
+  });
+
+  test('notice a workspace of which everything was forgotten', async () => {
+    const { installed, use } = await process();
+    use();
+    await store.oblivion.workspace(id);
+    await installed.refresh(true);
+    expect(installed.workspace(id)).toBeUndefined();
+  });
+
+  test('find a workspace that was installed a moment ago, and one of an organisation as it is met', async () => {
+    const { installed } = await process();
+    await install();
+    expect(await installed.find({ workspace: id })).toMatchObject({ id });
+    expect(await installed.find({ workspace: 'T900' })).toBeUndefined();
+    const tokens = { bot: { token: 'xoxb-all' } };
+    await store.installations.put({
+      workspace: 'E1',
+      enterprise: 'E1',
+      organisation: true,
+      name: 'All',
+      bot_user: 'U2',
+      bot_id: 'B2',
+      expires_at: null,
+      sealed: sealTokens(keyring, 'E1', tokens),
+    });
+    expect(await installed.find({ workspace: 'T900' })).toBeUndefined();
+    expect(await installed.find({ workspace: 'T900', organisation: 'E1' })).toMatchObject({ id: 'T900' });
+    const authorization = await installed.authorization({ workspace: 'T900' });
+    expect(authorization).toMatchObject({ botToken: 'xoxb-all', botUserId: 'U2', teamId: 'T900' });
+    await store.installations.withdraw('E1', ['T900']);
+    await installed.refresh();
+    expect(installed.workspace('T900')).toBeUndefined();
+  });
+
+  test('pass a workspace over whose tokens were sealed under a key that is not there', async () => {
+    const { installed } = await process(new Keyring(['x'.repeat(32)]));
+    expect(installed.ids()).toEqual([]);
+  });
+});
+
+describe('tokens that end', () => {
+  test('are renewed once, by one of several processes, before they end', async () => {
+    await install('xoxb-short', new Date(Date.now() + hour));
+    const asked: string[] = [];
+    const rotations = [1, 2, 3, 4].map(
+      (n) =>
+        new TokenRotation({
+          store,
+          keyring,
+          renew: async (refreshToken) => {
+            asked.push(refreshToken);
+            await new Promise((resolve) => setTimeout(resolve, 50));
+            return {
+              token: `xoxb-by-${n}`,
+              refreshToken: 'next',
+              expiresAt: new Date(Date.now() + 12 * hour),
+            };
+          },
+          onRenewed: async () => undefined,
+          log: silent,
+        }),
+    );
+    await Promise.all(rotations.map((rotation) => rotation.once()));
+    for (const rotation of rotations) await rotation.once();
+    expect(asked).toEqual(['refresh-xoxb-short']);
+    const row = await store.installations.get(id);
+    const { bot, user } = openTokens(keyring, id, row?.sealed ?? '');
+    expect(bot).toMatchObject({ token: expect.stringMatching(/^xoxb-by-\d$/), refreshToken: 'next' });
+    expect(user?.token).toBe('xoxp-nine');
+  });
+
+  test('stay as they are where Slack refuses, and are tried again', async () => {
+    await install('xoxb-short', new Date(Date.now() + hour));
+    let tries = 0;
+    const renew = async () => {
+      tries += 1;
+      if (tries === 1) throw new Error('invalid_refresh_token');
+      return { token: 'xoxb-second', refreshToken: 'next', expiresAt: new Date(Date.now() + 12 * hour) };
+    };
+    const rotation = new TokenRotation({
+      store,
+      keyring,
+      renew,
+      onRenewed: async () => undefined,
+      log: silent,
+    });
+    await rotation.once();
+    expect(await tokenOf(id)).toBe('xoxb-short');
+    await rotation.once();
+    expect(await tokenOf(id)).toBe('xoxb-second');
+  });
+});
+
+describe('the end of an installation', () => {
+  const departures = (alive: boolean | Error) =>
+    new Departures({
+      store,
+      keyring,
+      isAlive: async () => {
+        if (alive instanceof Error) throw alive;
+        return alive;
+      },
+      onLeft: async () => undefined,
+      log: silent,
+    });
+  const uninstalled = (at = new Date()) =>
+    ({ kind: 'uninstalled', workspace: id, organisation: undefined, at }) as const;
+
+  test('deletes the tokens, whatever came before it', async () => {
+    const revoked = { ...uninstalled(), kind: 'revoked', people: [], bots: ['U1'] } as const;
+    await departures(false).accept(revoked);
+    await departures(false).accept(uninstalled());
+    expect((await store.installations.get(id))?.sealed).toBeNull();
+  });
+
+  test('is believed without a question when it comes long after the installation', async () => {
+    await departures(new Error('Slack is away')).accept(uninstalled(new Date(Date.now() + hour)));
+    expect((await store.installations.get(id))?.sealed).toBeNull();
+  });
+
+  test('says nothing about an installation that came after it', async () => {
+    await departures(true).accept(uninstalled());
+    expect(await tokenOf(id)).toBe(`xoxb-${id}`);
+  });
+
+  test('is to be sent again where Slack cannot be asked', async () => {
+    await expect(departures(new Error('Slack is away')).accept(uninstalled())).rejects.toThrow('away');
+    expect(await tokenOf(id)).toBe(`xoxb-${id}`);
+  });
+
+  test("of a person's token leaves the bot's", async () => {
+    const revoked = { ...uninstalled(), kind: 'revoked', people: ['U9'], bots: [] } as const;
+    await departures(false).accept(revoked);
+    const row = await store.installations.get(id);
+    expect(openTokens(keyring, id, row?.sealed ?? '')).toEqual({
+      bot: { token: `xoxb-${id}`, refreshToken: `refresh-xoxb-${id}` },
+    });
+  });
+
+  test('leaves nothing of the workspace after its days', async () => {
+    await store.installations.leave(id);
+    const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
+    await store.retention.sweep(keep);
+    expect(await store.installations.get(id)).toBeDefined();
+    const long = new Date(Date.now() - 31 * 24 * hour);
+    for (const table of ['installations', 'workspaces'] as const)
+      await kysely.updateTable(table).set({ left_at: long }).where('workspace', '=', id).execute();
+    await store.retention.sweep(keep);
+    expect(await store.installations.get(id)).toBeUndefined();
+  });
+});
+
+describe('a changed SECRET_KEY', () => {
+  test('has everything sealed anew, after which the old one can go', async () => {
+    await store.accounts.put({
+      workspace: id,
+      account: 'a1',
+      base_url: 'https://agent.example/v1',
+      set_by: 'U9',
+      sealed: keyring.seal('an api key', ['accounts', id, 'a1']),
+    });
+    const fresh = 'n'.repeat(32);
+    const { resealed, left } = await rotateKey(store, new Keyring([fresh, 'k'.repeat(32)]));
+    expect(resealed).toBeGreaterThanOrEqual(2);
+    expect(left).toBe(0);
+    const alone = new Keyring([fresh]);
+    const row = await store.installations.get(id);
+    expect(openTokens(alone, id, row?.sealed ?? '').bot.token).toBe(`xoxb-${id}`);
+    const account = await store.accounts.get({ workspace: id, account: 'a1' });
+    expect(alone.open(account?.sealed ?? '', ['accounts', id, 'a1'])).toBe('an api key');
+    expect(await rotateKey(store, new Keyring([fresh, 'k'.repeat(32)]))).toEqual({ resealed: 0, left: 0 });
+  });
+});
+
+async function tokenOf(workspace: string): Promise<string> {
+  const row = await store.installations.get(workspace);
+  return openTokens(keyring, workspace, row?.sealed ?? '').bot.token;
+}

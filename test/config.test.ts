@@ -47,6 +47,39 @@ describe('settings', () => {
     expect(said).toContain('SLACK_SIGNING_SECRET is missing');
   });
 
+  const { SLACK_BOT_TOKEN: _token, ...rest } = whole;
+  const many = {
+    ...rest,
+    SLACK_CLIENT_ID: '1.2',
+    SLACK_CLIENT_SECRET: 's',
+    PUBLIC_URL: 'https://bot.example',
+    SECRET_KEY: 'k'.repeat(32),
+  };
+
+  test('many workspaces need the credentials of the app, an address and a key, but no token', () => {
+    expect(readConfig(many).SLACK_BOT_TOKEN).toBeUndefined();
+    for (const name of ['SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET', 'PUBLIC_URL', 'SECRET_KEY'])
+      expect(complaint({ ...many, [name]: undefined })).toContain(`${name} is missing`);
+    expect(complaint({ ...many, SLACK_BOT_TOKEN: 'xoxb-1' })).toContain('Leave the token out');
+  });
+
+  test('the account at the service may be left to workspaces, where a key encrypts theirs', () => {
+    const { AGENT_BASE_URL: _url, AGENT_API_KEY: _key, ...own } = many;
+    expect(readConfig(own).AGENT_API_KEY).toBeUndefined();
+    expect(complaint({ ...own, AGENT_API_KEY: 'key' })).toContain('AGENT_BASE_URL is missing');
+    expect(complaint({ ...own, SLACK_CLIENT_ID: undefined, SECRET_KEY: undefined })).toContain(
+      'AGENT_API_KEY is missing',
+    );
+  });
+
+  test('a key may stand beside the one before it, and both are secrets', () => {
+    const [fresh, old] = ['n'.repeat(32), 'o'.repeat(32)];
+    const config = readConfig({ ...many, SECRET_KEY: `${fresh}, ${old}` });
+    expect(config.SECRET_KEY).toEqual([fresh, old]);
+    expect(secretsOf(config)).toEqual(expect.arrayContaining([fresh, old, 's']));
+    expect(complaint({ ...many, SECRET_KEY: `${fresh},short` })).toContain('SECRET_KEY is not usable');
+  });
+
   test.each([
     ['SLACK_BOT_TOKEN', 'xoxp-a-person'],
     ['AGENT_BASE_URL', 'agent.example'],

@@ -61,6 +61,9 @@ type Manifest = z.infer<typeof manifest>;
 /** The events that the app listens to, and the scopes that Slack asks for to send them from all places. */
 const events: Readonly<Record<string, readonly string[]>> = {
   app_mention: ['app_mentions:read'],
+  app_uninstalled: [],
+  team_access_revoked: [],
+  tokens_revoked: [],
   'message.channels': ['channels:history'],
   'message.groups': ['groups:history'],
   'message.im': ['im:history'],
@@ -82,6 +85,7 @@ const methods: Readonly<Record<string, readonly string[]>> = {
   'conversations.members': ['channels:read', 'groups:read'],
   'conversations.open': ['im:write'],
   'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
+  'oauth.v2.access': [],
   'files.completeUploadExternal': ['files:write'],
   'files.getUploadURLExternal': ['files:write'],
   'files.info': ['files:read'],

@@ -14,7 +14,7 @@ export interface InstallStatesParts {
   /** What every installation asks for. */
   options: InstallURLOptions;
   /** Uses a state up; false where it was used before. */
-  spend(state: string): Promise<boolean>;
+  spend: (state: string) => Promise<boolean>;
   now?: () => number;
 }
 

@@ -23,9 +23,9 @@ export interface InstallingParts {
   /** They sign the states; the first is for new ones. */
   secretKeys: readonly string[];
   /** Uses a state up; false where it was used before. */
-  spend(state: string): Promise<boolean>;
+  spend: (state: string) => Promise<boolean>;
   /** Writes an installation down. */
-  installed(granted: Granted): Promise<void>;
+  installed: (granted: Granted) => Promise<void>;
 }
 
 type Options = ConstructorParameters<typeof HTTPReceiver>[0];

@@ -83,5 +83,5 @@ export interface RelayParts {
   /** The client of a service account. Throws AccountGone (an AgentNotFoundError) where it was replaced for good. */
   agent(account: string): AgentClient;
   /** The account that a workspace's new threads go to. */
-  accountOf(workspace: string): string;
+  accountOf: (workspace: string) => string;
 }

@@ -28,9 +28,9 @@ export interface RunnerParts {
   parts: RelayParts;
   marks: Marks;
   /** The read rate of a service account. */
-  rateOf(account: string): ReadRate;
+  rateOf: (account: string) => ReadRate;
   /** A workspace that this process may not know yet; undefined where the bot is not installed. */
-  find(workspace: string): Promise<Workspace | undefined>;
+  find: (workspace: string) => Promise<Workspace | undefined>;
 }
 
 /** Does a thread's work: one turn for each job. */

@@ -241,10 +241,11 @@ export class Messages {
     return this.#db
       .selectFrom(waiting.union(open).as('busy'))
       .selectAll()
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('workspaces')
+      .where((where) =>
+        where.not(
+          where.exists(
+            where
+              .selectFrom('workspaces')
               .whereRef('workspaces.workspace', '=', 'busy.workspace')
               .where('left_at', 'is not', null),
           ),

@@ -36,7 +36,7 @@ describe('installing the app', () => {
     const { back, cookie } = await tenants.install('T2', { cancel: 'yes' });
     const code = () => slack.installCode('T2');
     const state = back.searchParams.get('state') ?? '';
-    const at = (query: Record<string, string>) => `${back.pathname}?${new URLSearchParams(query)}`;
+    const at = (query: Record<string, string>) => `${back.pathname}?${new URLSearchParams(query).toString()}`;
     const forged = `${state.slice(0, -3)}AAA`;
     const tries = [
       tenants.fetch(at({ code: code() }), cookie),
@@ -107,6 +107,7 @@ describe('uninstalling the app', () => {
       tenants.team('T2').grant.state = 'inactive';
       slack.farewell(only, 'T2');
       await scene.until('the tokens are gone', async () => (await sealedOf('T2')) === null);
+      expect(await sealedOf('T1')).not.toBeNull();
     },
   );
 

@@ -59,6 +59,24 @@ describe('the doctor', () => {
       expect(lines.join()).not.toContain(secret);
   });
 
+  test('looks at the credentials of the app where many workspaces install it', async () => {
+    const environment = {
+      ...bySocket,
+      SLACK_BOT_TOKEN: '',
+      SLACK_CLIENT_ID: stage.slack.clientId,
+      SLACK_CLIENT_SECRET: stage.slack.clientSecret,
+      SECRET_KEY: 'k'.repeat(32),
+      PUBLIC_URL: 'https://bot.example',
+      AGENT_BASE_URL: '',
+      AGENT_API_KEY: '',
+    };
+    const { well, amiss, lines } = await doctor(environment);
+    expect([well, amiss]).toEqual([true, '']);
+    expect(lines.join()).toContain('https://bot.example/slack/install');
+    const wrong = await doctor({ ...environment, SLACK_CLIENT_SECRET: 'wrong' });
+    expect(wrong.amiss).toMatch(/SLACK_CLIENT_SECRET/);
+  });
+
   const nobody = 'http://127.0.0.1:9';
   test.each<[string, Record<string, string>, RegExp]>([
     ['a setting is missing', { ...bySocket, AGENT_API_KEY: '' }, /AGENT_API_KEY is missing/],

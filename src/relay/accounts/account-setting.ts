@@ -18,9 +18,9 @@ export interface SettingParts extends Pick<RelayParts, 'workspace'> {
   shared: boolean;
   options: Pick<ServiceOptions, 'dialect' | 'allowedHosts'>;
   /** Hears of each key, so that no log shows it. */
-  onSecret(secret: string): void;
+  onSecret: (secret: string) => void;
   /** Hears when an account was set or removed. */
-  onSet(): Promise<void>;
+  onSet: () => Promise<void>;
   log: Logger;
 }
 

@@ -17,9 +17,9 @@ export interface AccountsParts {
   shared: Credentials | undefined;
   options: ServiceOptions;
   /** A gate for the account of a workspace, or of the settings. */
-  gateOf(workspace: string | undefined): KeyGate;
+  gateOf: (workspace: string | undefined) => KeyGate;
   /** Hears of each key, so that no log shows it. */
-  onSecret(secret: string): void;
+  onSecret: (secret: string) => void;
   log: Logger;
 }
 

@@ -25,9 +25,9 @@ export interface DeparturesParts {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
   /** Asks Slack whether a bot's token is good. Throws where Slack cannot be asked. */
-  isAlive(token: string): Promise<boolean>;
+  isAlive: (token: string) => Promise<boolean>;
   /** Hears when something has changed. */
-  onLeft(): Promise<void>;
+  onLeft: () => Promise<void>;
   log: Logger;
 }
 

@@ -14,9 +14,9 @@ export interface InstalledParts {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
   /** Stops calls with a token that was refused. */
-  gateOf(installation: string): ObservedGate;
+  gateOf: (installation: string) => ObservedGate;
   /** Builds the calls of a workspace; `gone` tells when it is left. */
-  build(installation: Installation, gate: ObservedGate, gone: AbortSignal): Workspace;
+  build: (installation: Installation, gate: ObservedGate, gone: AbortSignal) => Workspace;
   log: Logger;
 }
 

@@ -15,7 +15,7 @@ export interface TokenSources {
   oauth: { clientId: string; clientSecret: string; keyring: Keyring } | undefined;
   calls: WorkspaceOptions;
   /** A gate for the token of a workspace, or of the settings. */
-  gateOf(workspace: string | undefined): ObservedGate;
+  gateOf: (workspace: string | undefined) => ObservedGate;
 }
 
 /** The workspaces in which the bot is installed; `tenancy` where they are many. Throws StoreError. */

@@ -14,9 +14,9 @@ export interface RotationParts {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
   /** Asks Slack; throws a SlackError. */
-  renew(refreshToken: string): Promise<RenewedToken>;
+  renew: (refreshToken: string) => Promise<RenewedToken>;
   /** Hears when tokens were renewed. */
-  onRenewed(): Promise<void>;
+  onRenewed: () => Promise<void>;
   log: Logger;
 }
 

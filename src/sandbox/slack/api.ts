@@ -156,8 +156,9 @@ export class Api {
   #teamOf(token: string, args: Fields = {}): Team | undefined {
     const teams = [...this.#world.teams.values()].filter(({ grant }) => grant.holds(token));
     if (teams.length < 2) return teams[0];
-    const place = String(args.channel ?? args.channel_id ?? '');
-    const person = String(args.user ?? args.user_id ?? '');
+    const named = (...values: unknown[]) => values.find((value) => typeof value === 'string') ?? '';
+    const place = named(args.channel, args.channel_id);
+    const person = named(args.user, args.user_id);
     return (
       teams.find(({ id }) => id === args.team_id) ??
       teams.find(({ channels }) => channels.has(place)) ??

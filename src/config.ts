@@ -8,6 +8,8 @@ interface Note {
   /** Where to get it. */
   where?: string;
   secret?: true;
+  /** Required but in the case that `what` names. */
+  required?: true;
 }
 
 const notes = new Map<string, Note>();
@@ -42,6 +44,7 @@ const settingsSchema = z.object({
     what: 'Bot token of the one workspace, begins with xoxb-; for many workspaces, SLACK_CLIENT_ID takes its place',
     where: 'api.slack.com/apps, your app, "OAuth & Permissions", after "Install to Workspace"',
     secret: true,
+    required: true,
   }),
   SLACK_APP_TOKEN: setting('SLACK_APP_TOKEN', z.string().startsWith('xapp-').optional(), {
     what: 'App-level token with connections:write, begins with xapp-; set: events come by Socket Mode',
@@ -77,11 +80,13 @@ const settingsSchema = z.object({
   AGENT_BASE_URL: setting('AGENT_BASE_URL', z.url().optional(), {
     what: 'Base address of the Agent Task Service, with its version (…/v1); may be left out with AGENT_API_KEY where each workspace sets its own (SECRET_KEY)',
     where: 'the account page of the service, or your contact there',
+    required: true,
   }),
   AGENT_API_KEY: setting('AGENT_API_KEY', z.string().min(1).optional(), {
     what: 'API key of the Agent Task Service, for all workspaces that set none of their own',
     where: 'the account page of the service, or your contact there',
     secret: true,
+    required: true,
   }),
   PRIVATE_HOSTS: setting('PRIVATE_HOSTS', hostList, {
     what: "Hosts (names or addresses, separated by commas) that may lie in a private network or speak plain http: the service's and those of its links; all others must be public and https",
@@ -293,7 +298,7 @@ export function settingRows(): { name: string; fallback: string; what: string; s
     const note = notes.get(name);
     return {
       name,
-      fallback: optional ? value : 'required',
+      fallback: optional && note?.required !== true ? value : 'required',
       what: note?.what ?? '',
       secret: note?.secret === true,
     };

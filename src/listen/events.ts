@@ -74,7 +74,9 @@ export function readEnvelope(body: unknown): Envelope | undefined {
   if (!envelope.success) return undefined;
   const { authorizations, context_team_id, team_id, enterprise_id, event } = envelope.data;
   const authorization = authorizations?.[0];
-  const workspace = authorization?.team_id ?? context_team_id ?? team_id;
+  // Where the whole organisation (`E…`) is named, the next one says which of its workspaces it was.
+  const named = [authorization?.team_id, context_team_id, team_id].filter((id) => typeof id === 'string');
+  const workspace = named.find((id) => !id.startsWith('E')) ?? named[0];
   if (workspace === undefined) return undefined;
   const ofAll = authorization?.is_enterprise_install === true;
   const organisation = ofAll ? (authorization.enterprise_id ?? enterprise_id ?? undefined) : undefined;

@@ -112,6 +112,7 @@ function grantedBy(installation: Installation): Granted {
       bot: { token, ...(refreshToken !== undefined && { refreshToken }) },
       ...(userToken !== undefined && { user: { id: user.id, token: userToken } }),
     },
+    installer: user.id,
     expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt * 1_000),
   };
 }

@@ -57,6 +57,12 @@ export class CatchUps {
       .execute();
   }
 
+  /** The workspaces that have something to read. */
+  async workspaces(): Promise<string[]> {
+    const rows = await this.#db.selectFrom('catch_ups').select('workspace').distinct().execute();
+    return rows.map(({ workspace }) => workspace);
+  }
+
   /** Takes the one that was used last and that nobody reads; undefined where there is none. */
   async claim(workspace: string, process: string, holdMs: number): Promise<CatchUp | undefined> {
     const { rows } = await sql<CatchUp>`

@@ -56,9 +56,11 @@ export class Installations {
       if (!row.organisation) await this.#attach(trx, row.workspace, row.workspace);
       else
         await sql`
-          update workspaces set left_at = null, version = nextval('registry_versions'),
+          update workspaces set left_at = null, receiving_at = null, version = nextval('registry_versions'),
             bot_user = ${row.bot_user}, bot_id = ${row.bot_id}
-          where installation = ${row.workspace}`.execute(trx);
+          where installation = ${row.workspace} and (left_at is not null or bot_user <> ${row.bot_user})`.execute(
+          trx,
+        );
     });
   }
 
@@ -80,7 +82,9 @@ export class Installations {
       where workspace = ${installation} and left_at is null
       on conflict (workspace) do update set
         name = excluded.name, bot_user = excluded.bot_user, bot_id = excluded.bot_id,
-        installation = excluded.installation, left_at = null, version = nextval('registry_versions')`.execute(
+        installation = excluded.installation, left_at = null,
+        -- What was said while the app was away is not made up for.
+        receiving_at = case when workspaces.left_at is null then workspaces.receiving_at end, version = nextval('registry_versions')`.execute(
       trx,
     );
     return (numAffectedRows ?? 0n) > 0n;

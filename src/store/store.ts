@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
-import { Admissions } from './admissions.ts';
 import { Accounts } from './accounts.ts';
+import { Admissions } from './admissions.ts';
 import { Audit } from './audit.ts';
 import { CatchUps } from './catch-ups.ts';
 import { ChannelTasks } from './channel-tasks.ts';

@@ -65,7 +65,11 @@ export class GapReader {
       catchUps.hold(this.#process, holdMs).catch(() => undefined);
     }, holdEveryMs);
     try {
-      for (const workspace of this.#parts.workspaces()) await this.#workspace(workspace);
+      const installed = new Set(this.#parts.workspaces());
+      const waiting = (await catchUps.workspaces()).filter((workspace) => installed.has(workspace));
+      // One workspace in which Slack is slow or refuses the token keeps no other waiting.
+      const read = await Promise.allSettled(waiting.map((workspace) => this.#workspace(workspace)));
+      for (const outcome of read) if (outcome.status === 'rejected') throw outcome.reason;
     } finally {
       clearInterval(holding);
       await catchUps.hold(this.#process, 0);

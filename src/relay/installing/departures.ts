@@ -22,7 +22,7 @@ export type Departure = {
 
 /** What taking departures needs. */
 export interface DeparturesParts {
-  store: Pick<Store, 'installations'>;
+  store: Pick<Store, 'installations' | 'audit'>;
   keyring: Keyring;
   /** Asks Slack whether a bot's token is good. Throws where Slack cannot be asked. */
   isAlive: (token: string) => Promise<boolean>;
@@ -61,6 +61,8 @@ export class Departures {
         continue;
       }
       await store.installations.leave(row.workspace);
+      const details = { setting: 'installation', installed: false };
+      await store.audit.add({ workspace: row.workspace, kind: 'setting', details });
       log.info(
         { workspace: row.workspace, why: departure.kind },
         'the app was uninstalled; its tokens are deleted',

@@ -59,6 +59,8 @@ export class Tenancy {
       sealed: sealTokens(keyring, workspace, granted.tokens),
       expires_at: granted.expiresAt ?? null,
     });
+    const details = { setting: 'installation', installed: true };
+    await store.audit.add({ workspace, kind: 'setting', person: granted.installer, details });
     log.info({ workspace, organisation }, 'the app was installed');
     await this.installed.refresh();
   }

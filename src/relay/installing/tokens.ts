@@ -20,6 +20,8 @@ export interface Granted {
   botUser: string;
   botId: string;
   tokens: Tokens;
+  /** Who installed it. */
+  installer: string;
   /** When the bot's token ends; undefined where it does not. */
   expiresAt: Date | undefined;
 }

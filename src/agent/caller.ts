@@ -10,12 +10,9 @@ import {
   defaultTimeouts,
   type GuardedOptions,
 } from './options.ts';
-import { PartMemory } from './part-memory.ts';
+import { PartMemory, partMemoryBytes } from './part-memory.ts';
 import { defaultRetry } from './retry.ts';
 import { statusSchema, type TaskStatus } from './schema.ts';
-
-/** Bytes that uploads in parts hold at once: five parts of 16 MiB, and a little. */
-const partMemoryBytes = 96 * 1024 * 1024;
 
 /** The kinds of calls that the endpoints are made of, and what they share. */
 export class Caller {

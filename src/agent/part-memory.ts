@@ -10,6 +10,9 @@ interface Waiting {
   grant(room: PartRoom): void;
 }
 
+/** Bytes that uploads in parts hold at once: five parts of 16 MiB, and a little. */
+export const partMemoryBytes = 96 * 1024 * 1024;
+
 /**
  * The memory that all uploads in parts share, so that many at once hold no more than one. Whoever comes first is
  * served first; a part larger than all of it is held alone.

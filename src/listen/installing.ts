@@ -46,8 +46,7 @@ const installationShape = z.looseObject({
   user: z.looseObject({ id: z.string(), token: z.string().min(1).nullish() }),
 });
 
-/** Bolt's installing at `/slack/install` and `/slack/oauth_redirect`, as options of its receiver. */
-export function installingOptions(parts: InstallingParts): Omit<Options, 'signingSecret'> {
+function installingOptions(parts: InstallingParts): Omit<Options, 'signingSecret'> {
   const scopes = [...parts.scopes];
   const redirectUri = new URL(redirectPath, parts.publicUrl).href;
   const { secretKeys, spend, slackApiUrl } = parts;
@@ -81,16 +80,27 @@ export function installingOptions(parts: InstallingParts): Omit<Options, 'signin
   };
 }
 
-/** The same where events come by Socket Mode: only the pages for browsers. */
-export function installingPages(parts: InstallingParts, log: Logger): RequestListener {
-  const receiver = new HTTPReceiver({
+/**
+ * Bolt's pages at `/slack/install` and `/slack/oauth_redirect`; everything else goes to `others`. They are a receiver of
+ * their own: Bolt takes no installer beside an `authorize`, and with Socket Mode there is no other.
+ */
+export function installingPages(
+  parts: InstallingParts,
+  others: RequestListener | undefined,
+  log: Logger,
+): RequestListener {
+  const { requestListener } = new HTTPReceiver({
     ...installingOptions(parts),
     signingSecret: '',
     signatureVerification: false,
     endpoints: [],
     logger: boltLogger(log),
   });
-  return receiver.requestListener;
+  return (request, response) => {
+    const path = URL.parse(request.url ?? '/', 'http://localhost')?.pathname;
+    const ours = path === installPath || path === redirectPath;
+    (ours || others === undefined ? requestListener : others)(request, response);
+  };
 }
 
 /** What Slack has granted. Throws a ZodError where it holds no bot. */

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { boltLogger } from './bolt-logger.ts';
 import { Connections, type ConnectionsState } from './connections.ts';
 import { guarded, mostBodyBytes } from './http-guard.ts';
-import { type InstallingParts, installingOptions, installingPages } from './installing.ts';
+import { type InstallingParts, installingPages } from './installing.ts';
 import type { Intake } from './intake.ts';
 import type { Sharing } from './sharing.ts';
 
@@ -64,16 +64,18 @@ export class SlackApp {
   constructor(parts: SlackAppParts) {
     const { transport, slackApiUrl, log } = parts;
     const logger = boltLogger(log);
+    let events: RequestListener | undefined;
     let receiver: Connections | HTTPReceiver;
     if (transport.kind === 'http') {
       receiver = httpReceiver(transport.signingSecret, parts);
-      this.requestListener = guarded(receiver.requestListener);
+      events = guarded(receiver.requestListener);
       this.#connections = undefined;
     } else {
       receiver = new Connections({ ...transport, slackApiUrl, onLive: parts.onLive, log });
-      this.requestListener = parts.installing && installingPages(parts.installing, log);
       this.#connections = receiver;
     }
+    const { installing } = parts;
+    this.requestListener = installing === undefined ? events : installingPages(installing, events, log);
     const app = new WritingApp({
       receiver,
       authorize: parts.authorize,
@@ -121,12 +123,7 @@ export class SlackApp {
   }
 }
 
-function httpReceiver(signingSecret: string, { log, installing }: SlackAppParts): HTTPReceiver {
-  return new HTTPReceiver({
-    ...(installing && installingOptions(installing)),
-    signingSecret,
-    logger: boltLogger(log),
-    processBeforeResponse: true,
-    bodyLimit: mostBodyBytes,
-  });
+function httpReceiver(signingSecret: string, { log }: SlackAppParts): HTTPReceiver {
+  const logger = boltLogger(log);
+  return new HTTPReceiver({ signingSecret, logger, processBeforeResponse: true, bodyLimit: mostBodyBytes });
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { openScene } from './scene.ts';
 import { Tenants } from './tenants.ts';
 
@@ -100,6 +101,26 @@ describe('uninstalling the app', () => {
     expect(scene.told('Begin').texts).toHaveLength(2);
   });
 
+  test('lets a running turn go, which goes on to its end after a new installation', async () => {
+    await tenants.install('T2');
+    const place = tenants.place('T2');
+    const root = tenants.ask(place, 'write for 4 s');
+    await scene.until('the answer grows', () => tenants.shown(root).length > 0);
+    slack.uninstall('T2');
+    await scene.until('the tokens are gone', async () => (await sealedOf('T2')) === null);
+    await scene.until('nobody holds the turn', async () => {
+      const report = z
+        .looseObject({ turns: z.number() })
+        .parse(await (await tenants.fetch('/readyz')).json());
+      return report.turns === 0;
+    });
+    await tenants.install('T2');
+    const reply = tenants.ask(place, 'and then?', root);
+    await tenants.answered(root);
+    await tenants.answered(reply, root);
+    expect(scene.told('write').texts).toHaveLength(2);
+  });
+
   test.each([['tokens_revoked' as const], ['app_uninstalled' as const]])(
     'needs only %s to delete the tokens',
     async (only) => {
@@ -125,4 +146,14 @@ describe('uninstalling the app', () => {
   async function sealedOf(workspace: string): Promise<string | null | undefined> {
     return (await store().installations.get(workspace))?.sealed;
   }
+});
+
+test('with events by HTTP the same pages install the app', async ({ onTestFinished }) => {
+  const slackOptions = { teams: [{ id: 'T9', name: 'Nine', installed: false }] };
+  const byHttp = new Tenants(
+    await openScene({ oauth: true, transport: 'http', slack: slackOptions }, onTestFinished),
+  );
+  expect((await byHttp.install('T9')).status).toBe(200);
+  const root = byHttp.ask(byHttp.place('T9'), 'By HTTP?');
+  expect(await byHttp.answered(root)).not.toBe('');
 });

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { AgentClient } from '../../agent/client.ts';
+import { PartMemory, partMemoryBytes } from '../../agent/part-memory.ts';
 import { type Keyring, SealError } from '../../store/keyring.ts';
 import { sealedPlaces } from '../../store/sealed-places.ts';
 import type { Store } from '../../store/store.ts';
@@ -43,8 +44,10 @@ export class ServiceAccounts {
 
   /** Throws TypeError where the address or the key of the settings cannot be used. */
   constructor(parts: AccountsParts) {
-    this.#parts = parts;
-    const { shared, options } = parts;
+    // However many accounts there are, their uploads hold no more memory than one's.
+    const options = { partMemory: new PartMemory(partMemoryBytes), ...parts.options };
+    const { shared } = parts;
+    this.#parts = { ...parts, options };
     this.#shared = shared && openService(shared, options, parts.gateOf(undefined));
   }
 

@@ -6,6 +6,8 @@ import { openTokens, sealTokens } from './tokens.ts';
 
 /** Tokens live twelve hours; they are renewed when this much is left (ms). */
 const aheadMs = 2 * 60 * 60_000;
+/** Renewals at one time: each holds a connection of the database while Slack answers. */
+const atOnce = 3;
 /** How often it is looked for tokens that end soon (ms). */
 const everyMs = 60_000;
 
@@ -51,7 +53,11 @@ export class TokenRotation {
     try {
       const due = await store.installations.expiring(aheadMs);
       let renewed = 0;
-      for (const workspace of due) if (await this.#renew(workspace)) renewed += 1;
+      const next = due.values();
+      const renewNext = async () => {
+        for (const workspace of next) if (await this.#renew(workspace)) renewed += 1;
+      };
+      await Promise.all(Array.from({ length: atOnce }, renewNext));
       if (renewed === 0) return;
       log.info({ tokens: renewed }, 'tokens were renewed');
       await onRenewed();

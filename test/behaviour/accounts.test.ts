@@ -23,6 +23,8 @@ const place = tenants.place('T1');
 const { url: address } = scene.agent;
 const current = () => scene.stage.bot.store.accounts.current('T1');
 
+const keyOf = (row: { account: string } | undefined) => ({ workspace: 'T1', account: row?.account ?? '' });
+
 describe("a workspace's account", () => {
   test('is missing at first, and the thread says who can set it', async () => {
     expect(await tenants.answered(tenants.ask(place, 'Anybody there?'))).toContain(words.noAccount);
@@ -83,6 +85,20 @@ describe("a workspace's account", () => {
       .where('channel', '=', place.channel.id)
       .execute();
     expect(new Set(kept.map(({ account }) => account)).size).toBe(2);
+  });
+
+  test('that is replaced serves the turns under way to their end, and its key goes after that', async () => {
+    const root = tenants.ask(place, '/slow 300');
+    await scene.until('the answer grows', () => tenants.shown(root).includes('Second 1'));
+    const before = await current();
+    await tenants.setAccount(boss, address, 'key-of-one');
+    expect((await current())?.account).not.toBe(before?.account);
+    const { store } = scene.stage.bot;
+    await store.accounts.dropKeys();
+    expect((await store.accounts.get(keyOf(before)))?.sealed).not.toBeNull();
+    expect(await tenants.answered(root)).toContain('Second 300');
+    await store.accounts.dropKeys();
+    expect((await store.accounts.get(keyOf(before)))?.sealed).toBeNull();
   });
 
   test('is removed by an admin, and then missing again', async () => {

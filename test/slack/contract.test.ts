@@ -259,7 +259,12 @@ test('people and channels are who they are', async () => {
   const guest = slack.createPerson({ name: 'gus', kind: 'guest' });
   const stranger = slack.createPerson({ name: 'sam', kind: 'stranger' });
   const bot = slack.createPerson({ name: 'bob', kind: 'bot' });
-  expect(await people.person(person.id)).toEqual({ id: person.id, name: 'ada', kind: 'member' });
+  expect(await people.person(person.id)).toEqual({
+    id: person.id,
+    name: 'ada',
+    kind: 'member',
+    isAdmin: false,
+  });
   expect((await people.person(guest.id)).kind).toBe('guest');
   expect((await people.person(stranger.id)).kind).toBe('stranger');
   expect((await people.person(bot.id)).kind).toBe('bot');

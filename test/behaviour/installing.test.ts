@@ -63,8 +63,13 @@ describe('installing the app', () => {
   test('in an organisation is for all of its workspaces', async () => {
     expect((await tenants.install('T3')).status).toBe(200);
     for (const id of ['T3', 'T4']) {
-      const root = tenants.ask(tenants.place(id), 'Who are you?');
+      const place = tenants.place(id);
+      const root = tenants.ask(place, '/tools');
       expect(await tenants.answered(root)).not.toBe('');
+      // Slack leaves the workspace out of presses there.
+      const reply = slack.thread(place.channel, root.ts)[1];
+      await slack.click({ ...place, ts: reply?.ts ?? '', actionId: 'steps' });
+      await scene.until('the steps are shown', () => slack.modal(place.person));
     }
     const rows = await store().db.selectFrom('workspaces').select(['workspace', 'installation']).execute();
     expect(rows).toContainEqual({ workspace: 'T4', installation: 'E1' });

@@ -12,6 +12,8 @@ export interface Inspection {
   unknown: string[];
   /** Whether our user may make the tables that are missing. */
   mayCreate: boolean;
+  /** What is sealed in it: one text for each key that was used. */
+  sealed: string[];
   /** The database's clock. */
   now: Date;
 }
@@ -46,6 +48,7 @@ export async function inspectDatabase(settings: pg.ClientConfig): Promise<Inspec
       major: Math.floor(Number(row.number) / 10_000),
       pending: Object.keys(migrations).filter((name) => !made.includes(name)),
       unknown: made.filter((name) => !(name in migrations)),
+      sealed: made.includes('0013-workspaces') ? await sealedIn(client) : [],
       mayCreate: row.may,
       now: row.now,
     };
@@ -54,4 +57,13 @@ export async function inspectDatabase(settings: pg.ClientConfig): Promise<Inspec
   } finally {
     await client.end().catch(() => undefined);
   }
+}
+
+/** The form and the key's id stand before the second dot. */
+async function sealedIn(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ sealed: string }>(`
+    select min(sealed) as sealed from (
+      select sealed from installations union all select sealed from accounts) as texts
+    where sealed is not null group by split_part(sealed, '.', 2)`);
+  return rows.map(({ sealed }) => sealed);
 }

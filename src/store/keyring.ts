@@ -83,6 +83,11 @@ export class Keyring {
     }
   }
 
+  /** Whether the key is there that a text is sealed under. */
+  knows(sealed: string): boolean {
+    return this.#keys.has(sealed.split('.')[1] ?? '');
+  }
+
   /** Whether a text is sealed under the first key. */
   isCurrent(sealed: string): boolean {
     return sealed.startsWith(`${form}.${this.#current.id}.`);

@@ -9,6 +9,7 @@ import { neededScopes } from '../../src/operate/checks/scopes.ts';
 import { examine } from '../../src/operate/doctor.ts';
 import { ALL_SCOPES, startSlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
 import { setStage } from '../../src/sandbox/stage.ts';
+import { Keyring } from '../../src/store/keyring.ts';
 import { copyOfTemplate, urlOf } from '../store/postgres.ts';
 
 const databaseUrl = urlOf(await copyOfTemplate());
@@ -73,6 +74,14 @@ describe('the doctor', () => {
     const { well, amiss, lines } = await doctor(environment);
     expect([well, amiss]).toEqual([true, '']);
     expect(lines.join()).toContain('https://bot.example/slack/install');
+    const { store } = stage.bot;
+    const sealed = new Keyring(['k'.repeat(32)]).seal('a key', ['accounts', 'T1', 'a1']);
+    const account = { workspace: 'T1', account: 'a1', base_url: 'https://agent.example/v1', set_by: 'U1' };
+    await store.accounts.put({ ...account, sealed });
+    expect((await doctor(environment)).lines.join()).toContain('SECRET_KEY opens them');
+    const other = await doctor({ ...environment, SECRET_KEY: 'o'.repeat(32) });
+    expect(other.amiss).toMatch(/sealed tokens +SECRET_KEY does not open/);
+    await store.oblivion.workspace('T1');
     const wrong = await doctor({ ...environment, SLACK_CLIENT_SECRET: 'wrong' });
     expect(wrong.amiss).toMatch(/SLACK_CLIENT_SECRET/);
   });

@@ -1,6 +1,8 @@
+import type { Config } from '../../config.ts';
 import { startEmbedded } from '../../store/embedded.ts';
 import { runningEmbedded } from '../../store/embedded-running.ts';
 import { inspectDatabase } from '../../store/inspection.ts';
+import { Keyring } from '../../store/keyring.ts';
 import { type Check, type Finding, fine, type Instruments, sayingOf, wrong } from './finding.ts';
 
 /** pg-boss, the queue, needs 13. */
@@ -13,13 +15,13 @@ export const checkDatabase: Check = async (config, instruments) => {
   const what = 'database';
   try {
     if (config.DATABASE_URL !== undefined) {
-      return await looked('DATABASE_URL', { connectionString: config.DATABASE_URL }, instruments);
+      return await looked(config, 'DATABASE_URL', { connectionString: config.DATABASE_URL }, instruments);
     }
     const running = await runningEmbedded(config.DATA_FOLDER);
-    if (running !== undefined) return await looked('DATA_FOLDER', running, instruments);
+    if (running !== undefined) return await looked(config, 'DATA_FOLDER', running, instruments);
     const server = await startEmbedded({ folder: config.DATA_FOLDER, log: instruments.log });
     try {
-      return await looked('DATA_FOLDER', server.connection, instruments);
+      return await looked(config, 'DATA_FOLDER', server.connection, instruments);
     } finally {
       await server.stop();
     }
@@ -30,11 +32,12 @@ export const checkDatabase: Check = async (config, instruments) => {
 };
 
 async function looked(
+  { SECRET_KEY }: Pick<Config, 'SECRET_KEY'>,
   setting: string,
   settings: Parameters<typeof inspectDatabase>[0],
   { now }: Instruments,
 ): Promise<Finding[]> {
-  const { version, major, pending, unknown, mayCreate, now: there } = await inspectDatabase(settings);
+  const { version, major, pending, unknown, mayCreate, sealed, now: there } = await inspectDatabase(settings);
   const what = 'database';
   if (major < oldest)
     return [wrong(what, `${setting}: PostgreSQL ${version} is too old; ${oldest} is needed.`)];
@@ -62,5 +65,12 @@ async function looked(
     ];
   }
   const next = pending.length === 0 ? 'its tables are up to date' : `a start will make ${pending.join(', ')}`;
-  return [fine(what, `PostgreSQL ${version}, ${next}`)];
+  const found = fine(what, `PostgreSQL ${version}, ${next}`);
+  if (sealed.length === 0) return [found];
+  const keyring = SECRET_KEY && new Keyring(SECRET_KEY);
+  if (keyring !== undefined && sealed.every((text) => keyring.knows(text)))
+    return [found, fine('sealed tokens', 'SECRET_KEY opens them')];
+  const says =
+    'SECRET_KEY does not open what is kept of workspaces: add the key that was used before, behind a comma.';
+  return [found, wrong('sealed tokens', says)];
 }

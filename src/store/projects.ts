@@ -107,19 +107,14 @@ export class Projects {
       .execute();
   }
 
-  /** The channels, in every workspace under the account, whose threads have used a project. */
-  async usersOf(account: string, projectId: string): Promise<{ workspace: string; channel: string }[]> {
+  /** The channels, in every workspace and under every account, that have a project or whose threads have used it. */
+  async usersOf(projectId: string): Promise<{ workspace: string; channel: string }[]> {
     return this.#db
       .selectFrom('projects')
       .select(['workspace', 'channel'])
-      .where('account', '=', account)
       .where('project_id', '=', projectId)
       .union(
-        this.#db
-          .selectFrom('threads')
-          .select(['workspace', 'channel'])
-          .where('account', '=', account)
-          .where('project_id', '=', projectId),
+        this.#db.selectFrom('threads').select(['workspace', 'channel']).where('project_id', '=', projectId),
       )
       .execute();
   }

@@ -41,8 +41,14 @@ test('a channel may take another project, also while somebody makes one for it',
   expect(await projects.bind(key, turn, 'prj_made')).toBe(false);
   expect(await projects.of(key)).toBe('prj_3');
   expect(await projects.claim(key, turn, 15_000)).toEqual({ kind: 'known', projectId: 'prj_3' });
-  expect(await projects.usersOf('settings', 'prj_3')).toEqual([{ workspace: 'T1', channel: 'C3' }]);
-  expect(await projects.usersOf('another', 'prj_3')).toEqual([]);
+  await projects.use({ workspace: 'T2', channel: 'C9', account: 'another' }, 'prj_3');
+  expect(await projects.usersOf('prj_3')).toEqual(
+    expect.arrayContaining([
+      { workspace: 'T1', channel: 'C3' },
+      { workspace: 'T2', channel: 'C9' },
+    ]),
+  );
+  expect(await projects.usersOf('prj_none')).toEqual([]);
 });
 
 test('a review stays with the turn that claimed it first', async () => {

@@ -136,11 +136,11 @@ export class ChannelSettings {
     { project, texts }: FormChange,
     signal: AbortSignal,
   ): Promise<FormErrors | undefined> {
-    const agent = this.#agent(use.workspace);
     const unknown = { channel_project: words.channelSettingsFailed.unknownProject };
     const target = project ?? (await this.#parts.store.projects.of(this.#key(use)));
     if (target === undefined) return undefined;
     try {
+      const agent = this.#agent(use.workspace);
       if (project !== undefined) {
         if (!(await this.#mayUse(use, project))) return unknown;
         await readProject(agent, project, signal);
@@ -160,7 +160,7 @@ export class ChannelSettings {
 
   /** A project that other channels use is theirs: whoever takes it for this one must be in one of them. */
   async #mayUse({ workspace, person }: SettingsUse, projectId: string): Promise<boolean> {
-    const users = await this.#parts.store.projects.usersOf(this.#options.accountOf(workspace), projectId);
+    const users = await this.#parts.store.projects.usersOf(projectId);
     if (users.length === 0) return true;
     const membership = this.#parts.workspace(workspace)?.membership;
     for (const { workspace: home, channel } of users) {

@@ -4,6 +4,7 @@ import {
   oauthOf,
   relaySettings,
   resultLinks,
+  serviceOptions,
   sharedAccount,
   transportOf,
 } from './app/from-settings.ts';
@@ -24,6 +25,7 @@ import { Watch } from './operate/watch.ts';
 import { AccountHome } from './relay/accounts/account-home.ts';
 import { AccountSetting } from './relay/accounts/account-setting.ts';
 import { ServiceAccounts } from './relay/accounts/service-accounts.ts';
+import { settingsAccount } from './relay/accounts/standing.ts';
 import { GapReader } from './relay/arriving/gap-reader.ts';
 import { Inbox } from './relay/arriving/inbox.ts';
 import { Receiving } from './relay/arriving/receiving.ts';
@@ -144,13 +146,7 @@ async function start(
     calls,
     gateOf: (workspace) => gateOf(tokenSetting, workspace),
   });
-  const options = {
-    dialect: config.AGENT_DIALECT,
-    allowedHosts: config.PRIVATE_HOSTS,
-    readsPerSecond: config.AGENT_READS_PER_SECOND,
-    onTry: watch.onTry,
-    log,
-  };
+  const options = { ...serviceOptions(config), onTry: watch.onTry, log };
   const accounts = new ServiceAccounts({
     store,
     keyring,
@@ -206,7 +202,11 @@ async function start(
   const { accountOf } = parts;
   const inbox = new Inbox({ store, enqueue: (thread) => queue.sendSoon(thread), accountOf });
   const names = new NameFollowing(parts);
-  const channelSettings = new ChannelSettings(parts, { accountOf, onNameDue: () => names.look() });
+  const channelSettings = new ChannelSettings(parts, {
+    accountOf,
+    isShared: (account) => tenancy !== undefined && account === settingsAccount,
+    onNameDue: () => names.look(),
+  });
   const onAdmission: IntakeParts['onAdmission'] = (admission, event) => {
     marks.admitted(admission, event);
     afterthoughts.admitted(admission, event);

@@ -86,3 +86,12 @@ export function relaySettings(config: Config, links: ResultLinks | undefined): R
     controlsBy: config.CONTROLS_BY,
   };
 }
+
+/** What the clients of all service accounts share. */
+export function serviceOptions(config: Config) {
+  return {
+    dialect: config.AGENT_DIALECT,
+    allowedHosts: config.PRIVATE_HOSTS,
+    readsPerSecond: config.AGENT_READS_PER_SECOND,
+  };
+}

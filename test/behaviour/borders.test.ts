@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ResultLinks } from '../../src/relay/showing/result-links.ts';
 import type { Message } from '../../src/sandbox/slack/workspace.ts';
 import { openScene } from './scene.ts';
+import { newProject, openSettings } from './settings-scene.ts';
 import { Tenants } from './tenants.ts';
 
 const secretKey = 'k'.repeat(32);
@@ -161,6 +162,16 @@ describe('a workspace', () => {
       ),
     );
     expect(await store.accounts.current('T1')).toBeUndefined();
+  });
+
+  test("keeps its project, and nobody's is for the taking under an account that many share", async () => {
+    const project = scene.agent.projects.find(({ title }) => title === ours.channel.name)?.id ?? '';
+    expect(project).not.toBe('');
+    for (const wanted of [project, await newProject(scene, "Nobody's")]) {
+      const modal = await openSettings(scene, theirs.person, theirs.channel);
+      const errors = { channel_project: expect.stringContaining('no such project') };
+      expect(await modal.save({ channel_project: wanted })).toEqual({ response_action: 'errors', errors });
+    }
   });
 
   test('stands in the key of every table', async () => {

@@ -28,6 +28,8 @@ export type FormErrors = Readonly<Record<string, string>>;
 export interface ChannelSettingsOptions {
   /** The service account that a workspace's new threads go to. */
   accountOf(workspace: string): string;
+  /** Whether workspaces that do not know each other have the account in common: a project may be anybody's then. */
+  isShared(account: string): boolean;
   /** A project is to get its channel's name. */
   onNameDue(): void;
 }
@@ -161,7 +163,7 @@ export class ChannelSettings {
   /** A project that other channels use is theirs: whoever takes it for this one must be in one of them. */
   async #mayUse({ workspace, person }: SettingsUse, projectId: string): Promise<boolean> {
     const users = await this.#parts.store.projects.usersOf(projectId);
-    if (users.length === 0) return true;
+    if (users.length === 0) return !this.#options.isShared(this.#options.accountOf(workspace));
     const membership = this.#parts.workspace(workspace)?.membership;
     for (const { workspace: home, channel } of users) {
       if (home === workspace && (await membership?.standing(channel, person)) === 'member') return true;

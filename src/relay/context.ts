@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AgentClient } from '../agent/client.ts';
 import type { TaskOffers } from '../agent/dialect.ts';
 import type { FileLimits } from '../reply/file-lines.ts';
+import type { Assistant } from '../slack/assistant.ts';
 import type { Downloads } from '../slack/downloads.ts';
 import type { Membership } from '../slack/membership.ts';
 import type { People } from '../slack/people.ts';
@@ -27,6 +28,7 @@ export interface Workspace {
   readonly views: Views;
   readonly people: People;
   readonly membership: Membership;
+  readonly assistant: Assistant;
   readonly readBack: ReadBack;
 }
 

@@ -86,4 +86,6 @@ export interface RelayParts {
   agent(account: string): AgentClient;
   /** The account that a workspace's new threads go to. */
   accountOf: (workspace: string) => string;
+  /** Hears of each task that was started for a thread. */
+  onTask?: (thread: ThreadKey, title: string) => void;
 }

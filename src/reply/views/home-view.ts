@@ -133,7 +133,7 @@ function channelSelect(chosen: string | undefined): ChannelSelectBlock {
       action_id: 'home_channel',
       placeholder: plainText(words.home.choose),
       ...(chosen !== undefined && { initial_conversation: chosen }),
-      filter: { include: ['public', 'private', 'mpim'], exclude_bot_users: true },
+      filter: { include: ['public', 'private'], exclude_bot_users: true },
     },
   };
 }

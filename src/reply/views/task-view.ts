@@ -3,6 +3,7 @@ import { BUTTON_URL_MOST, safeName, webAddress } from '../results.ts';
 import { humanSize } from '../size.ts';
 import { type ActionsBlock, type ButtonElement, type PlainText, plainText } from '../slack-blocks.ts';
 import * as words from '../words.ts';
+import type { HomePlace } from './home-view.ts';
 import { modelOf, personOf, placeOf, type ShownTask, stateOf, titleOf } from './task-lines.ts';
 import type { ViewBlock } from './view-blocks.ts';
 
@@ -12,7 +13,7 @@ export const taskFilesPage = 15;
 /** A file of a task. */
 export type TaskFile =
   /** One that went along with a message: it can be sent back. */
-  | { kind: 'input'; id: string; name: string; sizeBytes: number; mimeType: string }
+  | { kind: 'input'; id: string; name: string; sizeBytes: number }
   /** One that the agent made, with a link that soon stops working. */
   | { kind: 'output'; name: string; sizeBytes: number; url: string | null }
   /** The service no longer has it. */
@@ -27,6 +28,7 @@ export interface TaskDetails {
   files: readonly TaskFile[] | undefined;
   /** From 0. */
   page: number;
+  home: HomePlace;
   /** How many files there are on all pages. */
   count: number;
   /** A sentence about what was just done. */
@@ -50,6 +52,8 @@ export interface TaskPlace {
   /** The service's id: the thread may have another task by now. */
   task: string;
   page: number;
+  /** What the Home tab showed from which it was opened. */
+  home: HomePlace;
 }
 
 /** The modal with a sentence and nothing else. */
@@ -72,6 +76,7 @@ export function taskView(details: TaskDetails): TaskView {
     root: task.root,
     task: details.id,
     page: details.page,
+    home: details.home,
   };
   const blocks: ViewBlock[] = [
     ...(note === undefined ? [] : [plain(note)]),
@@ -114,8 +119,9 @@ function fileBlock(file: TaskFile): ViewBlock {
     return { type: 'section', text: plainText(about.join('\n')), accessory: sent };
   }
   const url = webAddress(file.url);
-  if (url === undefined) return plain(`${about.join('\n')} · ${words.noLink}`);
-  if (url.length > BUTTON_URL_MOST) return plain(`${about.join('\n')} · ${words.linkTooLong}`);
+  if (url === undefined || url.length > BUTTON_URL_MOST) {
+    return plain(`${about.join('\n')} · ${words.noLink}`);
+  }
   const link: ButtonElement = {
     type: 'button',
     action_id: 'open_result',

@@ -12,11 +12,13 @@ import { listenToAccounts } from './listen/accounts.ts';
 import { listenToChannelSettings } from './listen/channel-settings.ts';
 import { type CommandHandlers, listenToCommands, startingHandlers } from './listen/commands.ts';
 import { listenToControls, type Telling } from './listen/controls.ts';
+import { listenToHome } from './listen/home.ts';
 import { Intake, type IntakeParts } from './listen/intake.ts';
 import { listenToShortcuts, type TellingDirectly } from './listen/shortcuts.ts';
 import { SlackApp } from './listen/slack-app.ts';
 import { listenToStartForm } from './listen/start-modal.ts';
 import { listenToSteps } from './listen/steps.ts';
+import { listenToTasks } from './listen/tasks.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
 import { type HealthParts, HealthServer } from './operate/health.ts';
 import { resultRoute } from './operate/result-route.ts';
@@ -34,6 +36,7 @@ import { Afterthoughts } from './relay/controls/afterthoughts.ts';
 import { Controls } from './relay/controls/controls.ts';
 import { Marks } from './relay/controls/marks.ts';
 import { StepsModal } from './relay/controls/steps-modal.ts';
+import { DirectMessages } from './relay/direct-messages.ts';
 import { Dispatcher } from './relay/dispatcher.ts';
 import { openInstalled } from './relay/installing/opening.ts';
 import { RegistryWatch } from './relay/installing/registry-watch.ts';
@@ -43,6 +46,7 @@ import { postReviews } from './relay/showing/reviews.ts';
 import { ChannelOverview } from './relay/starting/channel-overview.ts';
 import { Starting } from './relay/starting/starting.ts';
 import { TaskWatch } from './relay/task-watch.ts';
+import { taskFeature } from './relay/tasks/task-feature.ts';
 import { TurnRunner } from './relay/turn-runner.ts';
 import { Upkeep } from './relay/upkeep.ts';
 import type { WorkspaceOptions } from './relay/workspaces.ts';
@@ -180,7 +184,10 @@ async function start(
     enqueue: (trx, thread) => queue.send(trx, thread),
     agent: (account) => accounts.agent(account),
     accountOf: (id) => accounts.current(id),
+    onTask: (thread, title) => direct.begun(thread, title),
   };
+  const direct = new DirectMessages(parts, { isAgent: false });
+  const found = taskFeature(parts);
   const marks = new Marks(parts);
   const runner = new TurnRunner({
     parts,
@@ -211,6 +218,7 @@ async function start(
     marks.admitted(admission, event);
     afterthoughts.admitted(admission, event);
     if (admission.kind === 'renamed') names.look();
+    direct.admitted(admission, event);
   };
   const gapReader = new GapReader({ parts, inbox, workspaces, onAdmission });
   const receiving = new Receiving({
@@ -269,6 +277,8 @@ async function start(
       (app) => listenToShortcuts(app, starting.forms, { inChannel: tell, directly: tellDirectly }, log),
       (app) => listenToStartForm(app, starting, tell, log),
       (app) => listenToChannelSettings(app, channelSettings, log),
+      (app) => listenToHome(app, { ...found, direct }, log),
+      (app) => listenToTasks(app, found, log),
     ],
     authorize: async ({ teamId = '', enterpriseId, isEnterpriseInstall }) => {
       const organisation = isEnterpriseInstall ? enterpriseId : undefined;

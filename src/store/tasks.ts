@@ -10,6 +10,8 @@ export interface TaskRow extends ThreadKey {
   task: string;
   /** A person's words; null where they were forgotten. */
   title: string | null;
+  /** Null: the service's own choice. */
+  model: string | null;
   project: string | null;
   begunAt: Date;
   lastUsedAt: Date;
@@ -113,6 +115,7 @@ export class Tasks {
     const { rows } = await sql<TaskRow>`
       select threads.workspace, threads.channel, threads.root, threads.account, threads.starter,
         threads.task_id as task, threads.task_title as title, threads.project_id as project,
+        to_jsonb(threads) ->> 'model' as model,
         coalesce(threads.task_begun_at, threads.created_at) as "begunAt", threads.last_used_at as "lastUsedAt",
         threads.permalink, threads.task_state as state, threads.task_read_at as "readAt",
         last.id is not null and last.finished_at is null as open,

@@ -4,8 +4,8 @@ import type { TaskRow } from '../../store/tasks.ts';
 
 /** A row of our records as lists show it. */
 export function shownTask(row: TaskRow): ShownTask {
-  const { channel, root, title, begunAt, starter, permalink: url } = row;
-  return { channel, root, title, state: stateOf(row), model: null, begunAt, starter, url };
+  const { channel, root, title, model, begunAt, starter, permalink: url } = row;
+  return { channel, root, title, state: stateOf(row), model, begunAt, starter, url };
 }
 
 /** What the end of the last turn says of its task; the others say nothing. */

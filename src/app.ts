@@ -334,6 +334,8 @@ async function start(
   undo.push(() => taskWatch.stop());
   starting.channelStarts.start();
   undo.push(() => starting.channelStarts.stop());
+  found.deletion.start();
+  undo.push(() => found.deletion.stop());
   upkeep.start();
   undo.push(() => upkeep.stop());
   undo.push(() => names.stop());

@@ -48,6 +48,17 @@ export class TaskDeletions {
     });
   }
 
+  /** Whether somebody has had this task deleted already. */
+  async isAsked({ workspace, task }: DeletionKey): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom('task_deletions')
+      .select('task')
+      .where('workspace', '=', workspace)
+      .where('task', '=', task)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
   /** Claims deletions that are not told yet and that nobody is at. */
   async due(most: number): Promise<TaskDeletion[]> {
     const { rows } = await sql<TaskDeletion>`

@@ -7,7 +7,8 @@ import type { RelayParts } from '../context.ts';
 import { hasNoPlace } from '../showing/reply-messages.ts';
 import { taskRefusal } from './access.ts';
 
-/** Deletions that one look goes on with. */
+/** How often it is looked for deletions that were not done (ms), and how many of them one look takes. */
+const everyMs = 60_000;
 const mostAtOnce = 20;
 
 /** A person wants a thread's task deleted, and has confirmed it. */
@@ -26,6 +27,8 @@ export type Permission = (
 export class TaskDeletion {
   readonly #parts: RelayParts;
   readonly #permission: Permission;
+  #timer: NodeJS.Timeout | undefined;
+  #resuming: Promise<void> = Promise.resolve();
 
   constructor(parts: RelayParts, permission: Permission) {
     this.#parts = parts;
@@ -37,22 +40,50 @@ export class TaskDeletion {
     const { workspace: id, channel, root } = thread;
     const workspace = this.#parts.workspace(id);
     const row = await this.#parts.store.tasks.get(thread);
-    if (workspace === undefined || row?.task !== task) return words.tasks.unknown;
+    if (workspace === undefined) return words.tasks.unknown;
+    if (row?.task !== task) return this.#gone(id, task);
     const refusal =
       (await taskRefusal(workspace, row, person)) ??
       (await this.#permission({ workspace: id, channel, root, person, control: 'task_delete' }));
     if (refusal !== undefined) return refusal;
     const asked = await this.#parts.store.taskDeletions.ask(thread, task, person);
-    if (asked === 'over') return words.tasks.unknown;
+    if (asked === 'over') return this.#gone(id, task);
     if (asked === 'busy') return words.tasks.busy;
     return (await this.#carryOut(asked)) ? words.tasks.deleted : words.tasks.deletedLater;
   }
 
-  /** Goes on with deletions that nobody is at. */
+  /** Goes on with deletions that an earlier process, or an outage, left undone: now, and every minute. */
+  start(): void {
+    const resume = () => {
+      this.#resuming = this.#resuming
+        .then(() => this.resume())
+        .catch((error: unknown) =>
+          this.#parts.log.warn({ err: error }, 'deletions could not be gone on with'),
+        );
+    };
+    this.#timer = setInterval(resume, everyMs);
+    resume();
+  }
+
+  /** Waits for the deletion that is being made, and goes on with no other. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await this.#resuming;
+  }
+
+  /** Goes on once with deletions that nobody is at. */
   async resume(): Promise<void> {
     for (const deletion of await this.#parts.store.taskDeletions.due(mostAtOnce)) {
+      if (this.#timer === undefined) return;
       await this.#carryOut(deletion);
     }
+  }
+
+  /** The thread has this task no more: a second press, or one on an old view. */
+  async #gone(workspace: string, task: string): Promise<string> {
+    const asked = await this.#parts.store.taskDeletions.isAsked({ workspace, task });
+    return asked ? words.tasks.deleted : words.tasks.unknown;
   }
 
   /** Whether the task is deleted at the service. */

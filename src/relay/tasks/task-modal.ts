@@ -1,10 +1,12 @@
 import type { HomePlace } from '../../reply/views/home-view.ts';
 import { type TaskView, taskSentenceView, taskView } from '../../reply/views/task-view.ts';
 import * as words from '../../reply/words.ts';
+import type { TaskRow } from '../../store/tasks.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import { taskRefusal } from './access.ts';
 import { shownTask } from './shown-task.ts';
 import { readTask } from './task-files.ts';
+import { addressOf } from './task-list.ts';
 
 /** A person who looks at a task's details, and where they are to be shown. */
 export interface TaskRequest {
@@ -57,8 +59,11 @@ export class TaskModal {
     if (row === undefined) return taskSentenceView(words.tasks.unknown);
     const refusal = await taskRefusal(workspace, row, person);
     if (refusal !== undefined) return taskSentenceView(refusal);
-    const { state, page } = await readTask(this.#parts, row, request.page);
-    const task = { ...shownTask(row), ...(state !== undefined && !row.open && { state }) };
+    const [{ state, page }, url] = await Promise.all([
+      readTask(this.#parts, row, request.page),
+      this.#address(workspace, row),
+    ]);
+    const task = { ...shownTask(row), url, ...(state !== undefined && !row.open && { state }) };
     return taskView({
       task,
       id: row.task,
@@ -69,5 +74,12 @@ export class TaskModal {
       note,
       now: Date.now(),
     });
+  }
+
+  async #address(workspace: Workspace, row: TaskRow): Promise<string | null> {
+    if (row.permalink !== null) return row.permalink;
+    const found = await addressOf(workspace, row);
+    if (found !== undefined) await this.#parts.store.tasks.keepPermalink(row, found);
+    return found ?? null;
   }
 }

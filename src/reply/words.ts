@@ -314,14 +314,6 @@ export const prompts = {
   ],
 } as const;
 
-/** Why somebody may not use a control; only they read it. */
-export const controlRefused = {
-  starter: 'Only the person who started this thread, or an admin of the workspace, can do that here.',
-  admins: 'Only admins of the workspace can do that here.',
-  stranger: 'Only full members of this workspace, or the person who started this thread, can do that here.',
-  unknown: 'Slack does not tell me who you are right now. Please try it again in a moment.',
-} as const;
-
 /** Goes before the new words of a message that was changed after it was sent. */
 export const correctionPrefix = 'A correction of my message:';
 

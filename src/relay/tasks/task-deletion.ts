@@ -1,3 +1,4 @@
+import type { AgentClient } from '../../agent/client.ts';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import * as words from '../../reply/words.ts';
 import { SlackError } from '../../slack/errors.ts';
@@ -27,6 +28,7 @@ export type Permission = (
 export class TaskDeletion {
   readonly #parts: RelayParts;
   readonly #permission: Permission;
+  readonly #end = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #resuming: Promise<void> = Promise.resolve();
 
@@ -56,7 +58,7 @@ export class TaskDeletion {
   start(): void {
     const resume = () => {
       this.#resuming = this.#resuming
-        .then(() => this.resume())
+        .then(() => this.#resume())
         .catch((error: unknown) =>
           this.#parts.log.warn({ err: error }, 'deletions could not be gone on with'),
         );
@@ -65,17 +67,16 @@ export class TaskDeletion {
     resume();
   }
 
-  /** Waits for the deletion that is being made, and goes on with no other. */
+  /** Leaves what is not done to the next process. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#end.abort();
     await this.#resuming;
   }
 
-  /** Goes on once with deletions that nobody is at. */
-  async resume(): Promise<void> {
+  async #resume(): Promise<void> {
     for (const deletion of await this.#parts.store.taskDeletions.due(mostAtOnce)) {
-      if (this.#timer === undefined) return;
+      if (this.#end.signal.aborted) return;
       await this.#carryOut(deletion);
     }
   }
@@ -91,7 +92,7 @@ export class TaskDeletion {
     const { task, account } = deletion;
     try {
       if (deletion.deleted_at === null) {
-        await deleteAt(this.#parts, account, task);
+        await deleteAt(this.#parts.agent(account), task, this.#end.signal);
         await this.#parts.store.taskDeletions.deleted(deletion);
         this.#parts.log.info({ task }, 'task deleted');
       }
@@ -134,9 +135,9 @@ export class TaskDeletion {
   }
 }
 
-async function deleteAt({ agent }: RelayParts, account: string, task: string): Promise<void> {
+async function deleteAt(agent: AgentClient, task: string, signal: AbortSignal): Promise<void> {
   try {
-    await agent(account).deleteTask(task);
+    await agent.deleteTask(task, { signal });
   } catch (error) {
     if (!(error instanceof AgentNotFoundError)) throw error;
   }

@@ -186,7 +186,7 @@ async function start(
     accountOf: (id) => accounts.current(id),
     onTask: (thread, title) => direct.begun(thread, title),
   };
-  const direct = new DirectMessages(parts, { isAgent: false });
+  const direct = new DirectMessages(parts, { isAgent: config.AGENT_SESSIONS });
   const found = taskFeature(parts);
   const marks = new Marks(parts);
   const runner = new TurnRunner({

@@ -34,8 +34,8 @@ export interface SettingsRequest {
 export interface HomeFeatures {
   /** Blocks for the end of the tab. */
   sections?: (workspace: string, person: string) => Promise<readonly ViewBlock[]>;
-  /** Opens a channel's settings; without it there is no button. */
-  openChannelSettings?: (request: SettingsRequest) => Promise<unknown>;
+  /** Opens a channel's settings; `late` where Slack opens nothing any more. Without it there is no button. */
+  openChannelSettings?: (request: SettingsRequest) => Promise<string>;
 }
 
 /** What a look at the records gave. */
@@ -86,9 +86,11 @@ export class Home {
     const { workspace: id, channel, person } = request;
     const workspace = this.#parts.workspace(id);
     if (workspace === undefined) return;
-    if ((await channelRefusal(workspace, channel, person)) === undefined) {
-      await this.#features.openChannelSettings?.(request);
-    } else await this.show({ workspace: id, person, place });
+    // Whoever is not in the channel any more sees that in the tab.
+    const refusal = await channelRefusal(workspace, channel, person);
+    const outcome = refusal === undefined && (await this.#features.openChannelSettings?.(request));
+    if (outcome === 'late') await this.show({ workspace: id, person, place, note: words.controlOver.late });
+    else if (refusal !== undefined) await this.show({ workspace: id, person, place });
   }
 
   async #look(workspace: Workspace, { person, place }: HomeRequest): Promise<Look> {

@@ -80,6 +80,7 @@ describe('direct messages', () => {
     await scene.until('it is told', () =>
       scene.shown(second.dm, second.said).includes('reply in its thread'),
     );
+    expect(scene.shown(second.dm, second.said)).not.toContain('/archives/');
     back();
   });
 

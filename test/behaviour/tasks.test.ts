@@ -113,7 +113,7 @@ describe("a task's details", () => {
     const fault = { kind: 'status', status: 200, body } as const;
     scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault, times: 1 });
     await press('task_file');
-    await modalShows('I could not bring you “sheep.csv”');
+    expect(await modalShows('I could not bring you “sheep.csv”')).toContain('task_file');
   });
 
   test('turn their pages where there are many files', async () => {
@@ -132,7 +132,7 @@ describe("a task's details", () => {
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'GET /experimental/tasks/{task_id}', fault });
     await openDetails(channel, root);
-    await modalShows('the files are not shown');
+    expect(await modalShows('the files are not shown')).toContain('A question for later');
     back();
   });
 
@@ -157,6 +157,7 @@ describe("a task's details", () => {
     await openDetails(channel, root);
     const shown = () => JSON.stringify(slack.home(scene.ada)?.blocks ?? []);
     await scene.until('a sentence is there', () => shown().includes('press the button again'));
+    expect(modal()).toBe('[]');
   });
 });
 
@@ -237,6 +238,7 @@ describe('deleting a task', () => {
       .execute();
     await scene.stage.restartBot();
     await scene.until('it is gone', () => !scene.agent.tasks.some((task) => task.id === id));
-    await scene.until('the thread is told', () => scene.shown(channel, root).includes('deleted this task'));
+    await scene.until('the thread is told', () => notices(channel, root) > 0);
+    expect(await deletions(channel)).toEqual([{ person: scene.ada.id, task: id }]);
   });
 });

@@ -54,7 +54,7 @@ describe('the standing of a person in a channel', () => {
 
   test('is an error where Slack is away, and is asked for again', async () => {
     scene.slack.on('conversations.members', { status: 503, body: {} });
-    await expect(membership.standing('C1', 'U1')).rejects.toThrow();
+    await expect(membership.standing('C1', 'U1')).rejects.toThrow('http_503');
     pages(['U1']);
     expect(await membership.standing('C1', 'U1')).toBe('member');
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
 import { openScene, pause } from './scene.ts';
 
-const scene = await openScene();
+const scene = await openScene({ settings: { INLINE_LIMIT_MIB: '0' } });
 const { slack } = scene;
 const table = { name: 'sheep.csv', mime: 'text/csv', bytes: 'name,legs\nDolly,4\n' };
 
@@ -128,7 +128,7 @@ describe("a task's details", () => {
   });
 
   test('are shown without files while the service is away', async () => {
-    const { channel, root } = await asked('A question for later', { files: [table] });
+    const { channel, root } = await asked('A question for later');
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'GET /experimental/tasks/{task_id}', fault });
     await openDetails(channel, root);

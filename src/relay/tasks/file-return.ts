@@ -50,9 +50,9 @@ export class FileReturn {
     const refusal = await taskRefusal(workspace, row, wish.person);
     if (refusal !== undefined) return refusal;
     if (!(await store.tasks.attached(row)).includes(wish.fileId)) return words.tasks.unknown;
-    const agent = this.#parts.agent(row.account);
     let name = '';
     try {
+      const agent = this.#parts.agent(row.account);
       const file = await agent.getFile(wish.fileId);
       name = file.filename;
       const { fileBytes } = this.#parts.settings.files;

@@ -1,4 +1,3 @@
-import type { AgentClient } from '../../agent/client.ts';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import * as words from '../../reply/words.ts';
 import { SlackError } from '../../slack/errors.ts';
@@ -92,7 +91,7 @@ export class TaskDeletion {
     const { task, account } = deletion;
     try {
       if (deletion.deleted_at === null) {
-        await deleteAt(this.#parts.agent(account), task, this.#end.signal);
+        await this.#deleteAt(account, task);
         await this.#parts.store.taskDeletions.deleted(deletion);
         this.#parts.log.info({ task }, 'task deleted');
       }
@@ -133,12 +132,13 @@ export class TaskDeletion {
     }
     await taskDeletions.told(deletion);
   }
-}
 
-async function deleteAt(agent: AgentClient, task: string, signal: AbortSignal): Promise<void> {
-  try {
-    await agent.deleteTask(task, { signal });
-  } catch (error) {
-    if (!(error instanceof AgentNotFoundError)) throw error;
+  /** What the service does not know any more is deleted. */
+  async #deleteAt(account: string, task: string): Promise<void> {
+    try {
+      await this.#parts.agent(account).deleteTask(task, { signal: this.#end.signal });
+    } catch (error) {
+      if (!(error instanceof AgentNotFoundError)) throw error;
+    }
   }
 }

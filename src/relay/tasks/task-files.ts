@@ -22,10 +22,11 @@ export async function readTask(
   page: number,
 ): Promise<{ state: string | undefined; page: TaskFilesPage | undefined }> {
   const signal = AbortSignal.timeout(patienceMs);
-  const agent = parts.agent(row.account);
+  // An account that was replaced for good is as gone as its tasks.
+  const agent = () => parts.agent(row.account);
   let state: string | undefined;
   try {
-    state = await stateOf(agent, row.task, signal);
+    state = (await orGone(() => agent().getTask(row.task, { signal })))?.status ?? 'gone';
     await parts.store.tasks.found(row, state);
     return { state, page: await filesOf(parts, agent, row, { page, gone: state === 'gone', signal }) };
   } catch (error) {
@@ -35,27 +36,23 @@ export async function readTask(
   }
 }
 
-async function stateOf(agent: AgentClient, task: string, signal: AbortSignal): Promise<string> {
-  return (await orGone(agent.getTask(task, { signal })))?.status ?? 'gone';
-}
-
 /** First what went along with the messages, then what the agent made. */
 async function filesOf(
   parts: RelayParts,
-  agent: AgentClient,
+  agent: () => AgentClient,
   row: TaskRow,
   { page, gone, signal }: { page: number; gone: boolean; signal: AbortSignal },
 ): Promise<TaskFilesPage> {
   const inputs = await parts.store.tasks.attached(row);
   const outputs = gone
     ? []
-    : ((await orGone(agent.allResults(row.task, { reconcile: false, signal }))) ?? []);
+    : ((await orGone(() => agent().allResults(row.task, { reconcile: false, signal }))) ?? []);
   const count = inputs.length + outputs.length;
   const shown = Math.min(page, Math.max(0, Math.ceil(count / taskFilesPage) - 1));
   const [from, to] = [shown * taskFilesPage, (shown + 1) * taskFilesPage];
   const files = await Promise.all(
     inputs.slice(from, to).map(async (id): Promise<TaskFile> => {
-      const file = await orGone(agent.getFile(id, { signal }));
+      const file = await orGone(() => agent().getFile(id, { signal }));
       if (file === undefined) return { kind: 'gone' };
       return { kind: 'input', id, name: file.filename, sizeBytes: file.sizeBytes };
     }),
@@ -67,9 +64,9 @@ async function filesOf(
   return { files, page: shown, count };
 }
 
-async function orGone<T>(answer: Promise<T>): Promise<T | undefined> {
+async function orGone<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await answer;
+    return await ask();
   } catch (error) {
     if (error instanceof AgentNotFoundError) return undefined;
     throw error;

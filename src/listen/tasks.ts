@@ -12,7 +12,7 @@ import { parsed, readHomePlace } from './home.ts';
 /** Who does what can be pressed in a task's details. */
 export interface TaskListeners {
   tasks: Pick<TaskModal, 'fill' | 'say'>;
-  files: Pick<FileReturn, 'bring' | 'isUnderWay'>;
+  files: Pick<FileReturn, 'bring' | 'isUnderWay' | 'tell'>;
   deletion: Pick<TaskDeletion, 'delete'>;
   home: Pick<Home, 'show'>;
 }
@@ -52,12 +52,12 @@ export function listenToTasks(app: App, { tasks, files, deletion, home }: TaskLi
   listen('task_file', async ({ viewId, request, value: fileId }) => {
     const wish = { ...request, fileId };
     if (files.isUnderWay(wish)) return;
-    const brought = files.bring(wish);
-    const [note] = await Promise.all([
-      brought,
+    const [brought] = await Promise.all([
+      files.bring(wish),
       tasks.fill(viewId, { ...request, note: words.tasks.fileOnItsWay }),
     ]);
-    await tasks.fill(viewId, { ...request, note });
+    const isSeen = await tasks.fill(viewId, { ...request, note: brought.sentence });
+    if (!isSeen && !brought.sent) await files.tell(wish, brought.sentence);
   });
 
   listen('task_delete', async ({ viewId, request, task }) => {

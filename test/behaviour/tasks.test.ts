@@ -63,9 +63,11 @@ async function deletions(channel: Channel) {
     .execute();
 }
 
+/** What Slack refused of our views, but for those that were closed or replaced meanwhile. */
 function refusals(): (string | undefined)[] {
   const views = slack.calls.filter(({ method }) => method.startsWith('views.'));
-  return views.flatMap(({ ok, error }) => (ok || error === 'hash_conflict' ? [] : [error]));
+  const meanwhile = ['hash_conflict', 'not_found'];
+  return views.flatMap(({ ok, error }) => (ok || meanwhile.includes(error ?? '') ? [] : [error]));
 }
 
 describe("a task's details", () => {
@@ -114,6 +116,15 @@ describe("a task's details", () => {
     scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault, times: 1 });
     await press('task_file');
     expect(await modalShows('I could not bring you “sheep.csv”')).toContain('task_file');
+    // Whoever has closed the modal meanwhile reads it in direct messages.
+    const slow = { kind: 'latency', ms: 300 } as const;
+    scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: slow, times: 1 });
+    scene.slack.faults.add({ call: 'files.completeUploadExternal', fault, times: 1 });
+    await press('task_file');
+    await slack.closeView(scene.ada);
+    const dm = slack.openDm(scene.ada);
+    const told = () => slack.messages(dm).some(({ text }) => text.includes('I could not bring you'));
+    await scene.until('it is told', told);
   });
 
   test('turn their pages where there are many files', async () => {

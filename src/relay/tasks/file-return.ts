@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { AgentClient } from '../../agent/client.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/schema.ts';
@@ -17,6 +18,12 @@ export interface FileWish {
   fileId: string;
 }
 
+/** What came of it, as a sentence. */
+export interface Brought {
+  sent: boolean;
+  sentence: string;
+}
+
 /** Brings files of tasks back to people: streamed from the service into their direct messages, never held. */
 export class FileReturn {
   readonly #parts: RelayParts;
@@ -31,19 +38,29 @@ export class FileReturn {
     return this.#underWay.has(nameOf(wish));
   }
 
-  /** Brings a file; the answer is a sentence on what came of it. Throws where the store is away. */
-  async bring(wish: FileWish): Promise<string> {
+  /** Brings a file. Throws where the store is away. */
+  async bring(wish: FileWish): Promise<Brought> {
     const workspace = this.#parts.workspace(wish.workspace);
-    if (workspace === undefined || this.isUnderWay(wish)) return words.tasks.fileOnItsWay;
+    if (workspace === undefined) return { sent: false, sentence: words.tasks.unknown };
     this.#underWay.add(nameOf(wish));
     try {
-      return await this.#bring(workspace, wish);
+      const trouble = await this.#bring(workspace, wish);
+      return { sent: trouble === undefined, sentence: trouble ?? words.tasks.fileSent };
     } finally {
       this.#underWay.delete(nameOf(wish));
     }
   }
 
-  async #bring(workspace: Workspace, wish: FileWish): Promise<string> {
+  /** Tells a person in their direct messages, where the modal is closed that would say it. Throws a SlackError. */
+  async tell({ workspace, person }: FileWish, sentence: string): Promise<void> {
+    const posting = this.#parts.workspace(workspace)?.posting;
+    if (posting === undefined) return;
+    const channel = await posting.openDm(person);
+    await posting.post({ channel, message: { text: sentence }, key: randomUUID(), kind: 'notice' });
+  }
+
+  /** A sentence on what went wrong, if something did. */
+  async #bring(workspace: Workspace, wish: FileWish): Promise<string | undefined> {
     const { store, log } = this.#parts;
     const row = await store.tasks.get(wish);
     if (row === undefined) return words.tasks.unknown;
@@ -59,7 +76,7 @@ export class FileReturn {
       if (file.sizeBytes === 0) return words.tasks.fileEmpty;
       if (file.sizeBytes > fileBytes) return words.fileTooLarge(file.sizeBytes, fileBytes);
       await this.#upload(workspace, agent, wish.person, file);
-      return words.tasks.fileSent;
+      return undefined;
     } catch (error) {
       if (!(error instanceof AgentError || error instanceof SlackError)) throw error;
       log.warn({ err: error, task: row.task, file: wish.fileId }, 'a file could not be brought back');

@@ -40,11 +40,11 @@ export class TaskModal {
     return 'done';
   }
 
-  /** Shows the task in a modal that is open. Throws a SlackError. */
-  async fill(viewId: string, request: TaskRequest): Promise<void> {
+  /** Shows the task in a modal that is open; false where it was closed. Throws a SlackError. */
+  async fill(viewId: string, request: TaskRequest): Promise<boolean> {
     const workspace = this.#parts.workspace(request.workspace);
-    if (workspace === undefined) return;
-    await workspace.views.update(viewId, await this.#view(workspace, request));
+    if (workspace === undefined) return false;
+    return workspace.views.update(viewId, await this.#view(workspace, request));
   }
 
   /** Shows a sentence in place of the task. Throws a SlackError. */

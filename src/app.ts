@@ -262,6 +262,9 @@ async function start(
     // ---- Handlers of other rooms: the tasks of a channel, and its settings. ----
     tasks: (typed) => overview.tasks(typed),
     settings: (use) => channelSettings.open(use),
+    // ---- Handlers of other rooms: the settings of a channel. ----
+    tasks: (typed) => found.list.listChannel(typed),
+    settings: async () => ({ text: words.command.noSettings, blocks: [] }),
     // -----------------------------------------------------------------------------
   };
   const tellDirectly: TellingDirectly = (id, person, sentence) =>

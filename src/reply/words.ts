@@ -674,6 +674,7 @@ export const command = {
     refused: 'not sent',
     abandoned: 'given up',
   } as Readonly<Record<string, string>>,
+  noSettings: 'There is nothing to set for this channel yet.',
   away: 'That did not work just now. Please try again in a moment.',
   late: 'That took too long, so Slack opens nothing any more. Please try again.',
 } as const;

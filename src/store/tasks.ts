@@ -115,7 +115,7 @@ export class Tasks {
     const { rows } = await sql<TaskRow>`
       select threads.workspace, threads.channel, threads.root, threads.account, threads.starter,
         threads.task_id as task, threads.task_title as title, threads.project_id as project,
-        to_jsonb(threads) ->> 'model' as model,
+        threads.model,
         coalesce(threads.task_begun_at, threads.created_at) as "begunAt", threads.last_used_at as "lastUsedAt",
         threads.permalink, threads.task_state as state, threads.task_read_at as "readAt",
         last.id is not null and last.finished_at is null as open,

@@ -16,7 +16,7 @@ async function thread(channel: string, person: string, turn?: 'open' | 'finished
   const root = `${seconds}.000100`;
   const key = { workspace, channel, root };
   await store.threads.adopt(key, { account: 'settings', person, ts: root });
-  await store.threads.intendTask(key, 'prj_1', `Question ${seconds}`);
+  await store.threads.intendTask(key, 'prj_1', { title: `Question ${seconds}`, model: 'fast' });
   const task = await store.threads.bindTask(key, `tsk_${seconds}`);
   if (turn !== undefined) {
     const message = { workspace, channel, ts: root };

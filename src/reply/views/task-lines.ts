@@ -81,7 +81,9 @@ export function taskListMessage(tasks: readonly ShownTask[], count: number, now:
 }
 
 function linked(title: string, url: string | null): string {
-  return url !== null && /^https?:\/\/[^\s|<>]{1,1000}$/.test(url) ? `<${url}|${title}>` : title;
+  return url !== null && /^https?:\/\/[^\s|<>]{1,1000}$/.test(url)
+    ? `<${url}|${title.replaceAll('|', '¦')}>`
+    : title;
 }
 
 function isState(state: string): state is keyof typeof words.tasks.states {

@@ -110,7 +110,7 @@ describe('a line about a task', () => {
     expect(line.length).toBeLessThan(1_500);
     const odd = taskLine(task({ title: 'a\n> b|c>\u202Ed' }), { now, beside: 'starter' });
     expect(odd.split('\n')[0]).toBe(
-      '<https://sandbox.slack.com/archives/C0000000001/p1700000000000100|a &gt; b|c&gt;d>',
+      '<https://sandbox.slack.com/archives/C0000000001/p1700000000000100|a &gt; b¦c&gt;d>',
     );
     expect(taskLine(task({ title: null }), { now, beside: 'starter' })).toContain('Untitled task');
     expect(taskLine(task({ url: 'javascript:alert(1)' }), { now, beside: 'starter' })).toMatch(/^Count/);

@@ -76,12 +76,12 @@ describe('the Home tab', () => {
     const alan = slack.createPerson({ name: 'alan' });
     slack.invite(channel, alan);
     await asked(channel, 'Count the older sheep', alan);
-    const root = await asked(channel, 'Count the newer sheep', alan);
+    const root = await asked(channel, '--model fast Count the newer sheep', alan);
     await asked(channel, 'Somebody elses question');
     const text = await openHome(alan, '/archives/');
     expect(text.indexOf('newer sheep')).toBeLessThan(text.indexOf('older sheep'));
     expect(text).toContain(`${channel.id}/p${root.ts.replace('.', '')}|Count the newer sheep>`);
-    expect(text).toMatch(/newer sheep>\\n(?:done|working) · default model · just now · <#/);
+    expect(text).toMatch(/newer sheep>\\n(?:done|working) · fast · just now · <#/);
     expect(text).not.toContain('Somebody elses question');
   });
 

@@ -187,7 +187,6 @@ async function start(
     onTask: (thread, title) => direct.begun(thread, title),
   };
   const direct = new DirectMessages(parts, { isAgent: config.AGENT_SESSIONS });
-  const found = taskFeature(parts);
   const marks = new Marks(parts);
   const runner = new TurnRunner({
     parts,
@@ -251,6 +250,11 @@ async function start(
       onSecret,
       onSet: () => accounts.refresh(),
     }),
+    onChanged: (visitor) => found.home.show({ ...visitor, place: { page: 0, channelPage: 0 } }),
+  });
+  const found = taskFeature(parts, {
+    sections: (workspace, person) => accountHome.section({ workspace, person }),
+    openChannelSettings: (request) => channelSettings.open(request),
   });
   const tell: Telling = (place, sentence) => marks.tell(place, sentence);
   const starting = new Starting(parts);
@@ -259,13 +263,8 @@ async function start(
     ...startingHandlers(starting.forms),
     status: (typed) => overview.running(typed),
     stop: (typed) => overview.running(typed),
-    // ---- Handlers of other rooms: the tasks of a channel, and its settings. ----
-    tasks: (typed) => overview.tasks(typed),
-    settings: (use) => channelSettings.open(use),
-    // ---- Handlers of other rooms: the settings of a channel. ----
     tasks: (typed) => found.list.listChannel(typed),
-    settings: async () => ({ text: words.command.noSettings, blocks: [] }),
-    // -----------------------------------------------------------------------------
+    settings: (use) => channelSettings.open(use),
   };
   const tellDirectly: TellingDirectly = (id, person, sentence) =>
     starting.forms.tellDirectly(id, person, sentence);

@@ -663,18 +663,6 @@ export const command = {
   stopping: 'stopping',
   untitled: 'Getting started',
   since: (ms: number) => `for ${humanDuration(ms)}`,
-  noTasks: 'There are no tasks in this channel yet. Mention me to begin one.',
-  tasks: 'The newest tasks of this channel:',
-  running: 'working',
-  ended: {
-    completed: 'done',
-    length: 'done, with more to come',
-    cancelled: 'stopped',
-    failed: 'failed',
-    refused: 'not sent',
-    abandoned: 'given up',
-  } as Readonly<Record<string, string>>,
-  noSettings: 'There is nothing to set for this channel yet.',
   away: 'That did not work just now. Please try again in a moment.',
   late: 'That took too long, so Slack opens nothing any more. Please try again.',
 } as const;

@@ -34,7 +34,7 @@ async function asked(channel: Channel, text: string, person: Person = scene.ada)
 
 /** What Slack refused of our views. */
 function refusals(): (string | undefined)[] {
-  const views = slack.calls.filter(({ method }) => method.startsWith('views.'));
+  const views = slack.calls.filter(({ method }) => method === 'views.publish');
   return views.flatMap(({ ok, error }) => (ok || error === 'hash_conflict' ? [] : [error]));
 }
 
@@ -135,6 +135,23 @@ describe('the Home tab', () => {
     expect(refused).not.toContain('What only members see');
     await press(scene.grace, 'home_channel', hidden.id);
     await seen(scene.grace, 'I cannot see who is in this channel');
+  });
+
+  test("leads to the chosen channel's settings, and says it where Slack opens nothing any more", async () => {
+    const channel = scene.channel();
+    const frida = slack.createPerson({ name: 'frida' });
+    slack.invite(channel, frida);
+    await openHome(frida, 'Choose a channel that you are in');
+    await press(frida, 'home_channel', channel.id);
+    await seen(frida, 'home_settings');
+    await press(frida, 'home_settings');
+    const open = () => JSON.stringify(slack.modal(frida)?.texts ?? {});
+    await scene.until('the settings are open', () => open().includes('Settings of the channel'));
+    await slack.closeView(frida);
+    const body = { ok: false, error: 'expired_trigger_id' };
+    slack.faults.add({ call: 'views.open', fault: { kind: 'status', status: 200, body }, times: 1 });
+    await press(frida, 'home_settings');
+    expect(await seen(frida, 'press the button again')).toContain('home_settings');
   });
 
   test('two people look at their own tabs at once, and each keeps the channel that they chose', async () => {

@@ -7,18 +7,10 @@ import {
   sharedAccount,
   transportOf,
 } from './app/from-settings.ts';
+import { listenersOf } from './app/listeners.ts';
 import type { Config } from './config.ts';
-import { listenToAccounts } from './listen/accounts.ts';
-import { listenToChannelSettings } from './listen/channel-settings.ts';
-import { type CommandHandlers, listenToCommands, startingHandlers } from './listen/commands.ts';
-import { listenToControls, type Telling } from './listen/controls.ts';
-import { listenToHome } from './listen/home.ts';
 import { Intake, type IntakeParts } from './listen/intake.ts';
-import { listenToShortcuts, type TellingDirectly } from './listen/shortcuts.ts';
 import { SlackApp } from './listen/slack-app.ts';
-import { listenToStartForm } from './listen/start-modal.ts';
-import { listenToSteps } from './listen/steps.ts';
-import { listenToTasks } from './listen/tasks.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
 import { type HealthParts, HealthServer } from './operate/health.ts';
 import { resultRoute } from './operate/result-route.ts';
@@ -33,9 +25,7 @@ import { ChannelSettings } from './relay/channels/channel-settings.ts';
 import { NameFollowing } from './relay/channels/name-following.ts';
 import type { RelayParts } from './relay/context.ts';
 import { Afterthoughts } from './relay/controls/afterthoughts.ts';
-import { Controls } from './relay/controls/controls.ts';
 import { Marks } from './relay/controls/marks.ts';
-import { StepsModal } from './relay/controls/steps-modal.ts';
 import { DirectMessages } from './relay/direct-messages.ts';
 import { Dispatcher } from './relay/dispatcher.ts';
 import { openInstalled } from './relay/installing/opening.ts';
@@ -43,7 +33,6 @@ import { RegistryWatch } from './relay/installing/registry-watch.ts';
 import { destinationOf, resultsPath } from './relay/showing/result-links.ts';
 import { postLaterResults } from './relay/showing/results.ts';
 import { postReviews } from './relay/showing/reviews.ts';
-import { ChannelOverview } from './relay/starting/channel-overview.ts';
 import { Starting } from './relay/starting/starting.ts';
 import { TaskWatch } from './relay/task-watch.ts';
 import { taskFeature } from './relay/tasks/task-feature.ts';
@@ -256,32 +245,11 @@ async function start(
     sections: (workspace, person) => accountHome.section({ workspace, person }),
     openChannelSettings: (request) => channelSettings.open(request),
   });
-  const tell: Telling = (place, sentence) => marks.tell(place, sentence);
   const starting = new Starting(parts);
-  const overview = new ChannelOverview(parts);
-  const commands: CommandHandlers = {
-    ...startingHandlers(starting.forms),
-    status: (typed) => overview.running(typed),
-    stop: (typed) => overview.running(typed),
-    tasks: (typed) => found.list.listChannel(typed),
-    settings: (use) => channelSettings.open(use),
-  };
-  const tellDirectly: TellingDirectly = (id, person, sentence) =>
-    starting.forms.tellDirectly(id, person, sentence);
   const slackApp = new SlackApp({
     transport: transportOf(config, store, identity?.installation.workspace),
     intake,
-    listeners: [
-      (app) => listenToSteps(app, new StepsModal(parts), tell, log),
-      (app) => listenToAccounts(app, accountHome, log),
-      (app) => listenToControls(app, new Controls(parts), tell, log),
-      (app) => listenToCommands(app, commands, log),
-      (app) => listenToShortcuts(app, starting.forms, { inChannel: tell, directly: tellDirectly }, log),
-      (app) => listenToStartForm(app, starting, tell, log),
-      (app) => listenToChannelSettings(app, channelSettings, log),
-      (app) => listenToHome(app, { ...found, direct }, log),
-      (app) => listenToTasks(app, found, log),
-    ],
+    listeners: listenersOf(parts, { marks, accountHome, channelSettings, starting, found, direct }),
     authorize: async ({ teamId = '', enterpriseId, isEnterpriseInstall }) => {
       const organisation = isEnterpriseInstall ? enterpriseId : undefined;
       const authorization = await installed.authorization({ workspace: teamId, organisation });

@@ -11,8 +11,8 @@ import type {
   WatchTable,
 } from './tables-files.ts';
 import type { Choices, StartTable } from './tables-starting.ts';
-import type { WorkspaceTables } from './tables-workspaces.ts';
 import type { TaskDeletionTable, ToldOnceTable } from './tables-tasks.ts';
+import type { WorkspaceTables } from './tables-workspaces.ts';
 
 export type { SlackFileState } from './tables-files.ts';
 export type { Choices } from './tables-starting.ts';

@@ -8,16 +8,10 @@ import {
   sharedAccount,
   transportOf,
 } from './app/from-settings.ts';
+import { listenersOf } from './app/listeners.ts';
 import type { Config } from './config.ts';
-import { listenToAccounts } from './listen/accounts.ts';
-import { listenToChannelSettings } from './listen/channel-settings.ts';
-import { type CommandHandlers, listenToCommands, startingHandlers } from './listen/commands.ts';
-import { listenToControls, type Telling } from './listen/controls.ts';
 import { Intake, type IntakeParts } from './listen/intake.ts';
-import { listenToShortcuts, type TellingDirectly } from './listen/shortcuts.ts';
 import { SlackApp } from './listen/slack-app.ts';
-import { listenToStartForm } from './listen/start-modal.ts';
-import { listenToSteps } from './listen/steps.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
 import { type HealthParts, HealthServer } from './operate/health.ts';
 import { resultRoute } from './operate/result-route.ts';
@@ -33,18 +27,17 @@ import { ChannelSettings } from './relay/channels/channel-settings.ts';
 import { NameFollowing } from './relay/channels/name-following.ts';
 import type { RelayParts } from './relay/context.ts';
 import { Afterthoughts } from './relay/controls/afterthoughts.ts';
-import { Controls } from './relay/controls/controls.ts';
 import { Marks } from './relay/controls/marks.ts';
-import { StepsModal } from './relay/controls/steps-modal.ts';
+import { DirectMessages } from './relay/direct-messages.ts';
 import { Dispatcher } from './relay/dispatcher.ts';
 import { openInstalled } from './relay/installing/opening.ts';
 import { RegistryWatch } from './relay/installing/registry-watch.ts';
 import { destinationOf, resultsPath } from './relay/showing/result-links.ts';
 import { postLaterResults } from './relay/showing/results.ts';
 import { postReviews } from './relay/showing/reviews.ts';
-import { ChannelOverview } from './relay/starting/channel-overview.ts';
 import { Starting } from './relay/starting/starting.ts';
 import { TaskWatch } from './relay/task-watch.ts';
+import { taskFeature } from './relay/tasks/task-feature.ts';
 import { TurnRunner } from './relay/turn-runner.ts';
 import { Upkeep } from './relay/upkeep.ts';
 import type { WorkspaceOptions } from './relay/workspaces.ts';
@@ -176,7 +169,9 @@ async function start(
     enqueue: (trx, thread) => queue.send(trx, thread),
     agent: (account) => accounts.agent(account),
     accountOf: (id) => accounts.current(id),
+    onTask: (thread, title) => direct.begun(thread, title),
   };
+  const direct = new DirectMessages(parts, { isAgent: config.AGENT_SESSIONS });
   const marks = new Marks(parts);
   const runner = new TurnRunner({
     parts,
@@ -211,6 +206,7 @@ async function start(
     marks.admitted(admission, event);
     afterthoughts.admitted(admission, event);
     if (admission.kind === 'renamed') names.look();
+    direct.admitted(admission, event);
   };
   const gapReader = new GapReader({ parts, inbox, workspaces, onAdmission });
   const receiving = new Receiving({
@@ -243,33 +239,17 @@ async function start(
       onSecret,
       onSet: () => accounts.refresh(),
     }),
+    onChanged: (visitor) => found.home.show({ ...visitor, place: { page: 0, channelPage: 0 } }),
   });
-  const tell: Telling = (place, sentence) => marks.tell(place, sentence);
+  const found = taskFeature(parts, {
+    sections: (workspace, person) => accountHome.section({ workspace, person }),
+    openChannelSettings: (request) => channelSettings.open(request),
+  });
   const starting = new Starting(parts);
-  const overview = new ChannelOverview(parts);
-  const commands: CommandHandlers = {
-    ...startingHandlers(starting.forms),
-    status: (typed) => overview.running(typed),
-    stop: (typed) => overview.running(typed),
-    // ---- Handlers of other rooms: the tasks of a channel, and its settings. ----
-    tasks: (typed) => overview.tasks(typed),
-    settings: (use) => channelSettings.open(use),
-    // -----------------------------------------------------------------------------
-  };
-  const tellDirectly: TellingDirectly = (id, person, sentence) =>
-    starting.forms.tellDirectly(id, person, sentence);
   const slackApp = new SlackApp({
     transport: transportOf(config, store, identity?.installation.workspace),
     intake,
-    listeners: [
-      (app) => listenToSteps(app, new StepsModal(parts), tell, log),
-      (app) => listenToAccounts(app, accountHome, log),
-      (app) => listenToControls(app, new Controls(parts), tell, log),
-      (app) => listenToCommands(app, commands, log),
-      (app) => listenToShortcuts(app, starting.forms, { inChannel: tell, directly: tellDirectly }, log),
-      (app) => listenToStartForm(app, starting, tell, log),
-      (app) => listenToChannelSettings(app, channelSettings, log),
-    ],
+    listeners: listenersOf(parts, { marks, accountHome, channelSettings, starting, found, direct }),
     authorize: async ({ teamId = '', enterpriseId, isEnterpriseInstall }) => {
       const organisation = isEnterpriseInstall ? enterpriseId : undefined;
       const authorization = await installed.authorization({ workspace: teamId, organisation });
@@ -324,6 +304,8 @@ async function start(
   undo.push(() => taskWatch.stop());
   starting.channelStarts.start();
   undo.push(() => starting.channelStarts.stop());
+  found.deletion.start();
+  undo.push(() => found.deletion.stop());
   upkeep.start();
   undo.push(() => upkeep.stop());
   undo.push(() => names.stop());

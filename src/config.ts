@@ -74,6 +74,9 @@ const settingsSchema = z.object({
   SLACK_SOCKETS: setting('SLACK_SOCKETS', z.coerce.number().int().min(2).max(10).default(8), {
     what: "Socket Mode connections that all processes have together; Slack's limit is 10 for each app, and what is left out is room for a dead process's",
   }),
+  AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
+    what: 'Whether the app is declared an agent in Slack (agent_view in its manifest), which shows titles and suggested prompts in direct messages; Slack then lets no guests use it',
+  }),
   GAP_MINUTES: setting('GAP_MINUTES', z.coerce.number().positive().default(5), {
     what: 'After how long without receiving the threads and channels of the last 24 hours are read back',
   }),

@@ -60,6 +60,7 @@ type Manifest = z.infer<typeof manifest>;
 
 /** The events that the app listens to, and the scopes that Slack asks for to send them from all places. */
 const events: Readonly<Record<string, readonly string[]>> = {
+  app_home_opened: [],
   app_mention: ['app_mentions:read'],
   app_uninstalled: [],
   team_access_revoked: [],
@@ -93,6 +94,7 @@ const methods: Readonly<Record<string, readonly string[]>> = {
   'reactions.remove': ['reactions:write'],
   'users.info': ['users:read'],
   'views.open': [],
+  'views.publish': [],
   'views.update': [],
 };
 
@@ -146,6 +148,7 @@ describe('the manifest', () => {
     expect(app.settings.socket_mode_enabled).toBe(true);
     expect(app.settings.interactivity.is_enabled).toBe(true);
     expect(app.features.app_home).toMatchObject({
+      home_tab_enabled: true,
       messages_tab_enabled: true,
       messages_tab_read_only_enabled: false,
     });

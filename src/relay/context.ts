@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AgentClient } from '../agent/client.ts';
 import type { TaskOffers } from '../agent/dialect.ts';
 import type { FileLimits } from '../reply/file-lines.ts';
+import type { Assistant } from '../slack/assistant.ts';
 import type { Downloads } from '../slack/downloads.ts';
 import type { Membership } from '../slack/membership.ts';
 import type { People } from '../slack/people.ts';
@@ -27,6 +28,7 @@ export interface Workspace {
   readonly views: Views;
   readonly people: People;
   readonly membership: Membership;
+  readonly assistant: Assistant;
   readonly readBack: ReadBack;
 }
 
@@ -84,4 +86,6 @@ export interface RelayParts {
   agent(account: string): AgentClient;
   /** The account that a workspace's new threads go to. */
   accountOf: (workspace: string) => string;
+  /** Hears of each task that was started for a thread. */
+  onTask?: (thread: ThreadKey, title: string) => void;
 }

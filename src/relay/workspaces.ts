@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { Assistant } from '../slack/assistant.ts';
 import { Budget } from '../slack/budget.ts';
 import { type Installation, SlackClient, type SlackClientOptions, type TokenGate } from '../slack/client.ts';
 import { Downloads } from '../slack/downloads.ts';
@@ -57,6 +58,7 @@ export function workspaceOf(
     views: new Views({ api }),
     people: new People({ api, log }),
     membership: new Membership({ api }),
+    assistant: new Assistant({ api }),
     readBack: new ReadBack({ api, distributed }),
   };
 }

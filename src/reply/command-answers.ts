@@ -17,14 +17,6 @@ export interface RunningRow {
   url: string | undefined;
 }
 
-/** A task of a channel, as the command lists it. */
-export interface TaskRow {
-  title: string | null;
-  running: boolean;
-  outcome: string | null;
-  url: string | undefined;
-}
-
 /** What works for a person in a channel, each with a Stop button (`stop`; the value is the turn's id). */
 export function runningAnswer(rows: readonly RunningRow[], others: number): RenderedMessage {
   const said = others > 0 ? [words.command.othersRun(others)] : [];
@@ -39,17 +31,6 @@ export function runningAnswer(rows: readonly RunningRow[], others: number): Rend
     return { ...section, accessory: { ...button, value: row.turnId } };
   });
   return list(words.command.yours, blocks, [...more, ...said]);
-}
-
-/** The newest tasks of a channel. */
-export function tasksAnswer(rows: readonly TaskRow[]): RenderedMessage {
-  if (rows.length === 0) return sentence(words.command.noTasks);
-  const lines = rows.map(({ title, url, running, outcome }) => {
-    const state = running ? words.command.running : (words.command.ended[outcome ?? ''] ?? '');
-    return `• ${linked(title, url)}${state === '' ? '' : ` · ${state}`}`;
-  });
-  const blocks = lines.map((text): SectionBlock => ({ type: 'section', text: { type: 'mrkdwn', text } }));
-  return list(words.command.tasks, blocks, []);
 }
 
 function list(heading: string, blocks: SectionBlock[], below: string[]): RenderedMessage {

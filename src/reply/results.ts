@@ -1,5 +1,6 @@
 import { cutBytes } from './fallback.ts';
 import { shortenMiddle } from './graphemes.ts';
+import { oneLine } from './one-line.ts';
 import { neutralise } from './pings.ts';
 import { contextLine } from './progress.ts';
 import { humanSize } from './size.ts';
@@ -23,7 +24,7 @@ export interface Result {
 }
 
 /** A link button's address (https://docs.slack.dev/reference/block-kit/block-elements/button-element). */
-const BUTTON_URL_MOST = 3_000;
+export const BUTTON_URL_MOST = 3_000;
 /** What a link may take as Markdown: room for one in a message of its own. */
 const MARKDOWN_URL_MOST = 9_000;
 const BLOCKS_MOST = 50;
@@ -99,11 +100,7 @@ function resultBlocks(result: Result): SlackBlock[] {
 
 /** A name as people can read it in one line: no control or direction marks, no pings; a long one keeps its ending. */
 export function safeName(name: string): string {
-  const clean = name
-    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-    .replace(/[\u200E\u200F\u202A-\u202E\u2066-\u2069\uFFF9-\uFFFB]/g, '')
-    .replace(/\p{Cs}/gu, '\uFFFD')
-    .trim();
+  const clean = oneLine(name);
   return neutralise(shortenMiddle(clean === '' ? 'unnamed file' : clean, NAME_MOST));
 }
 
@@ -115,7 +112,7 @@ function kindOf(result: Result): string {
 }
 
 /** The link where it is one for a browser, with nothing in it that could end it early. */
-function webAddress(url: string | null | undefined): string | undefined {
+export function webAddress(url: string | null | undefined): string | undefined {
   if (!url || !URL.canParse(url)) return undefined;
   const { protocol, href } = new URL(url);
   if (protocol !== 'https:' && protocol !== 'http:') return undefined;

@@ -22,6 +22,17 @@ export interface ButtonElement {
   value?: string;
   url?: string;
   style?: 'primary' | 'danger';
+  /** Slack asks this before it passes the press on. */
+  confirm?: ConfirmDialog;
+}
+
+/** A question that Slack asks by itself: title 100, text 300, answers 30 characters. */
+export interface ConfirmDialog {
+  title: PlainText;
+  text: PlainText;
+  confirm: PlainText;
+  deny: PlainText;
+  style?: 'primary' | 'danger';
 }
 
 export interface SectionBlock {

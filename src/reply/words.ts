@@ -68,6 +68,17 @@ export const buttons = {
   close: 'Close',
   chooseAgain: 'Choose again',
   newThread: 'Start a new thread',
+  details: 'Details',
+  refresh: 'Refresh',
+  newer: 'Newer',
+  older: 'Older',
+  channelSettings: 'Channel settings',
+  openThread: 'Open thread',
+  sendToMe: 'Send to me',
+  deleteTask: 'Delete task',
+  keepTask: 'Keep it',
+  back: 'Back',
+  more: 'More',
 } as const;
 
 export const editedTooLate =
@@ -180,6 +191,127 @@ export const controlRefused = {
   admins: 'Only admins of the workspace can do that here.',
   stranger: 'Only full members of this workspace, or the person who started this thread, can do that here.',
   unknown: 'Slack does not tell me who you are right now. Please try it again in a moment.',
+} as const;
+
+/** App Home. */
+export const home = {
+  title: 'Taskthread',
+  about: [
+    'Mention me in a channel that I am in, or write to me directly, and I pass it to a biomedical AI agent. Its answer grows in the thread, and so do the files that it makes. Share files in your message and the agent reads them; everything you write in the thread goes on with the same task.',
+    'To use me in another channel, invite me there: type `/invite` and my name. `/agent help` tells what else I take.',
+  ].join('\n'),
+  automated: 'I am an automated system. My answers can be wrong: check them before you rely on them.',
+  yours: 'Your tasks',
+  noneOfYours: 'You have no tasks yet. Mention me in a channel, or write to me under Messages, to begin one.',
+  ofChannel: 'Tasks of a channel',
+  chooseChannel: 'Choose a channel that you are in to see its tasks.',
+  choose: 'Choose a channel',
+  noneOfChannel: 'There are no tasks in this channel yet. Mention me there to begin one.',
+  outsider:
+    'I show the tasks of a channel only to people who are in it, and you are not. Join it and choose it again.',
+  hidden:
+    'I cannot see who is in this channel, so I do not show its tasks. Invite me there and choose it again.',
+  slackAway: 'Slack does not say right now who is in this channel. Press Refresh in a moment.',
+  loading: 'Asking the agent service how these tasks stand…',
+  stale:
+    'The agent service cannot be reached right now: these tasks are as I last knew them. Press Refresh in a moment.',
+} as const;
+
+/** Lists and details of tasks. */
+export const tasks = {
+  untitled: 'Untitled task',
+  defaultModel: 'default model',
+  direct: 'direct message',
+  states: {
+    idle: 'waits for a message',
+    running: 'working',
+    completed: 'done',
+    cancelled: 'stopped',
+    failed: 'failed',
+    gone: 'no longer at the agent service',
+  },
+  noneHere: 'There are no tasks in this channel yet. Mention me to begin one.',
+  title: 'Task',
+  loading: 'Loading…',
+  unknown: 'This task is not here any more; it was probably deleted.',
+  outsider: 'You are not in the channel of this task, so I cannot show it to you.',
+  noSlack: 'Slack does not say right now whether you are in the channel of this task. Try again in a moment.',
+  noFiles: 'This task has no files.',
+  filesAway:
+    'The agent service cannot be reached right now, so the files are not shown. Try again in a moment.',
+  input: 'sent along',
+  output: 'made by the agent',
+  fileGone: 'A file that the agent service no longer has',
+  linkHint: 'Links stop working after a while; open this again for new ones.',
+  fileOnItsWay: 'On its way to your direct messages with me. A large file takes a while.',
+  fileSent: 'It is in your direct messages with me.',
+  fileEmpty: 'This file is empty (0 bytes), and Slack takes no empty files.',
+  deleteTitle: 'Delete this task?',
+  deleteText:
+    'The agent forgets this conversation for good. Messages in the thread stay in Slack, and the files stay in the project.',
+  deleted: 'The task is deleted. Its messages stay in Slack, and its files stay in the project.',
+  deletedLater:
+    'The agent service cannot be reached right now. The task is deleted by itself once it is back; its files stay in the project.',
+  busy: 'The agent still works on this task. Stop it first, then delete it.',
+} as const;
+
+/** Posted once into the thread of a task that was deleted; `userId` is Slack's. */
+export function taskDeleted(userId: string): string {
+  const who = userId === '' ? 'This task was deleted' : `<@${userId}> deleted this task`;
+  return `${who}: the agent does not know this conversation any more. The files stay in the project. What you write here next begins a new task.`;
+}
+
+/** The heading over the tasks of a channel; `count` is how many there are. */
+export function channelTasks(shown: number, count: number): string {
+  if (count === 1) return 'The task of this channel:';
+  if (shown === count) return `The ${count} tasks of this channel, newest first:`;
+  return `The newest ${shown} of ${count} tasks of this channel; the others are in my App Home:`;
+}
+
+/** How old something is (ms). */
+export function ago(ms: number): string {
+  return ms < 60_000 ? 'just now' : `${humanDuration(ms)} ago`;
+}
+
+/** Which rows of how many a page shows. */
+export function pageShown(from: number, to: number, count: number): string {
+  return from === to ? `${from} of ${count}` : `${from} to ${to} of ${count}`;
+}
+
+/** A file could not be brought back; `name` is untrusted. */
+export function fileNotSent(name: string): string {
+  return `I could not bring you “${shorten(name.replace(/\s+/g, ' '), 120)}”. Open the task in App Home and try again.`;
+}
+
+/** A file is larger than Slack gets from us. */
+export function fileTooLarge(sizeBytes: number, mostBytes: number): string {
+  return `This file is too large for me (${humanSize(sizeBytes)}; the most is ${humanSize(mostBytes)}).`;
+}
+
+/** Told once to somebody who writes below a finished thread of direct messages; `url` leads to that thread. */
+export function newTaskInDm(url: string | undefined): string {
+  const there = url === undefined ? 'reply in its thread' : `reply <${url}|in its thread>`;
+  return `This begins a new task, which knows nothing of the one before. To go on with that one, ${there} instead. I say this only once.`;
+}
+
+/** What somebody may ask an agent, at the top of direct messages (Slack: 4 prompts). */
+export const prompts = {
+  title: 'What shall the agent do?',
+  list: [
+    {
+      title: 'Summarise a data file',
+      message: 'Summarise the attached table: what is in it, and what stands out?',
+    },
+    {
+      title: 'Review the literature',
+      message: 'Review the recent literature on this question, with sources: ',
+    },
+    {
+      title: 'Plan an analysis',
+      message: 'Plan an analysis of the attached data that answers this question: ',
+    },
+    { title: 'Check a result', message: 'Check this result for mistakes and for other explanations: ' },
+  ],
 } as const;
 
 /** Goes before the new words of a message that was changed after it was sent. */
@@ -531,17 +663,6 @@ export const command = {
   stopping: 'stopping',
   untitled: 'Getting started',
   since: (ms: number) => `for ${humanDuration(ms)}`,
-  noTasks: 'There are no tasks in this channel yet. Mention me to begin one.',
-  tasks: 'The newest tasks of this channel:',
-  running: 'working',
-  ended: {
-    completed: 'done',
-    length: 'done, with more to come',
-    cancelled: 'stopped',
-    failed: 'failed',
-    refused: 'not sent',
-    abandoned: 'given up',
-  } as Readonly<Record<string, string>>,
   away: 'That did not work just now. Please try again in a moment.',
   late: 'That took too long, so Slack opens nothing any more. Please try again.',
 } as const;

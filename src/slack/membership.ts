@@ -10,7 +10,7 @@ export type Standing = 'member' | 'outsider' | 'unknown';
 const LIFE_MS = 30_000;
 /** People that one call names, and pages that are read at most. */
 const PAGE = 1_000;
-const MOST_PAGES = 50;
+const MOST_PAGES = 10;
 
 const page = z.looseObject({
   members: z.array(z.string()),

@@ -29,12 +29,14 @@ export class Views {
     }
   }
 
-  /** Shows something else in an open modal; nothing where it was closed. Throws a SlackError. */
-  async update(viewId: string, view: object): Promise<void> {
+  /** Shows something else in an open modal; false where it was closed. Throws a SlackError. */
+  async update(viewId: string, view: object): Promise<boolean> {
     try {
       await this.#api.call('views.update', { view_id: viewId, view }, { schema: anyAnswer });
+      return true;
     } catch (error) {
       if (!(error instanceof Refused && error.slackCode === 'not_found')) throw error;
+      return false;
     }
   }
 

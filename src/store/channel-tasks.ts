@@ -11,16 +11,6 @@ export interface RunningTask {
   startedAt: Date;
 }
 
-/** A thread of a channel that has a task, or is about to get one. */
-export interface ListedTask {
-  root: SlackTs;
-  title: string | null;
-  running: boolean;
-  /** How its last turn ended. */
-  outcome: string | null;
-  usedAt: Date;
-}
-
 /** What a channel's tasks are up to. */
 export class ChannelTasks {
   readonly #db: Kysely<Tables>;
@@ -54,44 +44,6 @@ export class ChannelTasks {
       .select(sql<number>`count(*)::int`.as('count'))
       .executeTakeFirstOrThrow();
     return count;
-  }
-
-  /** A channel's threads that have a task, the one that was used last first. */
-  async newest(workspace: string, channel: string, most: number): Promise<ListedTask[]> {
-    return this.#db
-      .selectFrom('threads')
-      .select((select) => [
-        'root',
-        'task_title as title',
-        'last_used_at as usedAt',
-        select
-          .exists(
-            select
-              .selectFrom('turns')
-              .select('turns.id')
-              .whereRef('turns.workspace', '=', 'threads.workspace')
-              .whereRef('turns.channel', '=', 'threads.channel')
-              .whereRef('turns.root', '=', 'threads.root')
-              .where('turns.finished_at', 'is', null),
-          )
-          .$castTo<boolean>()
-          .as('running'),
-        select
-          .selectFrom('turns')
-          .select('turns.outcome')
-          .whereRef('turns.workspace', '=', 'threads.workspace')
-          .whereRef('turns.channel', '=', 'threads.channel')
-          .whereRef('turns.root', '=', 'threads.root')
-          .orderBy('turns.started_at', 'desc')
-          .limit(1)
-          .as('outcome'),
-      ])
-      .where('workspace', '=', workspace)
-      .where('channel', '=', channel)
-      .where('task_id', 'is not', null)
-      .orderBy('last_used_at', 'desc')
-      .limit(most)
-      .execute();
   }
 
   #running(workspace: string, channel: string) {

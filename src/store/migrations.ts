@@ -11,6 +11,7 @@ import * as slackFiles from './migrations/0006-slack-files.ts';
 import * as files from './migrations/0007-files.ts';
 import * as channels from './migrations/0008-channels.ts';
 import * as reviews from './migrations/0010-reviews.ts';
+import * as tasks from './migrations/0011-tasks.ts';
 import * as starts from './migrations/0012-starts.ts';
 import * as workspaces from './migrations/0013-workspaces.ts';
 import * as admission from './migrations/0014-admission.ts';
@@ -28,6 +29,7 @@ export const migrations: Record<string, Migration> = {
   '0007-files': files,
   '0008-channels': channels,
   '0010-reviews': reviews,
+  '0011-tasks': tasks,
   '0012-starts': starts,
   '0013-workspaces': workspaces,
   '0014-admission': admission,

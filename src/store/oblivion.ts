@@ -89,6 +89,10 @@ export class Oblivion {
         trx,
       );
       await sql`
+        update task_deletions set person = '' where workspace = ${workspace} and person = ${person}`.execute(
+        trx,
+      );
+      await sql`
         update audit set person = null where workspace = ${workspace} and person = ${person}`.execute(trx);
       await sql`
         update audit set person = null, details = details - 'stoppedBy'

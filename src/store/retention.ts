@@ -41,6 +41,7 @@ export class Retention {
       await this.#run(sql`
         delete from starts where made_at < now() - case state
           when 'draft' then interval '2 hours' else interval '2 days' end`),
+      await this.#run(sql`delete from task_deletions where told_at < now() - interval '7 days'`),
       await this.#run(sql`delete from watches where until_at < now() - interval '1 day'`),
       await this.#run(sql`
         update messages set words = null where (workspace, channel, ts) in (

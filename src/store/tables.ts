@@ -11,6 +11,7 @@ import type {
   WatchTable,
 } from './tables-files.ts';
 import type { Choices, StartTable } from './tables-starting.ts';
+import type { TaskDeletionTable, ToldOnceTable } from './tables-tasks.ts';
 import type { WorkspaceTables } from './tables-workspaces.ts';
 
 export type { SlackFileState } from './tables-files.ts';
@@ -61,6 +62,13 @@ export interface ThreadTable {
   task_intended_at: MaybeTime;
   /** People whose messages were sent to the task, in the order of their first. */
   writers: Generated<string[]>;
+  /** When the task was started. */
+  task_begun_at: MaybeTime;
+  /** The task's state as it was last read: the service's, or `gone` where it is not there any more. */
+  task_state: string | null;
+  task_read_at: MaybeTime;
+  /** The thread's address for people, once it was asked for. */
+  permalink: string | null;
   /** No task came of it (a help was shown): replies need a mention again. */
   dormant: Generated<boolean>;
   last_used_at: Generated<Date>;
@@ -275,6 +283,8 @@ export interface Tables extends EngineTables, WorkspaceTables {
   slack_files: SlackFileTable;
   watches: WatchTable;
   starts: StartTable;
+  task_deletions: TaskDeletionTable;
+  told_once: ToldOnceTable;
 }
 
 export type Thread = Selectable<ThreadTable>;
@@ -284,3 +294,4 @@ export type Post = Selectable<PostTable>;
 export type SlackFileRow = Selectable<SlackFileTable>;
 export type Watch = Selectable<WatchTable>;
 export type Start = Selectable<StartTable>;
+export type TaskDeletion = Selectable<TaskDeletionTable>;

@@ -104,7 +104,11 @@ export class Threads {
   async bindTask(key: ThreadKey, taskId: string): Promise<string> {
     const row = await this.#db
       .updateTable('threads')
-      .set({ task_id: sql<string>`coalesce(task_id, ${taskId})`, task_intended_at: null })
+      .set({
+        task_id: sql<string>`coalesce(task_id, ${taskId})`,
+        task_begun_at: sql<Date>`coalesce(task_begun_at, now())`,
+        task_intended_at: null,
+      })
       .where('workspace', '=', key.workspace)
       .where('channel', '=', key.channel)
       .where('root', '=', key.root)

@@ -51,6 +51,7 @@ export async function threadTask(
     // Where this process was frozen meanwhile, the thread may have another by now.
     const bound = await store.threads.bindTask(thread, task.id);
     log.info({ task: task.id }, 'task started');
+    parts.onTask?.(thread, start.title);
     return bound;
   } catch (error) {
     if (error instanceof AgentError && error.outcome !== 'unknown' && lease.remainingMs() > 0)

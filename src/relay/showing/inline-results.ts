@@ -5,6 +5,7 @@ import { tableMessage } from '../../reply/table-preview.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
+import { exactly } from '../files/exact-bytes.ts';
 import { passing } from '../patience.ts';
 import { digestOf } from './reply-state.ts';
 import { type FileToShare, ThreadFiles } from './thread-files.ts';
@@ -73,21 +74,6 @@ async function opened(
   if (!downloadUrl) throw new Error(`The result ${id} has no link.`);
   const { body } = await agent.download(downloadUrl, { signal: lease.signal });
   return exactly(body, sizeBytes, name);
-}
-
-/** The bytes where they are as many as promised; Slack was told the number. */
-async function* exactly(
-  bytes: AsyncIterable<Uint8Array>,
-  promised: number,
-  name: string,
-): AsyncGenerator<Uint8Array> {
-  let left = promised;
-  for await (const chunk of bytes) {
-    left -= chunk.length;
-    if (left < 0) break;
-    yield chunk;
-  }
-  if (left !== 0) throw new Error(`“${name}” has not the size that the service told.`);
 }
 
 /** Posts a table's first rows; one that is no table, or that cannot be read now, is left to its link. */

@@ -1,10 +1,7 @@
-import { ROWS_MOST, runningAnswer, tasksAnswer } from '../../reply/command-answers.ts';
+import { ROWS_MOST, runningAnswer } from '../../reply/command-answers.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { RelayParts } from '../context.ts';
-
-/** Tasks that are listed. */
-const mostTasks = 10;
 
 /** A channel, and who asks about it. */
 export interface ChannelQuestion {
@@ -39,16 +36,6 @@ export class ChannelOverview {
       })),
     );
     return runningAnswer(rows, theirs.length > ROWS_MOST ? 0 : all - theirs.length);
-  }
-
-  /** The channel's newest tasks. */
-  async tasks({ workspace, channel }: ChannelQuestion): Promise<RenderedMessage> {
-    const newest = await this.#parts.store.channelTasks.newest(workspace, channel, mostTasks);
-    const rows = newest.map(async (task) => ({
-      ...task,
-      url: await this.#url({ workspace, channel }, task.root),
-    }));
-    return tasksAnswer(await Promise.all(rows));
   }
 
   async #url(place: { workspace: string; channel: string }, ts: string): Promise<string | undefined> {

@@ -1,0 +1,58 @@
+import { listenToAccounts } from '../listen/accounts.ts';
+import { listenToChannelSettings } from '../listen/channel-settings.ts';
+import { type CommandHandlers, listenToCommands, startingHandlers } from '../listen/commands.ts';
+import { listenToControls, type Telling } from '../listen/controls.ts';
+import { listenToHome } from '../listen/home.ts';
+import { listenToShortcuts, type TellingDirectly } from '../listen/shortcuts.ts';
+import type { SlackAppParts } from '../listen/slack-app.ts';
+import { listenToStartForm } from '../listen/start-modal.ts';
+import { listenToSteps } from '../listen/steps.ts';
+import { listenToTasks } from '../listen/tasks.ts';
+import type { AccountHome } from '../relay/accounts/account-home.ts';
+import type { ChannelSettings } from '../relay/channels/channel-settings.ts';
+import type { RelayParts } from '../relay/context.ts';
+import { Controls } from '../relay/controls/controls.ts';
+import type { Marks } from '../relay/controls/marks.ts';
+import { StepsModal } from '../relay/controls/steps-modal.ts';
+import type { DirectMessages } from '../relay/direct-messages.ts';
+import { ChannelOverview } from '../relay/starting/channel-overview.ts';
+import type { Starting } from '../relay/starting/starting.ts';
+import type { TaskFeature } from '../relay/tasks/task-feature.ts';
+
+/** Who carries out what people press, type and send. */
+export interface Rooms {
+  marks: Marks;
+  accountHome: AccountHome;
+  channelSettings: ChannelSettings;
+  starting: Starting;
+  found: TaskFeature;
+  direct: DirectMessages;
+}
+
+/** Everything that listens to Slack beside messages. */
+export function listenersOf(parts: RelayParts, rooms: Rooms): SlackAppParts['listeners'] {
+  const { marks, accountHome, channelSettings, starting, found, direct } = rooms;
+  const { log } = parts;
+  const tell: Telling = (place, sentence) => marks.tell(place, sentence);
+  const directly: TellingDirectly = (id, person, sentence) =>
+    starting.forms.tellDirectly(id, person, sentence);
+  const overview = new ChannelOverview(parts);
+  const commands: CommandHandlers = {
+    ...startingHandlers(starting.forms),
+    status: (typed) => overview.running(typed),
+    stop: (typed) => overview.running(typed),
+    tasks: (typed) => found.list.listChannel(typed),
+    settings: (use) => channelSettings.open(use),
+  };
+  return [
+    (app) => listenToSteps(app, new StepsModal(parts), tell, log),
+    (app) => listenToAccounts(app, accountHome, log),
+    (app) => listenToControls(app, new Controls(parts), tell, log),
+    (app) => listenToCommands(app, commands, log),
+    (app) => listenToShortcuts(app, starting.forms, { inChannel: tell, directly }, log),
+    (app) => listenToStartForm(app, starting, tell, log),
+    (app) => listenToChannelSettings(app, channelSettings, log),
+    (app) => listenToHome(app, { ...found, direct }, log),
+    (app) => listenToTasks(app, found, log),
+  ];
+}

@@ -1,0 +1,97 @@
+import type { App } from '@slack/bolt';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { FileReturn } from '../relay/tasks/file-return.ts';
+import type { Home } from '../relay/tasks/home.ts';
+import type { TaskDeletion } from '../relay/tasks/task-deletion.ts';
+import type { TaskModal, TaskRequest } from '../relay/tasks/task-modal.ts';
+import { readFilesPage } from '../reply/views/task-view.ts';
+import * as words from '../reply/words.ts';
+import { parsed, readHomePlace } from './home.ts';
+
+/** Who does what can be pressed in a task's details. */
+export interface TaskListeners {
+  tasks: Pick<TaskModal, 'fill' | 'say'>;
+  files: Pick<FileReturn, 'bring' | 'isUnderWay' | 'tell'>;
+  deletion: Pick<TaskDeletion, 'delete'>;
+  home: Pick<Home, 'show'>;
+}
+
+const placeShape = z.looseObject({
+  channel: z.string().regex(/^[A-Z0-9]{1,30}$/),
+  root: z.string().regex(/^\d{1,10}\.\d{6}$/),
+  task: z.string().min(1),
+  page: z.int().min(0).max(10_000),
+  home: z.unknown(),
+});
+
+const pressShape = z.looseObject({
+  team: z.looseObject({ id: z.string() }).nullish(),
+  user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
+  view: z.looseObject({ id: z.string(), private_metadata: z.string() }),
+  actions: z.array(z.looseObject({ value: z.string().nullish() })).min(1),
+});
+
+/** A press in the details of a task. */
+interface TaskPress {
+  viewId: string;
+  request: TaskRequest;
+  /** The service's id of the task that was shown. */
+  task: string;
+  value: string;
+}
+
+/** Takes the presses in the details of a task; each is acknowledged at once, and what came of it shows there. */
+export function listenToTasks(app: App, { tasks, files, deletion, home }: TaskListeners, log: Logger): void {
+  for (const turn of ['task_files_back', 'task_files_more']) {
+    listen(turn, async ({ viewId, request, value }) => {
+      await tasks.fill(viewId, { ...request, page: readFilesPage(value) ?? request.page });
+    });
+  }
+
+  listen('task_file', async ({ viewId, request, value: fileId }) => {
+    const wish = { ...request, fileId };
+    if (files.isUnderWay(wish)) return;
+    const [brought] = await Promise.all([
+      files.bring(wish),
+      tasks.fill(viewId, { ...request, note: words.tasks.fileOnItsWay }),
+    ]);
+    const isSeen = await tasks.fill(viewId, { ...request, note: brought.sentence });
+    if (!isSeen && !brought.sent) await files.tell(wish, brought.sentence);
+  });
+
+  listen('task_delete', async ({ viewId, request, task }) => {
+    const { workspace, person, channel, root, home: place } = request;
+    const sentence = await deletion.delete({ workspace, channel, root, task, person });
+    await tasks.say(viewId, workspace, sentence);
+    await home.show({ workspace, person, place });
+  });
+
+  function listen(actionId: string, take: (press: TaskPress) => Promise<void>): void {
+    app.action(actionId, async ({ ack, body }) => {
+      await ack();
+      const press = readPress(body);
+      if (press === undefined) {
+        log.debug({ action: actionId }, 'a press that is not for us is passed over');
+        return;
+      }
+      // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
+      take(press).catch((error: unknown) =>
+        log.warn({ err: error, actionId }, 'a press could not be answered'),
+      );
+    });
+  }
+}
+
+function readPress(body: unknown): TaskPress | undefined {
+  const press = pressShape.safeParse(body);
+  if (!press.success) return undefined;
+  const { team, user, view, actions } = press.data;
+  const workspace = team?.id ?? user.team_id;
+  const place = placeShape.safeParse(parsed(view.private_metadata));
+  if (workspace === undefined || !place.success) return undefined;
+  const { channel, root, page, task } = place.data;
+  const home = readHomePlace(JSON.stringify(place.data.home ?? null));
+  const request = { workspace, person: user.id, channel, root, page, home };
+  return { viewId: view.id, request, task, value: actions[0]?.value ?? '' };
+}

@@ -1,0 +1,144 @@
+import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import * as words from '../../reply/words.ts';
+import { SlackError } from '../../slack/errors.ts';
+import type { TaskDeletion as Deletion } from '../../store/tables.ts';
+import type { ThreadKey } from '../../store/threads.ts';
+import type { RelayParts } from '../context.ts';
+import { hasNoPlace } from '../showing/reply-messages.ts';
+import { taskRefusal } from './access.ts';
+
+/** How often it is looked for deletions that were not done (ms), and how many of them one look takes. */
+const everyMs = 60_000;
+const mostAtOnce = 20;
+
+/** A person wants a thread's task deleted, and has confirmed it. */
+export interface DeletionRequest extends ThreadKey {
+  /** The service's id: the thread may have another task by now. */
+  task: string;
+  person: string;
+}
+
+/** Says why a person may not use a control; undefined where they may. */
+export type Permission = (
+  use: ThreadKey & { person: string; control: string },
+) => Promise<string | undefined>;
+
+/** Deletes tasks at the service: recorded first, told in the thread once, gone on with after a crash. */
+export class TaskDeletion {
+  readonly #parts: RelayParts;
+  readonly #permission: Permission;
+  readonly #end = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #resuming: Promise<void> = Promise.resolve();
+
+  constructor(parts: RelayParts, permission: Permission) {
+    this.#parts = parts;
+    this.#permission = permission;
+  }
+
+  /** Deletes a task; the answer is a sentence on what came of it. Throws where the store is away. */
+  async delete({ task, person, ...thread }: DeletionRequest): Promise<string> {
+    const { workspace: id, channel, root } = thread;
+    const workspace = this.#parts.workspace(id);
+    const row = await this.#parts.store.tasks.get(thread);
+    if (workspace === undefined) return words.tasks.unknown;
+    if (row?.task !== task) return this.#gone(id, task);
+    const refusal =
+      (await taskRefusal(workspace, row, person)) ??
+      (await this.#permission({ workspace: id, channel, root, person, control: 'task_delete' }));
+    if (refusal !== undefined) return refusal;
+    const asked = await this.#parts.store.taskDeletions.ask(thread, task, person);
+    if (asked === 'over') return this.#gone(id, task);
+    if (asked === 'busy') return words.tasks.busy;
+    return (await this.#carryOut(asked)) ? words.tasks.deleted : words.tasks.deletedLater;
+  }
+
+  /** Goes on with deletions that an earlier process, or an outage, left undone: now, and every minute. */
+  start(): void {
+    const resume = () => {
+      this.#resuming = this.#resuming
+        .then(() => this.#resume())
+        .catch((error: unknown) =>
+          this.#parts.log.warn({ err: error }, 'deletions could not be gone on with'),
+        );
+    };
+    this.#timer = setInterval(resume, everyMs);
+    resume();
+  }
+
+  /** Leaves what is not done to the next process. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#end.abort();
+    await this.#resuming;
+  }
+
+  async #resume(): Promise<void> {
+    for (const deletion of await this.#parts.store.taskDeletions.due(mostAtOnce)) {
+      if (this.#end.signal.aborted) return;
+      await this.#carryOut(deletion);
+    }
+  }
+
+  /** The thread has this task no more: a second press, or one on an old view. */
+  async #gone(workspace: string, task: string): Promise<string> {
+    const asked = await this.#parts.store.taskDeletions.isAsked({ workspace, task });
+    return asked ? words.tasks.deleted : words.tasks.unknown;
+  }
+
+  /** Whether the task is deleted at the service. */
+  async #carryOut(deletion: Deletion): Promise<boolean> {
+    const { task, account } = deletion;
+    try {
+      if (deletion.deleted_at === null) {
+        await this.#deleteAt(account, task);
+        await this.#parts.store.taskDeletions.deleted(deletion);
+        this.#parts.log.info({ task }, 'task deleted');
+      }
+    } catch (error) {
+      if (!(error instanceof AgentError)) throw error;
+      this.#parts.log.warn({ err: error, task }, 'a task could not be deleted; it is tried again');
+      return false;
+    }
+    try {
+      await this.#tell(deletion);
+    } catch (error) {
+      if (!(error instanceof SlackError)) throw error;
+      this.#parts.log.warn(
+        { err: error, task },
+        'a thread could not be told of a deletion; it is tried again',
+      );
+    }
+    return true;
+  }
+
+  /** Tells the thread, once: after an unknown outcome it is read back first. */
+  async #tell(deletion: Deletion): Promise<void> {
+    const { workspace: id, channel, root: threadTs, task, telling_at: intendedAt } = deletion;
+    const workspace = this.#parts.workspace(id);
+    if (workspace === undefined) return;
+    const { posting, readBack } = workspace;
+    const { taskDeletions } = this.#parts.store;
+    const key = `${task}/deleted`;
+    try {
+      const told = intendedAt !== null && (await readBack.find({ channel, threadTs, key, intendedAt }));
+      if (!told) {
+        if (intendedAt === null) await taskDeletions.telling(deletion);
+        const message = { text: words.taskDeleted(deletion.person) };
+        await posting.post({ channel, threadTs, message, key, kind: 'notice' });
+      }
+    } catch (error) {
+      if (!hasNoPlace(error)) throw error;
+    }
+    await taskDeletions.told(deletion);
+  }
+
+  /** What the service does not know any more is deleted. */
+  async #deleteAt(account: string, task: string): Promise<void> {
+    try {
+      await this.#parts.agent(account).deleteTask(task, { signal: this.#end.signal });
+    } catch (error) {
+      if (!(error instanceof AgentNotFoundError)) throw error;
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/** Untrusted text as one line: no control or direction marks, no halves of surrogate pairs. */
+export function oneLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .replace(/[\u200E\u200F\u202A-\u202E\u2066-\u2069\uFFF9-\uFFFB]/g, '')
+    .replace(/\p{Cs}/gu, '\uFFFD')
+    .trim();
+}

@@ -1,0 +1,104 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables, TaskDeletion } from './tables.ts';
+import type { ThreadKey } from './threads.ts';
+
+/** How long a process has to carry a deletion out before another takes it up. */
+const holdS = 60;
+
+type DeletionKey = Pick<TaskDeletion, 'workspace' | 'task'>;
+
+/** Tasks that people had deleted: asked for, done at the service, told in the thread. */
+export class TaskDeletions {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /**
+   * Takes a task from its thread, whose next message begins another, and notes that it is to be deleted. `busy` while
+   * a turn is under way; `over` where the thread does not have this task any more.
+   */
+  async ask(thread: ThreadKey, task: string, person: string): Promise<TaskDeletion | 'busy' | 'over'> {
+    return this.#db.transaction().execute(async (trx) => {
+      const { workspace, channel, root } = thread;
+      const { rows } = await sql<{ account: string; open: boolean }>`
+        select account, exists (
+          select from turns where workspace = ${workspace} and channel = ${channel} and root = ${root}
+            and finished_at is null) as open
+        from threads
+        where workspace = ${workspace} and channel = ${channel} and root = ${root} and task_id = ${task}
+        for update`.execute(trx);
+      const [found] = rows;
+      if (found === undefined) return 'over';
+      if (found.open) return 'busy';
+      await sql`
+        update threads set task_id = null, task_title = null, task_begun_at = null, task_state = null,
+          task_read_at = null, project_id = null, writers = '{}'
+        where workspace = ${workspace} and channel = ${channel} and root = ${root}`.execute(trx);
+      await sql`
+        delete from watches where workspace = ${workspace} and channel = ${channel} and root = ${root}`.execute(
+        trx,
+      );
+      return trx
+        .insertInto('task_deletions')
+        .values({ workspace, channel, root, task, person, account: found.account, held_until: held() })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+    });
+  }
+
+  /** Whether somebody has had this task deleted already. */
+  async isAsked({ workspace, task }: DeletionKey): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom('task_deletions')
+      .select('task')
+      .where('workspace', '=', workspace)
+      .where('task', '=', task)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Claims deletions that are not told yet and that nobody is at. */
+  async due(most: number): Promise<TaskDeletion[]> {
+    const { rows } = await sql<TaskDeletion>`
+      update task_deletions set held_until = ${held()}
+      where (workspace, task) in (
+        select workspace, task from task_deletions
+        where told_at is null and held_until < clock_timestamp()
+        order by asked_at limit ${most} for update skip locked)
+      returning *`.execute(this.#db);
+    return rows;
+  }
+
+  /** The task is gone at the service: recorded together with its row of the audit trail. */
+  async deleted(deletion: TaskDeletion): Promise<void> {
+    const { workspace, channel, root, task, person } = deletion;
+    await sql`
+      with done as (
+        update task_deletions set deleted_at = clock_timestamp()
+        where workspace = ${workspace} and task = ${task} and deleted_at is null returning workspace)
+      insert into audit (workspace, kind, person, channel, root, task)
+      select workspace, 'deletion', nullif(${person}, ''), ${channel}, ${root}::numeric, ${task} from done`.execute(
+      this.#db,
+    );
+  }
+
+  /** The thread is about to be told. */
+  async telling(key: DeletionKey): Promise<void> {
+    await this.#of(key).set({ telling_at: new Date() }).execute();
+  }
+
+  /** The thread was told, or has no place for it. */
+  async told(key: DeletionKey): Promise<void> {
+    await this.#of(key).set({ told_at: new Date() }).execute();
+  }
+
+  #of({ workspace, task }: DeletionKey) {
+    return this.#db.updateTable('task_deletions').where('workspace', '=', workspace).where('task', '=', task);
+  }
+}
+
+function held() {
+  return sql<Date>`clock_timestamp() + ${holdS} * interval '1 second'`;
+}

@@ -1,0 +1,39 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** Names a thing that is said once in a channel. */
+export interface Saying {
+  workspace: string;
+  channel: string;
+  what: string;
+}
+
+/** What is said only once. */
+export class ToldOnce {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** Whether it is for the caller to say it; for everybody else it was said. */
+  async claim(saying: Saying): Promise<boolean> {
+    const row = await this.#db
+      .insertInto('told_once')
+      .values({ ...saying })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('what')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** It surely was not said. */
+  async release({ workspace, channel, what }: Saying): Promise<void> {
+    await this.#db
+      .deleteFrom('told_once')
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .where('what', '=', what)
+      .execute();
+  }
+}

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { AgentClient } from '../../src/agent/client.ts';
 import { relaySettings } from '../../src/app/from-settings.ts';
 import { readConfig, secretsOf } from '../../src/config.ts';
+import { CredentialGate } from '../../src/operate/credential-gate.ts';
 import { createLog } from '../../src/operate/log.ts';
 import { Redaction } from '../../src/operate/redaction.ts';
 import { Watch } from '../../src/operate/watch.ts';
@@ -61,21 +62,24 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     await store.workspaces.put({ workspace, name, bot_user: botUser, bot_id: botId });
     workspaces.set(
       workspace,
-      workspaceOf(installation, {
-        slackApiUrl: where.slackApiUrl,
-        lanes,
-        distributed: false,
-        editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
-        fileBytes: 0,
-        gate: undefined,
-        onCall: watch.onCall,
-        onEdit: watch.onEdit,
-        log,
-      }),
+      workspaceOf(
+        installation,
+        {
+          slackApiUrl: where.slackApiUrl,
+          lanes,
+          distributed: false,
+          editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
+          fileBytes: 0,
+          onCall: watch.onCall,
+          onEdit: watch.onEdit,
+          log,
+        },
+        new CredentialGate({ setting: `SLACK_BOT_TOKEN of ${workspace}`, log }),
+      ),
     );
     const rate = new ReadRate(config.AGENT_READS_PER_SECOND);
     const agent = new AgentClient({
-      baseUrl: config.AGENT_BASE_URL,
+      baseUrl: where.agentUrl,
       apiKey: keyOf(workspace),
       dialect: config.AGENT_DIALECT,
       allowedHosts: config.PRIVATE_HOSTS,
@@ -99,14 +103,20 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     workspace: (id) => workspaces.get(id),
     enqueue: (trx, thread) => queue.send(trx, thread),
     agent: (id) => account(id).agent,
+    accountOf: (workspace) => workspace,
   };
-  const runner = new TurnRunner(parts, new Marks(parts), (id) => account(id).rate);
+  const runner = new TurnRunner({
+    parts,
+    marks: new Marks(parts),
+    rateOf: (id) => account(id).rate,
+    find: async (workspace) => workspaces.get(workspace),
+  });
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   dispatcher.start();
   const inbox = new Inbox({
     store,
     enqueue: (thread) => queue.sendSoon(thread),
-    accountOf: (workspace) => workspace,
+    accountOf: parts.accountOf,
   });
   return { parts, dispatcher, inbox };
 }

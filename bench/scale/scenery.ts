@@ -70,7 +70,7 @@ serve({
   where: () => ({
     slackApiUrl: slack.apiUrl,
     agentUrl: agent.url,
-    tokens: slack.teams.map(({ botToken }) => botToken),
+    tokens: slack.teams.map(({ grant }) => grant.token),
   }),
   // Questions that people asked in Slack just now, spread over all workspaces and channels.
   ask: (value) => {

@@ -37,7 +37,11 @@ export function bestAgeSeconds(threads: number): number {
 }
 
 /** Writes the answer's lines for so long, on the clock. */
-export async function writeLines(turn: AgentTurn, answer: NumberedAnswer, seconds: number): Promise<void> {
+export async function writeLines(
+  turn: Pick<AgentTurn, 'write' | 'sleep'>,
+  answer: NumberedAnswer,
+  seconds: number,
+): Promise<void> {
   const began = performance.now();
   const total = Math.round((seconds * 1_000) / lineEveryMs);
   while (answer.lines < total) {
@@ -125,33 +129,43 @@ function isFinished(replies: readonly Message[]): boolean {
   return !/"stop"|Working/.test(JSON.stringify(replies.map(({ text, blocks }) => ({ text, blocks }))));
 }
 
+/** Somebody asks so many questions at once, each in a thread of its own, spread over at most ten channels. */
+export function askAll(
+  slack: SlackWorkspace,
+  threads: number,
+): { answer: NumberedAnswer; channel: Channel; root: Message }[] {
+  const ada = slack.createPerson({ name: 'ada' });
+  const channels = Array.from({ length: Math.min(threads, 10) }, (_, index) =>
+    slack.createChannel({ name: `bench-${index}` }),
+  );
+  return Array.from({ length: threads }, (_, index) => {
+    const channel = channels[index % channels.length];
+    if (channel === undefined) throw new Error('A bench needs at least one thread.');
+    const text = `<@${slack.bot.userId}> answer ${index}`;
+    return {
+      answer: new NumberedAnswer(index),
+      channel,
+      root: slack.say({ person: ada, channel, text }),
+    };
+  });
+}
+
 /** Our bot under this load. */
 export async function measureOurs({ threads, seconds }: Load): Promise<LiveFigures> {
-  const answers = new Map<string, NumberedAnswer>();
+  let asked: ReturnType<typeof askAll> = [];
   const stage = await setStage({
     log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
     slack: { limits: slackLimits },
     agent: {
       script: async (turn) => {
-        const answer = answers.get(turn.text);
+        const answer = asked.find((_, index) => turn.text === `answer ${index}`)?.answer;
         if (answer !== undefined) await writeLines(turn, answer, seconds);
       },
     },
   });
   try {
     const { slack } = stage;
-    const ada = slack.createPerson({ name: 'ada' });
-    const channels = Array.from({ length: Math.min(threads, 10) }, (_, index) =>
-      slack.createChannel({ name: `bench-${index}` }),
-    );
-    const asked = Array.from({ length: threads }, (_, index) => {
-      const channel = channels[index % channels.length];
-      if (channel === undefined) throw new Error('A bench needs at least one thread.');
-      const answer = new NumberedAnswer(index);
-      answers.set(`answer ${index}`, answer);
-      const text = `<@${slack.bot.userId}> answer ${index}`;
-      return { answer, channel, root: slack.say({ person: ada, channel, text }) };
-    });
+    asked = askAll(slack, threads);
     const watch = new Watch(slack, asked);
     const equal = await watch.settled(isFinished);
     console.log('refused by Slack:', slack.refused);

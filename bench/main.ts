@@ -5,7 +5,9 @@ const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   ack: () => import('./ack.ts'),
   files: () => import('./files.ts'),
   live: () => import('./live.ts'),
+  peers: () => import('./peers.ts'),
   render: () => import('./render.ts'),
+  scale: () => import('./scale.ts'),
 };
 
 const load = benches[name ?? ''];

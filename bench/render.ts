@@ -2,23 +2,13 @@ import { digestOf } from '../src/relay/showing/reply-state.ts';
 import type { ReplyBlock } from '../src/reply/answer.ts';
 import { Draft } from '../src/reply/draft.ts';
 import { type ReplyPhase, renderReply } from '../src/reply/reply-message.ts';
+import { answerOf } from './markdown-answer.ts';
 
 const CHARACTERS = 100_000;
 const EDITS = 200;
 const ROUNDS = 9;
 
-/** What agents write: prose, lists, tables, code, and tool calls between. */
-const sections = [
-  '## What the samples show\n\nThe **third** sample differs from the others, see `run_18` and [the paper](https://example.org/paper). '.repeat(
-    3,
-  ),
-  '\n\n1. first finding, with *some* weight\n   - a detail of it\n   - and one more\n2. second finding\n\n',
-  `| gene | change | p |\n| :--- | ---: | ---: |\n${'| BRCA1 | 2.4 | 0.003 |\n'.repeat(20)}\n`,
-  `\`\`\`python\n${'value = compute(table["gene"], 18)\n'.repeat(15)}\`\`\`\n\n`,
-  '> It holds that \\(p < 0.05\\), as 表**重要。**的 says.\n\n- [x] read\n- [ ] checked\n\n---\n\n',
-];
-const section = sections.join('');
-const answer = section.repeat(Math.ceil(CHARACTERS / section.length)).slice(0, CHARACTERS);
+const answer = answerOf(CHARACTERS);
 
 /** What a live reply does for an edit: renders, and digests each message to see which of them changed. */
 function show(length: number, phase: ReplyPhase, draft: Draft): number {

@@ -21,7 +21,7 @@ export interface DispatcherOptions {
   /** Does one thread's work. It returns when the work is done, or early when `lease.draining` asks for it. */
   run(thread: ThreadKey, lease: Lease): Promise<void>;
   log: Logger;
-  /** Threads at work in this process at one time; 2,000 when left out. */
+  /** Threads at work in this process at one time; 5,000 when left out. */
   mostHeld?: number;
   /** How often to look for jobs when nobody tells us of one. */
   pollMs?: number;
@@ -60,7 +60,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = {
-      mostHeld: 2_000,
+      mostHeld: 5_000,
       pollMs: 2_000,
       renewMs: 3_000,
       retryMs: 5_000,

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError } from '../agent/errors.ts';
 import { SlackError, Throttled, Unauthorized } from '../slack/errors.ts';
 import { StoreError } from '../store/errors.ts';
@@ -50,11 +49,18 @@ export function checkpoint(lease: Lease): void {
 
 /** Sleeps, but not past the end of the lease or the beginning of a drain; then it throws like `checkpoint`. */
 export async function pause(ms: number, lease: Lease): Promise<void> {
-  try {
-    await sleep(ms, undefined, { signal: AbortSignal.any([lease.signal, lease.draining]) });
-  } catch {
-    checkpoint(lease);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  const timer = setTimeout(end, ms);
+  const signals = [lease.signal, lease.draining];
+  for (const signal of signals) {
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end);
   }
+  await promise;
+  clearTimeout(timer);
+  for (const signal of signals) signal.removeEventListener('abort', end);
+  checkpoint(lease);
 }
 
 /** Runs a step until it succeeds or fails for good; `onTrouble` hears of each wait, and undefined at its end. */

@@ -196,9 +196,9 @@ export class TurnRun {
       if (this.#state.silence !== undefined) passing.offer(this.#state.silence);
     });
     this.#follow = follow;
-    const reply = await this.#patiently(() => follow.find(this.#known));
-    if (reply === undefined) throw new TurnEnds('failed', words.noAnswer);
-    if (this.#turn.assistant_message_id === null) await this.#record({ assistant_message_id: reply.id });
+    const replyId = (await this.#patiently(() => follow.find(this.#known)))?.id;
+    if (replyId === undefined) throw new TurnEnds('failed', words.noAnswer);
+    if (this.#turn.assistant_message_id === null) await this.#record({ assistant_message_id: replyId });
     const settled = await this.#patiently(() => follow.toEnd());
     await passing.done();
     this.#state.files(skippedNotes(this.#turn, settled.input?.fileIds ?? null));
@@ -335,6 +335,7 @@ export class TurnRun {
   #source() {
     return {
       render: () => this.#state.render(),
+      forget: () => this.#state.forget(),
       answer: () => this.#state.answer,
       breakAt: async (at: number) => {
         const breaks = [...this.#turn.breaks, at].sort((a, b) => a - b);

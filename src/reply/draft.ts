@@ -67,6 +67,19 @@ export class Draft {
     return parts;
   }
 
+  /** The answer is longer now, but nobody looks at it yet: the text before it is let go of. */
+  grown(text: string): void {
+    if (text === this.#text) return;
+    this.forget();
+    this.#rewind(text, false);
+    this.#open.moveTo(text);
+  }
+
+  /** Lets go of what the open part looks like: of thousands of replies at one time, few are looked at. */
+  forget(): void {
+    this.#last = undefined;
+  }
+
   #make(text: string, final: boolean, most: number): Part[] {
     while (this.#closed.length <= most && this.#closeNext(text, final)) {
       // Each round closes one part.

@@ -57,6 +57,22 @@ export class OpenPart {
     };
   }
 
+  /**
+   * The answer has grown to `text`: what is kept of the shorter one is taken from this one, or else copied, so that the
+   * shorter one need not stay in memory beside it.
+   */
+  moveTo(text: string): void {
+    let at = this.start;
+    const pieces = this.#base.pieces.map((piece) => {
+      if (piece.added) return piece;
+      const from = at;
+      at += piece.text.length;
+      return { text: text.slice(from, at), added: false };
+    });
+    const prefix = Buffer.from(this.#base.prefix, 'utf16le').toString('utf16le');
+    this.#base = { ...this.#base, pieces, prefix };
+  }
+
   /** Measures what is new; true once there is more than fits, and `filled` is then where the part is full. */
   fill(text: string): boolean {
     while (this.filled < text.length) {
@@ -114,6 +130,7 @@ export class OpenPart {
     ];
     const end = base.at + hold - base.prefix.length;
     this.#advance(text);
+    this.#tail = undefined;
     return { pieces, end };
   }
 
@@ -161,7 +178,6 @@ export class OpenPart {
     };
     if (this.#base.at > text.length)
       throw new Error('the settled part of an answer is longer than the answer');
-    this.#tail = undefined;
   }
 }
 

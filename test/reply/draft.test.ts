@@ -76,12 +76,30 @@ describe('the parts of any answer', () => {
     );
   });
 
+  it('are the same however seldom it was looked at', () => {
+    const looks = fc.array(fc.boolean(), { minLength: 8, maxLength: 8 });
+    fc.assert(
+      fc.property(answers(12_000), growth, looks, fc.boolean(), (answer, steps, looked, final) => {
+        const draft = new Draft();
+        for (const [step, length] of lengths(steps, answer.length).entries()) {
+          const text = answer.slice(0, length);
+          draft.grown(text);
+          if (looked[step] === true) draft.parts(text, { final: false });
+          draft.forget();
+        }
+        expect(draft.parts(answer, { final })).toEqual(splitAnswer(answer, { final }));
+      }),
+      { numRuns: 18, endOnFailure: true },
+    );
+  });
+
   it('follow the text when the service takes some of it back', () => {
     fc.assert(
       fc.property(answers(10_000), answers(5_000), fc.nat(10_000), (before, after, common) => {
         const draft = new Draft();
         draft.parts(before, { final: false });
         const answer = before.slice(0, common) + after;
+        draft.grown(answer);
         expect(draft.parts(answer, { final: true }).map(extent)).toEqual(splitAnswer(answer).map(extent));
       }),
       { numRuns: 12, endOnFailure: true },

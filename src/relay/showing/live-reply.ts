@@ -25,6 +25,8 @@ export class LiveReply {
   readonly #stop = new AbortController();
   /** Aborted when the final state is there. */
   readonly #ending = new AbortController();
+  /** Aborted by either: a live edit that still waits makes way. */
+  readonly #makeWay = new AbortController();
   #tidying = false;
   #unseenSince: number | undefined;
   #wake: (() => void) | undefined;
@@ -58,6 +60,7 @@ export class LiveReply {
   /** Shows the final text; returns when people can read it. */
   async settle(): Promise<void> {
     this.#ending.abort();
+    this.#makeWay.abort();
     this.changed();
     await this.#running;
     await this.#patiently(() => this.#showEnd());
@@ -76,6 +79,7 @@ export class LiveReply {
   /** Stops showing; what stands in the thread stays. */
   async close(): Promise<void> {
     this.#stop.abort();
+    this.#makeWay.abort();
     this.#wake?.();
     await this.#running?.catch(() => undefined);
     const { edits } = this.#messages;
@@ -136,6 +140,7 @@ export class LiveReply {
         .findIndex((message, index) => !this.#messages.isUpToDate(index, message));
       if (behind < 0) {
         this.#unseenSince = undefined;
+        this.#source.forget();
         return;
       }
       if (this.#messages.has(behind)) await this.#edit(behind);
@@ -177,11 +182,10 @@ export class LiveReply {
   }
 
   async #edit(index: number, withinMs?: number): Promise<'shown' | 'left_out'> {
-    const signals = [this.#stop.signal, this.#lease.signal];
+    this.#source.forget();
     return this.#messages.edit(index, {
       withinMs,
-      // A live edit that still waits at the end makes way for the final one.
-      signal: AbortSignal.any(this.#final ? signals : [...signals, this.#ending.signal]),
+      signal: this.#final ? this.#stop.signal : this.#makeWay.signal,
       state: () => ({
         final: this.#final && !this.#tidying,
         blank: this.#source.blank(),

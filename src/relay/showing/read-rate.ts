@@ -78,7 +78,9 @@ export class ReadRate {
   }
 
   #take(now: number): void {
-    this.#freeAt = Math.max(this.#freeAt, now) + 1_000 / this.#perSecond;
+    const step = 1_000 / this.#perSecond;
+    // A timer is always a little late: the next one makes up for it, or the rate would never be reached.
+    this.#freeAt = Math.max(this.#freeAt, now - step) + step;
   }
 
   #serve(): void {

@@ -13,6 +13,8 @@ import { ThreadPosts } from './thread-posts.ts';
 export interface ReplySource {
   /** The messages that the reply consists of now. */
   render(): RenderedMessage[];
+  /** What was rendered is not looked at again soon: it is shown, or out of date when an edit may be sent. */
+  forget(): void;
   /** The answer as it is now. */
   answer(): string;
   /** Lets the answer go on in a new message at this place (characters), from now on. */

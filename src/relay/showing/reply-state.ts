@@ -133,6 +133,7 @@ export class ReplyState {
       this.#grewAt = performance.now();
       this.#silent = false;
       this.#blocks = message.content.map(replyBlock);
+      this.#draft.grown(this.answer);
       this.#phase = phaseOf(message);
       this.#sentence = undefined;
       this.#touch();
@@ -202,6 +203,11 @@ export class ReplyState {
 
   render(): RenderedMessage[] {
     return renderReply(this.#shown(), this.#draft);
+  }
+
+  /** What was rendered last is not needed again soon. */
+  forget(): void {
+    this.#draft.forget();
   }
 
   /** What of the answer the messages do not show. */

@@ -41,6 +41,8 @@ export interface Settings {
   metadataLimit: number;
   /** Life of a trigger_id, in ms. */
   triggerMs: number;
+  /** Life of a stream, however often it is appended to, in ms. */
+  streamMs: number;
 }
 
 /** One Web API method. */

@@ -93,6 +93,8 @@ export interface Message {
   clientMsgId?: string;
   metadata?: Fields;
   edited?: { user: string; ts: string };
+  /** Text that is streamed into it; the stream's life ends at `until` (Unix time in ms) at the latest. */
+  stream?: { markdown: string; blocks: Block[]; until: number };
   /** Person ids by name of the emoji. */
   reactions: Map<string, string[]>;
   /** Every text that was visible, oldest first. */

@@ -11,6 +11,7 @@ import { agentMethods, type ThreadStatus } from './methods/agents.ts';
 import { chatMethods } from './methods/chat.ts';
 import { conversationMethods } from './methods/conversations.ts';
 import { fileMethods } from './methods/files.ts';
+import { streamMethods } from './methods/streams.ts';
 import { viewMethods } from './methods/views.ts';
 import { workspaceMethods } from './methods/workspace.ts';
 import type { Team } from './model.ts';
@@ -166,7 +167,9 @@ export class SlackWorkspace extends Clickers {
 
   /** What the app shows for a thread (`processing`, a line of its own, ...), if anything. */
   status(channel: string, threadTs: string): ThreadStatus | undefined {
-    return this.#machinery.statuses.get(`${channel} ${threadTs}`);
+    const status = this.#machinery.statuses.get(`${channel} ${threadTs}`);
+    const isOver = status?.until !== undefined && status.until <= this.parts.world.clock.now();
+    return isOver ? { ...status, status: 'active' } : status;
   }
 
   /** A code for oauth.v2.access. */
@@ -203,6 +206,7 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
   const appToken = `xapp-sandbox-${world.ids.letters(24)}`;
   const methods = {
     ...chatMethods(parts),
+    ...streamMethods(parts, statuses),
     ...conversationMethods(parts),
     ...workspaceMethods(parts),
     ...fileMethods(parts),

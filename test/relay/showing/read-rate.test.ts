@@ -76,3 +76,12 @@ test('who is called off does not use a turn', async () => {
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await next).toBe('had');
 });
+
+test('timers that are late do not slow the rate down', async () => {
+  const timely = globalThis.setTimeout;
+  vi.stubGlobal('setTimeout', (go: () => void, ms: number) => timely(go, ms + 5));
+  const count = asking(new ReadRate(20), 1_000);
+  await vi.advanceTimersByTimeAsync(10_000);
+  vi.unstubAllGlobals();
+  expect(count.had).toBeGreaterThanOrEqual(198);
+});

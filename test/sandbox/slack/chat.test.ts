@@ -66,6 +66,15 @@ describe('posting', () => {
     expect(slack.messages(channel)[0]?.blocks).toMatchObject([{ type: 'markdown', text: '# Title' }]);
   });
 
+  test('an edit takes 12,000 characters of markdown_text, but 4,000 of text', async () => {
+    const { channel, client } = await lab();
+    const { ts = '' } = await client.chat.postMessage({ channel: channel.id, text: 'x' });
+    const edit = (more: object) => client.apiCall('chat.update', { channel: channel.id, ts, ...more });
+    expect((await edit({ markdown_text: 'a'.repeat(12_000) })).ok).toBe(true);
+    expect(await refusal(edit({ markdown_text: 'a'.repeat(12_001) }))).toBe('msg_too_long');
+    expect(await refusal(edit({ text: 'a'.repeat(4_001) }))).toBe('msg_too_long');
+  });
+
   test('a post with the same client_msg_id is answered with the first one', async () => {
     const { slack, channel, client } = await lab();
     const post = () =>
@@ -210,7 +219,7 @@ describe('tokens and scopes', () => {
 
   test('a method that the sandbox does not have is unknown', async () => {
     const { client } = await lab();
-    expect(await refusal(client.apiCall('chat.startStream', {}))).toBe('unknown_method');
+    expect(await refusal(client.apiCall('chat.meMessage', {}))).toBe('unknown_method');
   });
 
   test('two workspaces have tokens, people and channels of their own', async () => {

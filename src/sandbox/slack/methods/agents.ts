@@ -7,7 +7,14 @@ import { Refusal } from '../refusal.ts';
 export interface ThreadStatus {
   status: string;
   title?: string;
+  /** Unix time in ms from which it is `active` again, whatever it says. */
+  until?: number;
 }
+
+/** docs.slack.dev/reference/methods/assistant.threads.setStatus: it goes after two minutes without a message. */
+const LEGACY_STATUS_MS = 120_000;
+/** docs.slack.dev/ai/agent-sessions: "Working..." for an hour. */
+const PROCESSING_MS = 3_600_000;
 
 /** The agent surfaces: sessions (2026) and assistant.threads (legacy). `statuses` is by `channel thread_ts`. */
 export function agentMethods(parts: Parts, statuses: Map<string, ThreadStatus>): Record<string, Method> {
@@ -15,7 +22,8 @@ export function agentMethods(parts: Parts, statuses: Map<string, ThreadStatus>):
   const change = (team: Team, channelId: string, threadTs: string, status: ThreadStatus) => {
     const channel = parts.world.joinedChannel(team, channelId);
     const key = `${channel.id} ${threadTs}`;
-    statuses.set(key, { ...statuses.get(key), ...status });
+    const { title } = statuses.get(key) ?? {};
+    statuses.set(key, { ...(title === undefined ? {} : { title }), ...status });
     return {};
   };
   const agentOnly = () => {
@@ -35,7 +43,9 @@ export function agentMethods(parts: Parts, statuses: Map<string, ThreadStatus>):
       (args, team) => {
         agentOnly();
         const title = args.title === undefined ? {} : { title: args.title };
-        return change(team, args.channel_id, args.thread_ts, { status: args.status, ...title });
+        const until = parts.world.clock.now() + PROCESSING_MS;
+        const life = args.status === 'processing' ? { until } : {};
+        return change(team, args.channel_id, args.thread_ts, { status: args.status, ...title, ...life });
       },
     ),
 
@@ -57,9 +67,14 @@ export function agentMethods(parts: Parts, statuses: Map<string, ThreadStatus>):
         loading_messages: json.pipe(z.array(z.string()).max(10).optional()),
       }),
       (args, team) =>
-        change(team, args.channel_id, args.thread_ts, {
-          status: args.status === '' ? 'active' : args.status,
-        }),
+        change(
+          team,
+          args.channel_id,
+          args.thread_ts,
+          args.status === ''
+            ? { status: 'active' }
+            : { status: args.status, until: parts.world.clock.now() + LEGACY_STATUS_MS },
+        ),
     ),
 
     'assistant.threads.setTitle': method(

@@ -60,8 +60,9 @@ export function chatMethods(parts: Parts): Record<string, Method> {
         const channel = world.visibleChannel(team, args.channel);
         if (channel.archived) throw new Refusal('is_inactive');
         const message = ownMessage(channel, team, args.ts, 'cant_update_message');
+        if (isStreaming(message, world.clock.now())) throw new Refusal('streaming_state_conflict');
         const said = contentOf(parts, args);
-        if (Buffer.byteLength(said.text) > UPDATE_TEXT_LIMIT) throw new Refusal('msg_too_long');
+        if (Buffer.byteLength(args.text ?? '') > UPDATE_TEXT_LIMIT) throw new Refusal('msg_too_long');
         const editedBy = said.blocks === undefined ? team.bot.userId : undefined;
         messages.edit(channel, message, { ...said, editedBy });
         return {
@@ -181,6 +182,11 @@ function checkAttachments(raw: unknown): unknown[] {
   return raw;
 }
 
+/** Whether a stream into this message goes on. */
+export function isStreaming({ stream }: Message, now: number): boolean {
+  return stream !== undefined && now < stream.until;
+}
+
 const plain = z.union([z.string(), z.number(), z.boolean()]);
 const flat = z.record(z.string(), z.union([plain, z.null(), z.array(plain)]));
 const metadataShape = z.strictObject({
@@ -189,7 +195,7 @@ const metadataShape = z.strictObject({
   entities: z.array(z.unknown()).optional(),
 });
 
-function checkMetadata(metadata: Fields, parts: Parts): Fields {
+export function checkMetadata(metadata: Fields, parts: Parts): Fields {
   if (Object.keys(metadata).length === 0) return metadata;
   if (!metadataShape.safeParse(metadata).success) throw new Refusal('invalid_metadata_format');
   if (JSON.stringify(metadata).length > parts.settings.metadataLimit) throw new Refusal('metadata_too_large');
@@ -221,7 +227,7 @@ function posted(parts: Parts, channel: Channel, message: Message, extra: Fields)
   };
 }
 
-function ownMessage(channel: Channel, team: Team, ts: string, refusal: string): Message {
+export function ownMessage(channel: Channel, team: Team, ts: string, refusal: string): Message {
   const message = channel.messages.get(ts);
   if (message === undefined || message.deletedAt !== undefined) throw new Refusal('message_not_found');
   if (message.user !== team.bot.userId) throw new Refusal(refusal);

@@ -1,0 +1,16 @@
+/** What agents write: prose, lists, tables and code. */
+const sections = [
+  '## What the samples show\n\nThe **third** sample differs from the others, see `run_18` and [the paper](https://example.org/paper). '.repeat(
+    3,
+  ),
+  '\n\n1. first finding, with *some* weight\n   - a detail of it\n   - and one more\n2. second finding\n\n',
+  `| gene | change | p |\n| :--- | ---: | ---: |\n${'| BRCA1 | 2.4 | 0.003 |\n'.repeat(20)}\n`,
+  `\`\`\`python\n${'value = compute(table["gene"], 18)\n'.repeat(15)}\`\`\`\n\n`,
+  '> It holds that \\(p < 0.05\\), as 表**重要。**的 says.\n\n- [x] read\n- [ ] checked\n\n---\n\n',
+];
+const section = sections.join('');
+
+/** An answer in Markdown of so many characters. */
+export function answerOf(characters: number): string {
+  return section.repeat(Math.ceil(characters / section.length)).slice(0, characters);
+}

@@ -1,0 +1,33 @@
+import bolt from '@slack/bolt';
+
+const silent = {
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  setLevel() {},
+  getLevel: () => 'error',
+  setName() {},
+};
+
+/**
+ * A Bolt app that answers with its `sayStream`, append for append, as Slack's samples do. `bufferSize` is WebClient's
+ * own setting: 256 characters where it is left out. The answer is a function that ends the app.
+ */
+export async function start({ slack: { botToken, appToken, apiUrl }, answer, bufferSize }) {
+  const app = new bolt.App({
+    token: botToken,
+    appToken,
+    socketMode: true,
+    clientOptions: { slackApiUrl: apiUrl },
+    logger: silent,
+  });
+  app.event('app_mention', async ({ event, sayStream }) => {
+    const stream = sayStream(bufferSize === undefined ? {} : { buffer_size: bufferSize });
+    for await (const text of answer(event.text)) await stream.append({ markdown_text: text });
+    await stream.stop();
+  });
+  app.error(async () => {});
+  await app.start();
+  return () => app.stop();
+}

@@ -23,7 +23,7 @@ const placeShape = z.object({
   channelPage: z.int().min(0).max(100_000),
 });
 
-const view = z.looseObject({ private_metadata: z.string().optional() });
+const view = z.looseObject({ private_metadata: z.string().optional(), hash: z.string().optional() });
 
 const openedShape = z.looseObject({
   type: z.literal('app_home_opened'),
@@ -62,7 +62,10 @@ export function listenToHome(app: App, { home, tasks, direct }: HomeListeners, l
     const { user: person, channel, tab, view: shown } = event.data;
     const { workspace } = envelope;
     if (tab === 'messages') run('prompts', direct.opened(workspace, channel));
-    else run('the Home tab', home.show({ workspace, person, place: readHomePlace(shown?.private_metadata) }));
+    else {
+      const place = readHomePlace(shown?.private_metadata);
+      run('the Home tab', home.show({ workspace, person, place, hash: shown?.hash }));
+    }
   });
 
   listen('home_refresh', ({ workspace, person, place }) => home.show({ workspace, person, place }));

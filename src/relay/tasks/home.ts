@@ -18,6 +18,8 @@ export interface HomeRequest {
   workspace: string;
   person: string;
   place: HomePlace;
+  /** Slack's hash of the view that the place is from: nothing is shown where the person has turned to another since. */
+  hash?: string | undefined;
   /** A sentence about what was just done. */
   note?: string | undefined;
 }
@@ -66,11 +68,9 @@ export class Home {
     const look = await this.#look(workspace, request);
     const rows = [...look.own.rows, ...rowsOf(look.channel)];
     const fresh = this.#list.isFresh(rows);
-    const hash = await workspace.views.publish(
-      person,
-      this.#view(look, note ?? (fresh ? undefined : words.home.loading)),
-    );
-    if (fresh) return;
+    const first = this.#view(look, note ?? (fresh ? undefined : words.home.loading));
+    const hash = await workspace.views.publish(person, first, request.hash);
+    if (hash === undefined || fresh) return;
     const reached = await this.#list.freshen(rows);
     const again = await this.#look(workspace, { ...request, place: look.place });
     // What the person has turned to meanwhile stays.

@@ -37,6 +37,13 @@ const keyList = z
   .transform((text) => text.split(/[,\s]+/).filter((key) => key !== ''))
   .pipe(z.array(z.string().min(32)).min(1));
 
+/** An emoji's name, with or without its colons; '' for none. */
+const emoji = z
+  .string()
+  .regex(/^:?[\w+'-]{1,100}:?$/)
+  .default('octagonal_sign')
+  .transform((name) => (name === 'none' ? '' : name.replaceAll(':', '')));
+
 const count = z.coerce.number().int().nonnegative();
 
 const settingsSchema = z.object({
@@ -180,6 +187,12 @@ const settingsSchema = z.object({
   }),
   CONTROLS_BY: setting('CONTROLS_BY', z.enum(['starter', 'channel', 'admins']).default('channel'), {
     what: "Who may use the buttons below an answer, the word stop and other controls: starter (who began the thread or asked; admins too), channel (any full member in the channel) or admins; a channel's own setting comes first",
+  }),
+  AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
+    what: "Whether Slack itself shows that the agent works, with a stop button of its own; for apps with Slack's Agents feature, which locks guests out (see Slack's own stop button)",
+  }),
+  STOP_REACTION: setting('STOP_REACTION', emoji, {
+    what: 'Emoji that stops the agent when somebody puts it on a message or on its answer; none for no such emoji',
   }),
   KEEP_WORDS_DAYS: setting('KEEP_WORDS_DAYS', count.default(7), {
     what: "Days after which people's words leave the database, once they were sent; so long a failed turn can be tried again",

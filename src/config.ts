@@ -81,9 +81,6 @@ const settingsSchema = z.object({
   SLACK_SOCKETS: setting('SLACK_SOCKETS', z.coerce.number().int().min(2).max(10).default(8), {
     what: "Socket Mode connections that all processes have together; Slack's limit is 10 for each app, and what is left out is room for a dead process's",
   }),
-  AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
-    what: 'Whether the app is declared an agent in Slack (agent_view in its manifest), which shows titles and suggested prompts in direct messages; Slack then lets no guests use it',
-  }),
   GAP_MINUTES: setting('GAP_MINUTES', z.coerce.number().positive().default(5), {
     what: 'After how long without receiving the threads and channels of the last 24 hours are read back',
   }),
@@ -189,7 +186,7 @@ const settingsSchema = z.object({
     what: "Who may use the buttons below an answer, the word stop and other controls: starter (who began the thread or asked; admins too), channel (any full member in the channel) or admins; a channel's own setting comes first",
   }),
   AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
-    what: "Whether Slack itself shows that the agent works, with a stop button of its own; for apps with Slack's Agents feature, which locks guests out (see Slack's own stop button)",
+    what: 'Whether the app is declared an agent in Slack (agent_view in its manifest): Slack then shows that it works, with a stop button of its own, and titles and suggested prompts in direct messages; and lets no guests use it',
   }),
   STOP_REACTION: setting('STOP_REACTION', emoji, {
     what: 'Emoji that stops the agent when somebody puts it on a message or on its answer; none for no such emoji',

@@ -4,6 +4,7 @@ import {
   oauthOf,
   relaySettings,
   resultLinks,
+  retentionDays,
   serviceOptions,
   sharedAccount,
   transportOf,
@@ -27,6 +28,7 @@ import { ChannelSettings } from './relay/channels/channel-settings.ts';
 import { NameFollowing } from './relay/channels/name-following.ts';
 import type { RelayParts } from './relay/context.ts';
 import { Afterthoughts } from './relay/controls/afterthoughts.ts';
+import { Hands } from './relay/controls/hands.ts';
 import { Marks } from './relay/controls/marks.ts';
 import { DirectMessages } from './relay/direct-messages.ts';
 import { Dispatcher } from './relay/dispatcher.ts';
@@ -127,6 +129,7 @@ async function start(
     lanes: watch.lanes(new Lanes(database.kysely)),
     distributed: config.SLACK_DISTRIBUTED,
     editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
+    agentSessions: config.AGENT_SESSIONS,
     fileBytes: config.FILE_LIMIT_MIB * mebibyte,
     onCall: watch.onCall,
     onEdit: watch.onEdit,
@@ -179,23 +182,19 @@ async function start(
     rateOf: (account) => accounts.rate(account),
     find: (workspace) => installed.find({ workspace }),
   });
+  const hands = new Hands(parts, marks, (turn) => runner.stopAsked(turn));
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   const upkeep = new Upkeep({
     store,
     queue,
     marks,
-    keep: {
-      words: config.KEEP_WORDS_DAYS,
-      rows: config.KEEP_ROWS_DAYS,
-      audit: config.KEEP_AUDIT_DAYS,
-      uninstalled: config.KEEP_UNINSTALLED_DAYS,
-    },
+    keep: retentionDays(config),
     log,
   });
   const afterthoughts = new Afterthoughts(parts);
   const workspaces = () => installed.ids();
   const { accountOf } = parts;
-  const inbox = new Inbox({ store, enqueue: (thread) => queue.sendSoon(thread), accountOf });
+  const inbox = new Inbox({ ...parts, enqueue: (at) => queue.sendSoon(at), stopSaid: hands.stopSaid });
   const names = new NameFollowing(parts);
   const channelSettings = new ChannelSettings(parts, {
     accountOf,
@@ -205,6 +204,7 @@ async function start(
   const onAdmission: IntakeParts['onAdmission'] = (admission, event) => {
     marks.admitted(admission, event);
     afterthoughts.admitted(admission, event);
+    hands.admitted(admission, event);
     if (admission.kind === 'renamed') names.look();
     direct.admitted(admission, event);
   };
@@ -226,6 +226,7 @@ async function start(
     onDeparture: tenancy && ((departure) => tenancy.departures.accept(departure)),
     onEvent: (id) => receiving.heard(id),
     onAdmission,
+    onSign: (sign) => hands.signed(sign),
     onHeard: watch.onHeard,
     log,
   });
@@ -249,7 +250,7 @@ async function start(
   const slackApp = new SlackApp({
     transport: transportOf(config, store, identity?.installation.workspace),
     intake,
-    listeners: listenersOf(parts, { marks, accountHome, channelSettings, starting, found, direct }),
+    listeners: listenersOf(parts, { marks, hands, accountHome, channelSettings, starting, found, direct }),
     authorize: async ({ teamId = '', enterpriseId, isEnterpriseInstall }) => {
       const organisation = isEnterpriseInstall ? enterpriseId : undefined;
       const authorization = await installed.authorization({ workspace: teamId, organisation });
@@ -299,6 +300,7 @@ async function start(
   if (METRICS_PORT !== undefined) await serve(METRICS_PORT, { metrics: watch.page });
   dispatcher.start();
   undo.push(() => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }));
+  undo.push(hands.start());
   const taskWatch = new TaskWatch(parts, [postLaterResults, postReviews]);
   taskWatch.start();
   undo.push(() => taskWatch.stop());

@@ -37,6 +37,13 @@ const keyList = z
   .transform((text) => text.split(/[,\s]+/).filter((key) => key !== ''))
   .pipe(z.array(z.string().min(32)).min(1));
 
+/** An emoji's name, with or without its colons; '' for none. */
+const emoji = z
+  .string()
+  .regex(/^:?[\w+'-]{1,100}:?$/)
+  .default('octagonal_sign')
+  .transform((name) => (name === 'none' ? '' : name.replaceAll(':', '')));
+
 const count = z.coerce.number().int().nonnegative();
 
 const settingsSchema = z.object({
@@ -73,9 +80,6 @@ const settingsSchema = z.object({
   }),
   SLACK_SOCKETS: setting('SLACK_SOCKETS', z.coerce.number().int().min(2).max(10).default(8), {
     what: "Socket Mode connections that all processes have together; Slack's limit is 10 for each app, and what is left out is room for a dead process's",
-  }),
-  AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
-    what: 'Whether the app is declared an agent in Slack (agent_view in its manifest), which shows titles and suggested prompts in direct messages; Slack then lets no guests use it',
   }),
   GAP_MINUTES: setting('GAP_MINUTES', z.coerce.number().positive().default(5), {
     what: 'After how long without receiving the threads and channels of the last 24 hours are read back',
@@ -180,6 +184,12 @@ const settingsSchema = z.object({
   }),
   CONTROLS_BY: setting('CONTROLS_BY', z.enum(['starter', 'channel', 'admins']).default('channel'), {
     what: "Who may use the buttons below an answer, the word stop and other controls: starter (who began the thread or asked; admins too), channel (any full member in the channel) or admins; a channel's own setting comes first",
+  }),
+  AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
+    what: 'Whether the app is declared an agent in Slack (agent_view in its manifest): Slack then shows that it works, with a stop button of its own, and titles and suggested prompts in direct messages; and lets no guests use it',
+  }),
+  STOP_REACTION: setting('STOP_REACTION', emoji, {
+    what: 'Emoji that stops the agent when somebody puts it on a message or on its answer; none for no such emoji',
   }),
   KEEP_WORDS_DAYS: setting('KEEP_WORDS_DAYS', count.default(7), {
     what: "Days after which people's words leave the database, once they were sent; so long a failed turn can be tried again",

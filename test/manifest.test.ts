@@ -71,6 +71,7 @@ const events: Readonly<Record<string, readonly string[]>> = {
   'message.mpim': ['mpim:history'],
   channel_rename: ['channels:read'],
   group_rename: ['groups:read'],
+  reaction_added: ['reactions:read'],
   member_left_channel: ['channels:read', 'groups:read'],
 };
 

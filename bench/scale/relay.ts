@@ -68,6 +68,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
           slackApiUrl: where.slackApiUrl,
           lanes,
           distributed: false,
+          agentSessions: false,
           editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
           fileBytes: 0,
           onCall: watch.onCall,
@@ -116,6 +117,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const inbox = new Inbox({
     store,
     enqueue: (thread) => queue.sendSoon(thread),
+    stopSaid: async () => 'nothing',
     accountOf: parts.accountOf,
   });
   return { parts, dispatcher, inbox };

@@ -9,6 +9,7 @@ import type { RelayParts } from '../relay/context.ts';
 import type { Tenancy } from '../relay/installing/tenancy.ts';
 import { ResultLinks } from '../relay/showing/result-links.ts';
 import type { Keyring } from '../store/keyring.ts';
+import type { RetentionDays } from '../store/retention.ts';
 import type { Store } from '../store/store.ts';
 
 const mebibyte = 1024 * 1024;
@@ -83,6 +84,7 @@ export function relaySettings(config: Config, links: ResultLinks | undefined): R
     backgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,
     replyMessages: config.REPLY_MESSAGES,
+    stopReaction: config.STOP_REACTION,
     controlsBy: config.CONTROLS_BY,
   };
 }
@@ -93,5 +95,15 @@ export function serviceOptions(config: Config) {
     dialect: config.AGENT_DIALECT,
     allowedHosts: config.PRIVATE_HOSTS,
     readsPerSecond: config.AGENT_READS_PER_SECOND,
+  };
+}
+
+/** How long what is kept. */
+export function retentionDays(config: Config): RetentionDays {
+  return {
+    words: config.KEEP_WORDS_DAYS,
+    rows: config.KEEP_ROWS_DAYS,
+    audit: config.KEEP_AUDIT_DAYS,
+    uninstalled: config.KEEP_UNINSTALLED_DAYS,
   };
 }

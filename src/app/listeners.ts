@@ -2,6 +2,7 @@ import { listenToAccounts } from '../listen/accounts.ts';
 import { listenToChannelSettings } from '../listen/channel-settings.ts';
 import { type CommandHandlers, listenToCommands, startingHandlers } from '../listen/commands.ts';
 import { listenToControls, type Telling } from '../listen/controls.ts';
+import { listenToFeedback } from '../listen/feedback.ts';
 import { listenToHome } from '../listen/home.ts';
 import { listenToShortcuts, type TellingDirectly } from '../listen/shortcuts.ts';
 import type { SlackAppParts } from '../listen/slack-app.ts';
@@ -11,7 +12,7 @@ import { listenToTasks } from '../listen/tasks.ts';
 import type { AccountHome } from '../relay/accounts/account-home.ts';
 import type { ChannelSettings } from '../relay/channels/channel-settings.ts';
 import type { RelayParts } from '../relay/context.ts';
-import { Controls } from '../relay/controls/controls.ts';
+import type { Hands } from '../relay/controls/hands.ts';
 import type { Marks } from '../relay/controls/marks.ts';
 import { StepsModal } from '../relay/controls/steps-modal.ts';
 import type { DirectMessages } from '../relay/direct-messages.ts';
@@ -22,6 +23,7 @@ import type { TaskFeature } from '../relay/tasks/task-feature.ts';
 /** Who carries out what people press, type and send. */
 export interface Rooms {
   marks: Marks;
+  hands: Hands;
   accountHome: AccountHome;
   channelSettings: ChannelSettings;
   starting: Starting;
@@ -31,7 +33,7 @@ export interface Rooms {
 
 /** Everything that listens to Slack beside messages. */
 export function listenersOf(parts: RelayParts, rooms: Rooms): SlackAppParts['listeners'] {
-  const { marks, accountHome, channelSettings, starting, found, direct } = rooms;
+  const { marks, hands, accountHome, channelSettings, starting, found, direct } = rooms;
   const { log } = parts;
   const tell: Telling = (place, sentence) => marks.tell(place, sentence);
   const directly: TellingDirectly = (id, person, sentence) =>
@@ -47,7 +49,8 @@ export function listenersOf(parts: RelayParts, rooms: Rooms): SlackAppParts['lis
   return [
     (app) => listenToSteps(app, new StepsModal(parts), tell, log),
     (app) => listenToAccounts(app, accountHome, log),
-    (app) => listenToControls(app, new Controls(parts), tell, log),
+    (app) => listenToFeedback(app, hands.feedback, tell, log),
+    (app) => listenToControls(app, hands.controls, tell, log),
     (app) => listenToCommands(app, commands, log),
     (app) => listenToShortcuts(app, starting.forms, { inChannel: tell, directly }, log),
     (app) => listenToStartForm(app, starting, tell, log),

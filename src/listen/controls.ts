@@ -12,7 +12,10 @@ export interface PlacedPress extends Press {
 }
 
 /** Who carries the controls out. */
-export type ControlListeners = Pick<Controls, 'stop' | 'continue' | 'retry' | 'freshLinks' | 'correct'>;
+export type ControlListeners = Pick<
+  Controls,
+  'stop' | 'continue' | 'retry' | 'freshLinks' | 'correct' | 'go' | 'takeBack'
+>;
 
 /** Tells a person something that only they need to know. */
 export type Telling = (
@@ -27,6 +30,8 @@ const buttons = {
   retry: 'retry',
   fresh_links: 'freshLinks',
   correct: 'correct',
+  go: 'go',
+  take_back: 'takeBack',
 } as const;
 
 const buttonIds = new RegExp(`^(?:${Object.keys(buttons).join('|')})$`);
@@ -65,7 +70,7 @@ export function listenToControls(app: App, listeners: ControlListeners, tell: Te
     }
     const outcome = await listeners[buttons[id]](press);
     await ack();
-    if (outcome !== 'done') await tell(press, words.controlOver[outcome]);
+    if (outcome !== 'done' && outcome !== 'refused') await tell(press, words.controlOver[outcome]);
   });
 }
 

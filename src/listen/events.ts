@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Arrival, isDirect, isWritten, type PersonMessage } from '../relay/arriving/arrivals.ts';
+import type { Sign } from '../relay/controls/signs.ts';
 
 const ts = z.string().regex(/^\d{1,10}\.\d{6}$/);
 
@@ -36,6 +37,23 @@ const innerEvent = z.discriminatedUnion('type', [
     message: messageShape.optional(),
     previous_message: messageShape.optional(),
     deleted_ts: ts.optional(),
+  }),
+]);
+
+const signEvent = z.discriminatedUnion('type', [
+  z.looseObject({
+    type: z.literal('reaction_added'),
+    user: id,
+    reaction: z.string().max(200),
+    item: z.looseObject({ type: z.literal('message'), channel: id, ts }),
+    event_ts: ts,
+  }),
+  z.looseObject({
+    type: z.literal('agent_session_stopped'),
+    user: id,
+    channel: id,
+    thread_ts: ts,
+    event_ts: ts,
   }),
 ]);
 
@@ -81,6 +99,18 @@ export function readEnvelope(body: unknown): Envelope | undefined {
   const ofAll = authorization?.is_enterprise_install === true;
   const organisation = ofAll ? (authorization.enterprise_id ?? enterprise_id ?? undefined) : undefined;
   return { workspace, organisation, eventType: event.type, event };
+}
+
+/** The sign that a person gave with something else than words; undefined where the event is none. */
+export function readSign({ workspace, event }: Envelope, bot: { userId: string }): Sign | undefined {
+  const parsed = signEvent.safeParse(event);
+  if (!parsed.success || parsed.data.user === bot.userId) return undefined;
+  const said = parsed.data;
+  const by = { workspace, person: said.user, ts: said.event_ts };
+  if (said.type === 'agent_session_stopped')
+    return { ...by, kind: 'session_stopped', channel: said.channel, root: said.thread_ts };
+  const { channel, ts: target } = said.item;
+  return { ...by, kind: 'reaction', channel, target, name: said.reaction };
 }
 
 /** What an event means to us; `bot` is our own user there, whose events start nothing. */

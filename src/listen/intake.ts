@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
 import type { Admission, Inbox } from '../relay/arriving/inbox.ts';
+import type { Sign, SignOutcome } from '../relay/controls/signs.ts';
 import type { Departure } from '../relay/installing/departures.ts';
 import type { Whereabouts } from '../relay/installing/installed.ts';
 import { readDeparture } from './departures.ts';
-import { type Envelope, readArrival, readEnvelope } from './events.ts';
+import { type Envelope, readArrival, readEnvelope, readSign } from './events.ts';
 
 /** Our own user in a workspace. */
 export interface Bot {
@@ -14,7 +15,7 @@ export interface Bot {
 /** One event that came, for figures. */
 export interface HeardEvent {
   workspace: string;
-  /** `message`, `edit`, `deletion`, or `other` for what does not concern us. */
+  /** `message`, `edit`, `deletion`, `sign`, or `other` for what does not concern us. */
   kind: string;
   /** What became of it: an admission's kind, `silence`, `stranger`, `departure` or `failed` (Slack sends it again). */
   outcome: string;
@@ -36,6 +37,8 @@ export interface IntakeParts {
     admission: Admission,
     event: { workspace: string; channel: string; ts: string; person: string },
   ) => void;
+  /** Carries out a sign; it returns when that is written down. */
+  onSign: (sign: Sign) => Promise<SignOutcome>;
   /** Hears what became of every event, for figures. */
   onHeard?: (event: HeardEvent) => void;
   log: Logger;
@@ -76,6 +79,11 @@ export class Intake {
       return 'stranger';
     }
     this.#parts.onEvent(envelope.workspace);
+    const sign = readSign(envelope, bot);
+    if (sign !== undefined) {
+      heard.kind = 'sign';
+      return this.#parts.onSign(sign);
+    }
     const arrival = readArrival(envelope, bot);
     if (arrival.kind === 'silence') {
       this.#parts.log.debug({ workspace: envelope.workspace, why: arrival.why }, 'event passed over');

@@ -48,7 +48,8 @@ export function listenToSteps(app: App, listener: StepsListener, tell: Telling, 
 
   async function show({ press, place }: PlacedSteps): Promise<void> {
     const outcome = await listener.show(press);
-    if (outcome !== 'done' && place !== undefined) await tell(place, words.controlOver[outcome]);
+    if (outcome !== 'done' && outcome !== 'refused' && place !== undefined)
+      await tell(place, words.controlOver[outcome]);
   }
 }
 
@@ -65,6 +66,7 @@ function readPress(body: unknown): PlacedSteps | undefined {
   const press: StepsPress = {
     workspace,
     ...target,
+    person: user.id,
     modal: viewId === undefined ? { triggerId } : { viewId },
   };
   const threadTs = container?.thread_ts ?? container?.message_ts;

@@ -85,6 +85,16 @@ export class Metrics {
     this.#gauge('oldest_waiting_seconds', 'Age of the oldest of them', [], async (gauge) =>
       gauge.set((await this.#read()).oldestWaitingSeconds),
     );
+    this.#gauge(
+      'feedback',
+      'Thumbs of people that are kept, over all processes',
+      ['thumb'],
+      async (gauge) => {
+        const { feedback } = await this.#read();
+        gauge.set({ thumb: 'good' }, feedback.good);
+        gauge.set({ thumb: 'bad' }, feedback.bad);
+      },
+    );
     this.#gauge('turns', 'Turns that are not finished, over all processes', ['state'], async (gauge) => {
       const { turns } = await this.#read();
       for (const state of turnStates) gauge.set({ state }, turns[state] ?? 0);

@@ -9,6 +9,7 @@ import type { Membership } from '../slack/membership.ts';
 import type { People } from '../slack/people.ts';
 import type { Posting } from '../slack/posting.ts';
 import type { ReadBack } from '../slack/read-back.ts';
+import type { Sessions } from '../slack/sessions.ts';
 import type { Uploads } from '../slack/uploads.ts';
 import type { Views } from '../slack/views.ts';
 import type { Store } from '../store/store.ts';
@@ -30,6 +31,8 @@ export interface Workspace {
   readonly membership: Membership;
   readonly assistant: Assistant;
   readonly readBack: ReadBack;
+  /** Only where the app is declared an agent. */
+  readonly sessions: Sessions | undefined;
 }
 
 /** How the files are shown that the agent makes. */
@@ -71,6 +74,8 @@ export interface RelaySettings {
   replyMessages: number;
   /** Who may use controls where a channel does not say it itself. */
   controlsBy: ControlledBy;
+  /** The emoji that stops the agent, without colons; '' for none. */
+  stopReaction: string;
 }
 
 /** Both services and the store, as the relay's steps share them. */

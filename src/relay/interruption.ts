@@ -8,6 +8,14 @@ export class HandOver extends Error {
   }
 }
 
+/** The thread's waiting messages are held since a stop: this one is to wait, too. */
+export class Held extends Error {
+  constructor() {
+    super('The thread was stopped; what waits there goes on when somebody says so.');
+    this.name = 'Held';
+  }
+}
+
 /** A step found that the turn ends here. The thread shows `sentence`, or nothing where it is null. */
 export class TurnEnds extends Error {
   readonly outcome: TurnOutcome;

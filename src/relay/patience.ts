@@ -47,12 +47,16 @@ export function checkpoint(lease: Lease): void {
   if (lease.draining.aborted) throw new HandOver();
 }
 
-/** Sleeps, but not past the end of the lease or the beginning of a drain; then it throws like `checkpoint`. */
-export async function pause(ms: number, lease: Lease): Promise<void> {
+/**
+ * Sleeps, but not past the end of the lease or the beginning of a drain; then it throws like `checkpoint`. `wake` ends
+ * it early, where it comes meanwhile.
+ */
+export async function pause(ms: number, lease: Lease, wake?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = () => resolve();
   const timer = setTimeout(end, ms);
   const signals = [lease.signal, lease.draining];
+  if (wake?.aborted === false) signals.push(wake);
   for (const signal of signals) {
     if (signal.aborted) end();
     signal.addEventListener('abort', end);
@@ -63,11 +67,15 @@ export async function pause(ms: number, lease: Lease): Promise<void> {
   checkpoint(lease);
 }
 
-/** Runs a step until it succeeds or fails for good; `onTrouble` hears of each wait, and undefined at its end. */
+/**
+ * Runs a step until it succeeds or fails for good; `onTrouble` hears of each wait, and undefined at its end. `wake`
+ * ends a wait early.
+ */
 export async function patiently<T>(
   lease: Lease,
   step: () => Promise<T>,
   onTrouble: (trouble: Trouble | undefined, error?: unknown) => void,
+  wake?: AbortSignal,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     checkpoint(lease);
@@ -80,7 +88,7 @@ export async function patiently<T>(
       const wait = passing(error);
       if (wait === undefined) throw error;
       onTrouble(wait.trouble, error);
-      await pause(Math.max(wait.waitMs ?? 0, pauseMs(attempt)), lease);
+      await pause(Math.max(wait.waitMs ?? 0, pauseMs(attempt)), lease, wake);
     }
   }
 }

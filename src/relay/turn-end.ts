@@ -4,7 +4,10 @@ import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
 import type { TurnOutcome } from '../store/tables.ts';
 import { AccountGone } from './accounts/standing.ts';
+import { isDirect } from './arriving/arrivals.ts';
 import { TurnEnds } from './interruption.ts';
+import { postResults } from './showing/results.ts';
+import type { ThreadPosts } from './showing/thread-posts.ts';
 
 /** What an error that does not pass by itself means for its turn. */
 export function ending(error: unknown): {
@@ -22,8 +25,27 @@ export function ending(error: unknown): {
   return { outcome: 'abandoned', sentence: words.abandoned };
 }
 
+/** A turn that took longer (ms) ends with a post that mentions the asker: edits notify nobody. */
+const longTurnMs = 120_000;
+
+/** Posts the turn's results; or, after a long turn without any, a line that calls its asker back. */
+export async function postEnd(
+  request: Parameters<typeof postResults>[0],
+  posts: Pick<ThreadPosts, 'load' | 'post'>,
+  patiently: <T>(step: () => Promise<T>) => Promise<T>,
+): Promise<void> {
+  const { turn } = request;
+  const count = await patiently(() => postResults(request));
+  const tookMs = Date.now() - turn.started_at.getTime();
+  if (count > 0 || tookMs <= longTurnMs) return;
+  await posts.load();
+  const asker = isDirect(turn.channel) ? undefined : turn.asker;
+  const text = words.askerLine(asker, lineOutcome(turn.outcome), tookMs);
+  await patiently(() => posts.post('end', { text }, '', 'notice'));
+}
+
 /** What the line at the end of a long turn says of it. */
-export function lineOutcome(outcome: TurnOutcome | null): 'done' | 'failed' | 'length' {
+function lineOutcome(outcome: TurnOutcome | null): 'done' | 'failed' | 'length' {
   return outcome === 'length' ? 'length' : outcome === 'failed' ? 'failed' : 'done';
 }
 

@@ -9,6 +9,7 @@ import { HandOver } from './interruption.ts';
 import { untilGone } from './lease.ts';
 import { pause } from './patience.ts';
 import type { ReadRate } from './showing/read-rate.ts';
+import { inSession } from './showing/session.ts';
 import { TurnRun } from './turn.ts';
 
 /** A turn that was taken up so often without a step forward, and for so long (ms), is ended with a sentence. */
@@ -40,12 +41,19 @@ export class TurnRunner {
   readonly #rateOf: RunnerParts['rateOf'];
   readonly #find: RunnerParts['find'];
   readonly #nextId = jobIds();
+  /** The turns that this process works on, by id. */
+  readonly #runs = new Map<string, TurnRun>();
 
   constructor({ parts, marks, rateOf, find }: RunnerParts) {
     this.#parts = parts;
     this.#marks = marks;
     this.#rateOf = rateOf;
     this.#find = find;
+  }
+
+  /** Somebody asked for the stop of a turn; one that this process does not work on is another's. */
+  stopAsked(turn: Pick<Turn, 'id'>): void {
+    this.#runs.get(turn.id)?.stopAsked();
   }
 
   /** Goes on with the thread's open turn, or begins one for the waiting message with the lowest ts. */
@@ -66,7 +74,14 @@ export class TurnRunner {
       this.#marks.waiting(thread);
       this.#marks.tidy();
       const run = new TurnRun({ ...this.#parts, log }, workspace, turn, lease, this.#rateOf, this.#marks);
-      await (isPoisoned(turn) ? run.abandon() : this.#watched(turn, lease, () => run.go()));
+      this.#runs.set(turn.id, run);
+      try {
+        await inSession(this.#parts, workspace, thread, lease, () =>
+          isPoisoned(turn) ? run.abandon() : this.#watched(turn, lease, () => run.go()),
+        );
+      } finally {
+        this.#runs.delete(turn.id);
+      }
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;

@@ -7,28 +7,26 @@ import { isDirect } from './arriving/arrivals.ts';
 import { Asking } from './asking/asking.ts';
 import { PassingOn } from './asking/passing-on.ts';
 import { asksNothing, isFilesOnly, messageOf } from './asking/question.ts';
+import { sentBefore } from './asking/resending.ts';
 import type { RelayParts, Workspace } from './context.ts';
+import { sayHeld } from './controls/holding.ts';
 import type { Marks } from './controls/marks.ts';
+import { carryOutStop, stopperName } from './controls/stopping.ts';
 import { leaveThread } from './departure.ts';
 import type { Lease } from './dispatcher.ts';
 import { skippedNotes } from './files/attachments.ts';
 import { keepFiles } from './files/keeping.ts';
 import { HandOver, TurnEnds } from './interruption.ts';
-import { patiently, pause } from './patience.ts';
-import { Follow, isSettledTask } from './showing/follow.ts';
+import { patiently } from './patience.ts';
+import { endNotes } from './showing/end-notes.ts';
+import { Follow, worksOn } from './showing/follow.ts';
 import { LiveReply } from './showing/live-reply.ts';
 import type { ReadRate } from './showing/read-rate.ts';
 import { hasNoPlace } from './showing/reply-messages.ts';
 import { ReplyState } from './showing/reply-state.ts';
 import { shareRest } from './showing/rest-file.ts';
-import { postResults } from './showing/results.ts';
 import { ThreadPosts } from './showing/thread-posts.ts';
-import { ending, lineOutcome, outcomeOf, systemLines, toolsIn } from './turn-end.ts';
-
-/** How often a task that still works in the background is asked (ms). */
-const backgroundEveryMs = 2_000;
-/** A turn that took longer (ms) ends with a post that mentions the asker: edits notify nobody. */
-const longTurnMs = 120_000;
+import { ending, outcomeOf, postEnd, systemLines, toolsIn } from './turn-end.ts';
 
 /**
  * One turn, from the waiting message to the posted results. Every step is recorded before and after its side effect,
@@ -42,6 +40,8 @@ export class TurnRun {
   readonly #marks: Pick<Marks, 'tidy' | 'waiting'>;
   readonly #state: ReplyState;
   readonly #reply: LiveReply;
+  /** Aborted when somebody asked for a stop. */
+  readonly #stop = new AbortController();
   #turn: Turn;
   #follow: Follow | undefined;
   /** The reply, where the answer to the send told it. */
@@ -65,8 +65,19 @@ export class TurnRun {
     this.#reply = new LiveReply(parts, workspace, turn, this.#source(), lease);
   }
 
+  /** Somebody asked for the stop of this turn: it is told below the reply, and what is not sent never is. */
+  stopAsked(): void {
+    if (this.#stop.signal.aborted) return;
+    this.#stop.abort();
+    stopperName(this.#parts, this.#workspace, this.#turn).then(
+      (name) => this.#state.stopping(name),
+      () => this.#state.stopping(''),
+    );
+  }
+
   /** Takes all steps that are left. Throws HandOver, or the lease's reason once it is lost. */
   async go(): Promise<void> {
+    if (this.#turn.stop_asked_at !== null) this.stopAsked();
     try {
       await this.#steps();
     } catch (error) {
@@ -76,7 +87,8 @@ export class TurnRun {
       this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the reply has no place in Slack any more');
       await leaveThread(this.#parts, this.#workspace, this.#turn, this.#lease);
       await this.#closeMessage();
-      await this.#close('abandoned');
+      await this.#reply.close();
+      await this.#parts.store.turns.finish(this.#turn, 'abandoned');
     } finally {
       await this.#reply.close();
     }
@@ -147,9 +159,13 @@ export class TurnRun {
 
   /** Files without words go with the next message: the turn ends when they are at the service. */
   async #keep(): Promise<void> {
-    const { words: said } = await messageOf(this.#parts, this.#turn);
+    const message = await messageOf(this.#parts, this.#turn);
+    const { words: said } = message;
     if (this.#turn.content !== null || said === null) return;
-    if (isFilesOnly(said, this.#workspace.bot.userId))
+    if (
+      (await sentBefore(this.#parts.store, message)) === undefined &&
+      isFilesOnly(said, this.#workspace.bot.userId)
+    )
       await keepFiles(this.#parts, this.#asking(), this.#turn);
   }
 
@@ -158,6 +174,7 @@ export class TurnRun {
       step: (step) => this.#state.step(step),
       uploading: (progress) => this.#state.uploading(progress),
       files: (notes) => this.#state.files(notes),
+      stop: this.#stop.signal,
       patiently: (step) => this.#patiently(step),
     });
   }
@@ -171,8 +188,8 @@ export class TurnRun {
     this.#known = delivered.reply;
     if (delivered.turn.stop_asked_at === null) return;
     // A stop that was asked for while the message was on its way found nothing to cancel yet.
-    const [agent, { task_id }] = [await this.#agent(), await this.#thread()];
-    if (task_id !== null) await this.#patiently(() => agent.cancelTask(task_id));
+    const stopped = delivered.turn;
+    await this.#patiently(() => carryOutStop(this.#parts, stopped));
   }
 
   /** Follows the reply until it and its task have settled, and shows its final state. */
@@ -203,11 +220,22 @@ export class TurnRun {
     await passing.done();
     this.#state.files(skippedNotes(this.#turn, settled.input?.fileIds ?? null));
     // What the task works on after another message is that message's turn.
-    const working = !passing.passed && (await this.#patiently(() => this.#background(agent, task_id)));
+    const working =
+      !passing.passed &&
+      (await this.#patiently(() =>
+        worksOn(agent, task_id, this.#parts.settings.backgroundWaitMs, this.#lease, () =>
+          this.#state.step('working', words.background),
+        ),
+      ));
     const system = await this.#patiently(() => systemLines(agent, task_id, settled));
     const outcome = outcomeOf(settled);
     const phase = outcome === 'completed' ? (working ? 'background' : 'done') : outcome;
-    this.#state.settle(settled, { system, stoppedBy: await this.#stopper(), phase });
+    const notes = [...(await endNotes(this.#parts, this.#turn, phase)), ...system];
+    this.#state.settle(settled, {
+      notes,
+      stoppedBy: await stopperName(this.#parts, this.#workspace, this.#turn),
+      phase,
+    });
     await this.#settleReply();
     if (this.#turn.settled_at === null)
       await this.#record({ settled_at: new Date(), outcome, tools: toolsIn(settled) });
@@ -225,52 +253,14 @@ export class TurnRun {
     await this.#reply.settle();
   }
 
-  /** The name of who asked for a stop, if somebody did. */
-  async #stopper(): Promise<string | undefined> {
-    const current = await this.#parts.store.turns.get(this.#turn.workspace, this.#turn.id);
-    const person = current?.stop_asked_by ?? undefined;
-    return person === undefined ? undefined : this.#workspace.people.personName(person);
-  }
-
-  /**
-   * A reply may be complete while its task still works: results and the next message wait for it, but not long. The
-   * answer is whether it still works.
-   */
-  async #background(agent: AgentClient, taskId: string): Promise<boolean> {
-    const until = performance.now() + this.#parts.settings.backgroundWaitMs;
-    for (;;) {
-      const task = await agent.getTask(taskId, { signal: this.#lease.signal });
-      if (isSettledTask(task.status)) return false;
-      this.#state.step('working', words.background);
-      if (performance.now() >= until) return true;
-      await pause(backgroundEveryMs, this.#lease);
-    }
-  }
-
   /** Posts the results and ends the turn. */
   async #finish(): Promise<void> {
     const thread = await this.#thread();
     const posts = new ThreadPosts(this.#parts, this.#workspace, this.#turn, this.#lease);
     if (this.#turn.results_at === null && thread.task_id !== null) {
-      const agent = await this.#agent();
-      const taskId = thread.task_id;
-      const count = await this.#patiently(() =>
-        postResults({
-          parts: this.#parts,
-          workspace: this.#workspace,
-          agent,
-          turn: this.#turn,
-          taskId,
-          lease: this.#lease,
-        }),
-      );
-      const tookMs = Date.now() - this.#turn.started_at.getTime();
-      if (count === 0 && tookMs > longTurnMs) {
-        await posts.load();
-        const asker = isDirect(this.#turn.channel) ? undefined : this.#turn.asker;
-        const text = words.askerLine(asker, lineOutcome(this.#turn.outcome), tookMs);
-        await this.#patiently(() => posts.post('end', { text }, '', 'notice'));
-      }
+      const lookedAt = { agent: await this.#agent(), turn: this.#turn, taskId: thread.task_id };
+      const here = { parts: this.#parts, workspace: this.#workspace, lease: this.#lease };
+      await postEnd({ ...here, ...lookedAt }, posts, (step) => this.#patiently(step));
       await this.#record({ results_at: new Date() });
     }
     await this.#reply.tidy();
@@ -280,7 +270,8 @@ export class TurnRun {
   /** The turn ends before its reply has settled: the thread is told why. */
   async #endEarly(error: unknown): Promise<void> {
     const end = ending(error);
-    if (end.outcome === 'cancelled') end.sentence = words.cancelled((await this.#stopper()) ?? '');
+    if (end.outcome === 'cancelled')
+      end.sentence = words.cancelled(await stopperName(this.#parts, this.#workspace, this.#turn));
     const { store, log } = this.#parts;
     if (end.outcome === 'refused' || end.outcome === 'abandoned') {
       log.error({ err: error, turn: this.#turn.id }, 'turn ended by an error');
@@ -309,15 +300,22 @@ export class TurnRun {
 
   async #close(outcome: TurnOutcome): Promise<void> {
     await this.#reply.close();
+    const posts = new ThreadPosts(this.#parts, this.#workspace, this.#turn, this.#lease);
+    await this.#patiently(() => sayHeld(this.#parts, posts, this.#turn));
     await this.#parts.store.turns.finish(this.#turn, outcome);
   }
 
   async #patiently<T>(step: () => Promise<T>): Promise<T> {
-    return patiently(this.#lease, step, (trouble, error) => {
-      if (trouble !== undefined)
-        this.#parts.log.warn({ err: error, turn: this.#turn.id, trouble }, 'a step waits');
-      this.#state.trouble(trouble);
-    });
+    return patiently(
+      this.#lease,
+      step,
+      (trouble, error) => {
+        if (trouble !== undefined)
+          this.#parts.log.warn({ err: error, turn: this.#turn.id, trouble }, 'a step waits');
+        this.#state.trouble(trouble);
+      },
+      this.#stop.signal,
+    );
   }
 
   async #record(values: Parameters<RelayParts['store']['turns']['record']>[1]): Promise<void> {

@@ -10,6 +10,7 @@ import { PacedClient } from '../slack/paced-client.ts';
 import { People } from '../slack/people.ts';
 import { Posting } from '../slack/posting.ts';
 import { ReadBack } from '../slack/read-back.ts';
+import { Sessions } from '../slack/sessions.ts';
 import { Uploads } from '../slack/uploads.ts';
 import { Views } from '../slack/views.ts';
 import type { Workspace } from './context.ts';
@@ -21,6 +22,8 @@ export interface WorkspaceOptions extends Pick<SlackClientOptions, 'onCall'> {
   /** The app is distributed and not in the Marketplace: threads are read back slowly. */
   distributed: boolean;
   editsPerMinute: number;
+  /** The app is declared an agent: Slack shows that it works, with a stop button of its own. */
+  agentSessions: boolean;
   /** Largest file that is taken from Slack, in bytes. */
   fileBytes: number;
   /** Hears how old (ms) the text was that an edit showed. */
@@ -60,5 +63,6 @@ export function workspaceOf(
     membership: new Membership({ api }),
     assistant: new Assistant({ api }),
     readBack: new ReadBack({ api, distributed }),
+    sessions: options.agentSessions ? new Sessions({ api, log }) : undefined,
   };
 }

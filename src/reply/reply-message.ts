@@ -1,6 +1,7 @@
 import { answerText, type ReplyBlock } from './answer.ts';
 import { Draft, type Part } from './draft.ts';
 import { cutBytes } from './fallback.ts';
+import { feedbackBlock } from './feedback.ts';
 import { shorten } from './graphemes.ts';
 import { overflow, type Rest } from './overflow.ts';
 import { neutralise } from './pings.ts';
@@ -56,11 +57,14 @@ const NOTES_MOST = 2_500;
 const SENTENCE_MOST = 2_000;
 
 const SETTLED: ReadonlySet<ReplyPhase> = new Set(['done', 'cancelled', 'failed', 'length', 'background']);
+/** The ends at which people may say what they think of the answer. */
+const ANSWERED: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
 const STOPPABLE: ReadonlySet<ReplyPhase> = new Set([
   'starting',
   'uploading',
   'waiting',
   'working',
+  'stopping',
   'offline',
 ]);
 
@@ -150,6 +154,7 @@ function belowAnswer(state: ReplyState, hasAnswer: boolean, rest: Rest | undefin
   }
   const actions = actionsFor(state);
   if (actions) blocks.push(actions);
+  if (hasAnswer && ANSWERED.has(state.phase)) blocks.push(feedbackBlock(state.turnId));
   return blocks;
 }
 
@@ -177,7 +182,8 @@ type ReplyAction = 'stop' | 'continue' | 'retry' | 'choose_again' | 'steps';
 function actionsFor(state: ReplyState): ActionsBlock | undefined {
   const actions: ReplyAction[] = [];
   if (state.phase === 'length') actions.push('continue');
-  if (state.phase === 'failed') actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
+  if (state.phase === 'failed' || state.phase === 'cancelled')
+    actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
   if (STOPPABLE.has(state.phase)) actions.push('stop');
   if (SETTLED.has(state.phase) && toolsOf(state).some(({ kind }) => kind === 'tool_use'))
     actions.push('steps');
@@ -185,8 +191,14 @@ function actionsFor(state: ReplyState): ActionsBlock | undefined {
   const elements = actions.map((action) => ({
     type: 'button' as const,
     action_id: action,
-    text: plainText(action === 'choose_again' ? words.buttons.chooseAgain : words.buttons[action]),
+    text: plainText(words.buttons[labelOf(action, state.phase)]),
     value: state.turnId,
   }));
   return { type: 'actions', elements };
+}
+
+/** The words on a button, by their key. */
+function labelOf(action: ReplyAction, phase: ReplyPhase): keyof typeof words.buttons {
+  if (action === 'choose_again') return 'chooseAgain';
+  return action === 'stop' && phase === 'stopping' ? 'stopNow' : action;
 }

@@ -19,6 +19,7 @@ export interface ButtonElement {
   type: 'button';
   text: PlainText;
   action_id: string;
+  accessibility_label?: string;
   value?: string;
   url?: string;
   style?: 'primary' | 'danger';
@@ -54,7 +55,26 @@ export interface ActionsBlock {
   elements: ButtonElement[];
 }
 
-export type SlackBlock = MarkdownBlock | SectionBlock | ContextBlock | ActionsBlock;
+/** A thumb of `feedback_buttons`. */
+export interface FeedbackButton {
+  text: PlainText;
+  accessibility_label: string;
+  value: string;
+}
+
+/** https://docs.slack.dev/reference/block-kit/block-elements/feedback-buttons-element */
+export interface ContextActionsBlock {
+  type: 'context_actions';
+  block_id?: string;
+  elements: {
+    type: 'feedback_buttons';
+    action_id: string;
+    positive_button: FeedbackButton;
+    negative_button: FeedbackButton;
+  }[];
+}
+
+export type SlackBlock = MarkdownBlock | SectionBlock | ContextBlock | ActionsBlock | ContextActionsBlock;
 
 /** A message as it is posted or put in place of an older one. */
 export interface RenderedMessage {
@@ -72,6 +92,9 @@ export function textLength(blocks: readonly SlackBlock[]): number {
     if (block.type === 'markdown') sum += block.text.length;
     if (block.type === 'section') sum += block.text.text.length + (block.accessory?.text.text.length ?? 0);
     if (block.type === 'context') for (const element of block.elements) sum += element.text.length;
+    if (block.type === 'context_actions')
+      for (const { positive_button: good, negative_button: bad } of block.elements)
+        sum += good.text.text.length + bad.text.text.length;
     if (block.type === 'actions') for (const element of block.elements) sum += element.text.text.length;
   }
   return sum;

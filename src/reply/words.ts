@@ -20,6 +20,12 @@ export const uploading = 'Passing your files to the agent…';
 export const waitingInLine = 'This waits until the agent is done with the message before it.';
 export const working = 'The agent is working on it…';
 export const stopping = 'Stopping…';
+
+/** `who` is a name; empty where it is not known. */
+export function stoppingFor(who: string): string {
+  return who === '' ? stopping : `${who} asked me to stop. Stopping…`;
+}
+
 export const done = 'Done.';
 export const background = 'The answer is here; the agent still works on something in the background.';
 export const noAnswer = 'The agent finished without writing anything.';
@@ -31,13 +37,15 @@ export const badServiceKey =
   'The agent service does not accept the key that this app uses. Somebody who looks after the app has to put in a new one; this goes on by itself then.';
 export const slackTrouble = 'Slack holds back messages right now. This goes on by itself in a moment.';
 export const taskGone =
-  'The agent no longer knows this conversation; it was probably deleted there. Mention me in a new thread to begin again.';
+  'The agent no longer knows this conversation; it was probably deleted there. Press Try again, and it begins anew with this message.';
 export const accountChanged =
   'This workspace has another account at the agent service by now, and this conversation belongs to the one before, so it cannot go on. Mention me in a new thread to begin again.';
 export const noAccount =
   'This workspace has no account at the agent service yet. An admin of the workspace can set it: open this app under "Apps" and go to its Home tab.';
 export const taskTakesNoMore =
-  'The agent takes no more messages in this conversation, because it was stopped or failed. Your message was not sent: mention me in a new thread to go on.';
+  'The agent takes no more messages in this conversation, because it was stopped or failed. Your message was not sent: press Try again, and it begins a new one with it.';
+export const beganAnew =
+  'The agent began a new conversation for this; it does not know what was said before in this thread.';
 export const abandoned =
   'This did not work out after several tries, so I stopped trying. Your message may or may not have reached the agent; please send it again.';
 export const notAllowed =
@@ -57,10 +65,18 @@ export const noLink = 'no link';
 /** The words on buttons (Slack: 75 characters). */
 export const buttons = {
   stop: 'Stop',
+  stopNow: 'Stop now',
   continue: 'Continue',
   retry: 'Try again',
   freshLinks: 'Get fresh links',
   correct: 'Send the correction',
+  good: '👍',
+  bad: '👎',
+  comment: 'Add a comment',
+  send: 'Send',
+  cancel: 'Cancel',
+  go: 'Go',
+  takeBack: 'Take back',
   open: 'Download',
   steps: 'Steps',
   earlierSteps: 'Earlier steps',
@@ -182,8 +198,23 @@ export function stepsShown(from: number, to: number, count: number): string {
 export const controlOver = {
   over: 'This is over already; nothing was changed.',
   late: 'That took too long, so Slack opens nothing any more. Please press the button again.',
+  stopping:
+    'The agent was asked to stop already. If it has not stopped 10 seconds after that, ask once more and it is stopped at once.',
+  running: 'The agent is working on this now; nothing was changed.',
   unknown: 'I do not know this message any more, so the button does nothing. Write in the thread instead.',
 } as const;
+
+export const goodLabel = 'Good answer';
+export const badLabel = 'Bad answer';
+export const feedbackThanks = 'Thank you for telling. You can change it by pressing the other thumb.';
+export const commentTitle = 'Comment on an answer';
+export const commentLabel = 'What was good, what was not?';
+export const commentHint = 'The people who look after this app read it; the agent does not.';
+export const commentTooLate = 'This answer is too old to comment on. Press a thumb below a newer one.';
+
+/** Said once in each channel, and in App Home. */
+export const automated =
+  'I am an automated system, and my answers can be wrong: check them before you rely on them.';
 
 /** Why somebody may not use a control; only they read it. */
 export const controlRefused = {
@@ -192,6 +223,37 @@ export const controlRefused = {
   stranger: 'Only full members of this workspace, or the person who started this thread, can do that here.',
   unknown: 'Slack does not tell me who you are right now. Please try it again in a moment.',
 } as const;
+
+/** What became of a stop that was no press on a button; only the person reads it. */
+export const signAnswers = {
+  ...controlOver,
+  nothing: 'There is nothing to stop here: the agent is not working in this thread.',
+  withdrawn: 'That message was taken back before it was sent to the agent.',
+} as const;
+
+/** Messages wait since `who` (a name, or '') stopped the agent. */
+export function held(count: number, who: string): string {
+  const since = who === '' ? 'since the agent was stopped' : `since ${who} stopped the agent`;
+  return count === 1
+    ? `1 message waits here ${since}. Shall it go to the agent?`
+    : `${count} messages wait here ${since}. Shall they go to the agent?`;
+}
+
+/** What waited goes on. */
+export function heldGoesOn(count: number, who: string): string {
+  return `${messagesOf(count)} ${count === 1 ? 'goes' : 'go'} on to the agent: ${who} said so.`;
+}
+
+/** What waited was taken back. */
+export function heldTakenBack(count: number, who: string): string {
+  return `${who} took ${messagesOf(count)} back. ${count === 1 ? 'It was' : 'They were'} not sent to the agent.`;
+}
+
+export const heldEmpty = 'No message waits here any more.';
+
+function messagesOf(count: number): string {
+  return count === 1 ? '1 message' : `${count} messages`;
+}
 
 /** App Home. */
 export const home = {

@@ -9,6 +9,8 @@ export interface Figures {
   oldestWaitingSeconds: number;
   /** Turns that are not finished, by the last step that was recorded. */
   turns: Partial<Record<TurnState, number>>;
+  /** Thumbs that are kept. */
+  feedback: { good: number; bad: number };
 }
 
 export const turnStates = ['opening', 'preparing', 'sending', 'sent', 'following', 'finishing'] as const;
@@ -29,7 +31,12 @@ export async function readFigures(db: Kysely<Tables>): Promise<Figures> {
         else 'opening'
       end as state, count(*) as count
     from turns where finished_at is null group by 1`.execute(db);
+  const feedback = await sql<{ good: number; bad: number }>`
+    select count(*) filter (where good) as good, count(*) filter (where not good) as bad from feedback`.execute(
+    db,
+  );
   return {
+    feedback: { good: feedback.rows[0]?.good ?? 0, bad: feedback.rows[0]?.bad ?? 0 },
     waiting: waiting.rows[0]?.count ?? 0,
     oldestWaitingSeconds: waiting.rows[0]?.oldest ?? 0,
     turns: Object.fromEntries(turns.rows.map(({ state, count }) => [state, count])),

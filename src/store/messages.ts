@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { jsonText } from './json-text.ts';
+import { mayGo } from './stops.ts';
 import type { Message, MessageState, SlackTs, Tables, Words } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
@@ -8,6 +9,17 @@ export interface MessageKey {
   workspace: string;
   channel: string;
   ts: SlackTs;
+}
+
+/** A message as it is written down. */
+export interface NewMessage {
+  root: SlackTs;
+  person: string;
+  state: MessageState;
+  words: Words;
+  editedTs: SlackTs | null;
+  /** The turn whose words and files it sends again. */
+  resends?: string;
 }
 
 /** A change that arrived before its message: obeyed when the message comes. */
@@ -26,10 +38,7 @@ export class Messages {
   }
 
   /** Writes a message down once; false where this workspace, channel and ts is known already. */
-  async add(
-    key: MessageKey,
-    message: { root: SlackTs; person: string; state: MessageState; words: Words; editedTs: SlackTs | null },
-  ): Promise<boolean> {
+  async add(key: MessageKey, message: NewMessage): Promise<boolean> {
     const row = await this.#db
       .insertInto('messages')
       .values({
@@ -39,6 +48,7 @@ export class Messages {
         state: message.state,
         words: jsonText(message.words),
         edited_ts: message.editedTs,
+        resends: message.resends ?? null,
       })
       .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'ts']).doNothing())
       .returning('ts')
@@ -50,7 +60,7 @@ export class Messages {
     return this.#message(key).executeTakeFirst();
   }
 
-  /** The thread's waiting message with the lowest ts. */
+  /** The thread's waiting message with the lowest ts that may go. */
   async nextWaiting(thread: ThreadKey): Promise<Message | undefined> {
     return this.#db
       .selectFrom('messages')
@@ -59,6 +69,7 @@ export class Messages {
       .where('channel', '=', thread.channel)
       .where('root', '=', thread.root)
       .where('state', '=', 'waiting')
+      .where(mayGo)
       .orderBy('ts')
       .limit(1)
       .executeTakeFirst();
@@ -228,12 +239,13 @@ export class Messages {
       .executeTakeFirst();
   }
 
-  /** Threads that have a waiting message or an open turn, where the app is installed: each must have a job. */
+  /** Threads that have an open turn or a waiting message that may go, where the app is installed: each must have a job. */
   async threadsWithWork(most: number): Promise<ThreadKey[]> {
     const waiting = this.#db
       .selectFrom('messages')
       .select(['workspace', 'channel', 'root'])
-      .where('state', 'in', ['waiting', 'sending']);
+      .where('state', 'in', ['waiting', 'sending'])
+      .where(mayGo);
     const open = this.#db
       .selectFrom('turns')
       .select(['workspace', 'channel', 'root'])

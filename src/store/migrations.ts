@@ -10,6 +10,7 @@ import * as audit from './migrations/0005-audit.ts';
 import * as slackFiles from './migrations/0006-slack-files.ts';
 import * as files from './migrations/0007-files.ts';
 import * as channels from './migrations/0008-channels.ts';
+import * as controls from './migrations/0009-controls.ts';
 import * as reviews from './migrations/0010-reviews.ts';
 import * as tasks from './migrations/0011-tasks.ts';
 import * as starts from './migrations/0012-starts.ts';
@@ -28,6 +29,7 @@ export const migrations: Record<string, Migration> = {
   '0006-slack-files': slackFiles,
   '0007-files': files,
   '0008-channels': channels,
+  '0009-controls': controls,
   '0010-reviews': reviews,
   '0011-tasks': tasks,
   '0012-starts': starts,

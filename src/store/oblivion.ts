@@ -24,16 +24,15 @@ export class Oblivion {
   async tasksOf(workspace: string, person: string): Promise<BegunTask[]> {
     const rows = await this.#db
       .selectFrom('threads')
-      .select(['account', 'task_id', 'channel', 'root', 'writers'])
+      .select(['account', 'task_id', 'former_tasks', 'channel', 'root', 'writers'])
       .where('workspace', '=', workspace)
       .where('starter', '=', person)
-      .where('task_id', 'is not', null)
       .execute();
-    return rows.flatMap(({ account, task_id: task, channel, root, writers }) =>
-      task === null
-        ? []
-        : [{ account, task, channel, root, alone: writers.every((writer) => writer === person) }],
-    );
+    return rows.flatMap(({ account, task_id, former_tasks, channel, root, writers }) => {
+      const alone = writers.every((writer) => writer === person);
+      const tasks = task_id === null ? former_tasks : [...former_tasks, task_id];
+      return tasks.map((task) => ({ account, task, channel, root, alone }));
+    });
   }
 
   /**
@@ -78,6 +77,7 @@ export class Oblivion {
         update turns set stop_asked_by = '' where workspace = ${workspace} and stop_asked_by = ${person}`.execute(
         trx,
       );
+      await sql`delete from feedback where workspace = ${workspace} and person = ${person}`.execute(trx);
       await sql`
         update threads set
           task_title = case when starter = ${person} and task_id is not null then null else task_title end,

@@ -43,6 +43,18 @@ export class Retention {
           when 'draft' then interval '2 hours' else interval '2 days' end`),
       await this.#run(sql`delete from task_deletions where told_at < now() - interval '7 days'`),
       await this.#run(sql`delete from watches where until_at < now() - interval '1 day'`),
+      // What is held and nobody lets go would stay for ever.
+      await this.#run(sql`
+        update messages set state = 'withdrawn', words = null where (workspace, channel, ts) in (
+          select messages.workspace, messages.channel, messages.ts from messages
+          join threads using (workspace, channel, root)
+          where messages.state = 'waiting' and messages.resends is null and threads.held_turn is not null
+            and messages.received_at < now() - ${days.words} * interval '1 day' limit ${batch})`),
+      await this.#run(sql`
+        update threads set held_turn = null where held_turn is not null and not exists (
+          select from messages where messages.workspace = threads.workspace
+            and messages.channel = threads.channel and messages.root = threads.root
+            and messages.state = 'waiting' and messages.resends is null)`),
       await this.#run(sql`
         update messages set words = null where (workspace, channel, ts) in (
           select workspace, channel, ts from messages
@@ -52,6 +64,14 @@ export class Retention {
         update turns set content = null where (workspace, id) in (
           select workspace, id from turns
           where content is not null and finished_at < now() - ${days.words} * interval '1 day' limit ${batch})`),
+      await this.#run(sql`
+        update feedback set comment = null where (workspace, turn, person) in (
+          select workspace, turn, person from feedback
+          where comment is not null and said_at < now() - ${days.words} * interval '1 day' limit ${batch})`),
+      await this.#run(sql`
+        delete from feedback where (workspace, turn, person) in (
+          select workspace, turn, person from feedback
+          where said_at < now() - ${days.rows} * interval '1 day' limit ${batch})`),
       await this.#run(sql`
         delete from posts where (workspace, turn) in (
           select workspace, id from turns

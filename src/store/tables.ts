@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { ChannelSettingsTable } from './tables-channels.ts';
+import type { FeedbackTable, IntroductionTable } from './tables-controls.ts';
 import type { EngineTables } from './tables-engine.ts';
 import type {
   FileTable,
@@ -69,6 +70,10 @@ export interface ThreadTable {
   task_read_at: MaybeTime;
   /** The thread's address for people, once it was asked for. */
   permalink: string | null;
+  /** Tasks that the thread had before, and that take no more messages. */
+  former_tasks: Generated<string[]>;
+  /** The stopped turn since which what waits is held, until somebody says go. */
+  held_turn: Generated<string | null>;
   /** No task came of it (a help was shown): replies need a mention again. */
   dormant: Generated<boolean>;
   last_used_at: Generated<Date>;
@@ -105,6 +110,8 @@ export interface MessageTable {
   /** Null when the turn is done and its time to retry is over. */
   words: MaybeJson<Words>;
   edited_ts: SlackTs | null;
+  /** The turn whose words and files this message sends again. */
+  resends: Generated<string | null>;
   /** Whether the message carries our waiting mark in Slack. */
   marked: Generated<boolean>;
   received_at: Generated<Date>;
@@ -174,8 +181,17 @@ export interface TurnTable {
   send_intended_at: MaybeTime;
   user_message_id: string | null;
   assistant_message_id: string | null;
+  /** The task at the service that the message went to. */
+  task_id: Generated<string | null>;
   stop_asked_by: string | null;
   stop_asked_at: MaybeTime;
+  /** When it was asked for, by Slack's clock. */
+  stop_ts: Generated<SlackTs | null>;
+  /** When the service took the stop. */
+  stop_sent_at: MaybeTime;
+  /** When somebody asked again because it did not end. */
+  force_asked_at: MaybeTime;
+  force_sent_at: MaybeTime;
   /** Characters of the answer at which it goes on in a new message, because the budget had no edit for it. */
   breaks: Generated<number[]>;
   settled_at: MaybeTime;
@@ -285,6 +301,8 @@ export interface Tables extends EngineTables, WorkspaceTables {
   starts: StartTable;
   task_deletions: TaskDeletionTable;
   told_once: ToldOnceTable;
+  feedback: FeedbackTable;
+  introductions: IntroductionTable;
 }
 
 export type Thread = Selectable<ThreadTable>;

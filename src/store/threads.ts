@@ -117,6 +117,25 @@ export class Threads {
     return row.task_id ?? taskId;
   }
 
+  /** The thread's task takes no more messages: the next one begins another. */
+  async leaveTask(key: ThreadKey, taskId: string): Promise<void> {
+    await this.#db
+      .updateTable('threads')
+      .set({
+        task_id: null,
+        task_intended_at: null,
+        former_tasks: sql<string[]>`former_tasks || ${taskId}::text`,
+        task_begun_at: null,
+        task_state: null,
+        task_read_at: null,
+      })
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('root', '=', key.root)
+      .where('task_id', '=', taskId)
+      .execute();
+  }
+
   /** Whether a task belongs to a thread already, or another thread of the project has an open intent. */
   async mayAdopt(key: ThreadKey, projectId: string, taskId: string): Promise<boolean> {
     const rival = await this.#db

@@ -13,6 +13,7 @@ export type TurnRecord = Partial<
     | 'send_after_id'
     | 'send_intended_at'
     | 'user_message_id'
+    | 'task_id'
     | 'assistant_message_id'
     | 'breaks'
     | 'settled_at'
@@ -97,6 +98,23 @@ export class Turns {
       })
       .returningAll()
       .executeTakeFirstOrThrow();
+  }
+
+  /** Begins the turn of a waiting message; or the turn that somebody else begins in the thread at the same time. */
+  async beginUnlessBegun(id: string, message: Message): Promise<Turn | undefined> {
+    await this.#db
+      .insertInto('turns')
+      .values({
+        id,
+        workspace: message.workspace,
+        channel: message.channel,
+        root: message.root,
+        message_ts: message.ts,
+        asker: message.person,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    return this.open(message);
   }
 
   /** Gives a turn whose message is not frozen to an earlier message of its thread. */
@@ -184,21 +202,6 @@ export class Turns {
     if (done === undefined) return;
     const { task, ...finished } = done;
     this.#onStep?.(finished, 'finished', task);
-  }
-
-  /** Asks for a stop; undefined where the turn is over. The first who asked stays named. */
-  async askStop(workspace: string, id: string, person: string): Promise<Turn | undefined> {
-    return this.#db
-      .updateTable('turns')
-      .set({
-        stop_asked_by: sql<string>`coalesce(stop_asked_by, ${person})`,
-        stop_asked_at: sql<Date>`coalesce(stop_asked_at, now())`,
-      })
-      .where('workspace', '=', workspace)
-      .where('id', '=', id)
-      .where('settled_at', 'is', null)
-      .returningAll()
-      .executeTakeFirst();
   }
 
   /** Claims the one follow-up that a button of a turn makes; undefined where it was claimed before. */

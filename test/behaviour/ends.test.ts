@@ -26,7 +26,7 @@ describe.concurrent('how a turn ends', () => {
       const now = scene.told('/fail and try me again');
       return now.fileIds.length === 2 && now;
     });
-    expect(told.texts).toEqual(['/fail and try me again', 'grace: /fail and try me again']);
+    expect(told.texts).toEqual(['/fail and try me again', '/fail and try me again']);
     expect(told.fileIds[1]).toEqual(told.fileIds[0]);
     expect(JSON.stringify(slack.ephemerals(scene.grace, channel))).toContain('over already');
   });

@@ -62,6 +62,7 @@ export async function openReceiver(
   const inbox = new Inbox({
     store,
     enqueue: (thread) => queue.sendSoon(thread),
+    stopSaid: async () => 'nothing',
     accountOf: () => 'settings',
   });
   const heard =
@@ -76,6 +77,8 @@ export async function openReceiver(
     retry: heard('retry'),
     freshLinks: heard('fresh links'),
     correct: heard('correct'),
+    go: heard('go'),
+    takeBack: heard('take back'),
   };
   const slackApp = new SlackApp({
     transport: { kind: 'http', signingSecret },
@@ -84,6 +87,7 @@ export async function openReceiver(
       bot: async ({ workspace }) => bots[workspace],
       onEvent: () => undefined,
       onAdmission: (admission) => admissions.push(admission),
+      onSign: async () => 'ignored',
       log: silent,
     }),
     listeners: [(app) => listenToControls(app, listeners, async () => undefined, silent)],

@@ -59,18 +59,19 @@ describe('a reply', () => {
     expect(buttons(state({ phase: 'starting' }))).toEqual(['stop']);
     expect(buttons(state({ phase: 'working', blocks: tools }))).toEqual(['stop']);
     expect(buttons(state({ phase: 'offline' }))).toEqual(['stop']);
-    for (const phase of ['stopping', 'done', 'cancelled', 'background'] as const) {
-      expect(buttons(state({ phase }))).toEqual([]);
-    }
+    for (const phase of ['done', 'background'] as const) expect(buttons(state({ phase }))).toEqual([]);
+    expect(buttons(state({ phase: 'stopping' }))).toEqual(['stop']);
+    expect(buttons(state({ phase: 'cancelled' }))).toEqual(['retry']);
     expect(buttons(state({ phase: 'length' }))).toEqual(['continue']);
     expect(buttons(state({ phase: 'failed' }))).toEqual(['retry']);
   });
 
   test('that took steps shows them on request once it is over', () => {
-    for (const phase of ['done', 'cancelled', 'background'] as const) {
+    for (const phase of ['done', 'background'] as const) {
       expect(buttons(state({ phase, blocks: tools }))).toEqual(['steps']);
     }
-    expect(buttons(state({ phase: 'failed', blocks: tools }))).toEqual(['retry', 'steps']);
+    for (const phase of ['failed', 'cancelled'] as const)
+      expect(buttons(state({ phase, blocks: tools }))).toEqual(['retry', 'steps']);
     expect(buttons(state({ phase: 'working', blocks: tools }))).toEqual(['stop']);
   });
 

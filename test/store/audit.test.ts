@@ -40,8 +40,8 @@ describe('the audit trail', () => {
     const { turn, key } = await begun();
     await store.turns.attempt(turn);
     await store.turns.record(turn, { attached: ['file-1', 'file-2'], bytes_up: 30, skill: 'omics' });
-    await store.turns.askStop('T1', turn.id, 'U2');
-    await store.turns.askStop('T1', turn.id, 'U3');
+    await store.stops.ask({ workspace: 'T1', turn: turn.id, person: 'U2', ts: '10.000000' });
+    await store.stops.ask({ workspace: 'T1', turn: turn.id, person: 'U3', ts: '11.000000' });
     await store.results.claim(turn, '', ['result-1']);
     await store.turns.record(turn, { settled_at: new Date(), tools: { plot: 2 } });
     await store.turns.finish(turn, 'cancelled');
@@ -164,7 +164,8 @@ describe('forgetting', () => {
         attached: [`file of ${turn.id}`],
         file_notes: [{ name, reason: null }],
       });
-      await store.turns.askStop('T1', turn.id, 'UGONE');
+      await store.stops.ask({ workspace: 'T1', turn: turn.id, person: 'UGONE', ts: '10.000000' });
+      await store.feedback.give({ workspace: 'T1', turn: turn.id, person: 'UGONE' }, true);
       await store.turns.finish(turn, 'completed');
     }
     const waiting = await begun('UGONE');

@@ -12,6 +12,7 @@ export const neededScopes: readonly string[] = [
   'im:history',
   'im:write',
   'mpim:history',
+  'reactions:read',
   'reactions:write',
   'users:read',
 ];

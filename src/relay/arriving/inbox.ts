@@ -1,9 +1,10 @@
 import type { EarlyChange } from '../../store/messages.ts';
-import type { Store } from '../../store/store.ts';
 import type { ThreadKey } from '../../store/threads.ts';
+import type { SignOutcome } from '../controls/signs.ts';
 import { mentions } from '../reading/mentions.ts';
 import { readMessage } from '../reading/message.ts';
 import type { Arrival, PersonMessage } from './arrivals.ts';
+import { type StopWordParts, StopWords } from './stop-words.ts';
 
 /** What became of an arrival. */
 export type Admission =
@@ -12,6 +13,8 @@ export type Admission =
   | { kind: 'known' }
   /** A reply in a thread that is not ours: its ids are kept for ten minutes. */
   | { kind: 'stray' }
+  /** The word stop. `first`: it was not heard before. */
+  | { kind: 'stop_said'; thread: ThreadKey; outcome: SignOutcome; first: boolean }
   | { kind: 'reworded' }
   | { kind: 'withdrawn' }
   /** Changed after it was sent. */
@@ -21,8 +24,7 @@ export type Admission =
   | { kind: 'ignored'; why: string };
 
 /** What the inbox needs. */
-export interface InboxParts {
-  store: Store;
+export interface InboxParts extends StopWordParts {
   /** Puts a job for the thread into the queue, soon: whatever waits without one is found by upkeep. */
   enqueue: (thread: ThreadKey) => void;
   /** The service account that a workspace's new threads go to. */
@@ -36,9 +38,11 @@ export interface InboxParts {
  */
 export class Inbox {
   readonly #parts: InboxParts;
+  readonly #stopWords: StopWords;
 
   constructor(parts: InboxParts) {
     this.#parts = parts;
+    this.#stopWords = new StopWords(parts);
   }
 
   /** Takes one arrival in; throws only where the store could not be written, so that Slack sends it again. */
@@ -73,6 +77,8 @@ export class Inbox {
       const heard = concerned === 'if_all' && editedTs === null && (await this.#hearsAll(workspace, channel));
       const addressed = concerned === 'ours' || heard;
       if (!addressed && concerned !== 'if_ours') return { kind: 'ignored', why: 'not addressed to us' };
+      const said = await this.#stopWords.accept({ ...message, words }, bot, addressed);
+      if (said !== undefined) return said;
       const decision = await store.admissions.admit({
         ...thread,
         ts,

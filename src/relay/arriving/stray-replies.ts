@@ -1,9 +1,12 @@
+import type { Store } from '../../store/store.ts';
 import type { Thread, Words } from '../../store/tables.ts';
 import type { ThreadKey } from '../../store/threads.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { mentions } from '../reading/mentions.ts';
 import { readMessage } from '../reading/message.ts';
+import { isStopWord } from '../reading/stop-word.ts';
+import { isEarlier } from './arrivals.ts';
 
 /**
  * Replies that arrived before the mention that made their thread ours: only their ids were kept, so they are read back
@@ -37,7 +40,9 @@ async function admit(
   if (mentions(readMessage(words), workspace.bot.userId).someoneElse) return;
   await parts.store.transaction(async (store, trx) => {
     const key = { workspace: thread.workspace, channel: thread.channel, ts: message.ts };
-    const state = 'waiting';
+    const isStop = isStopWord(readMessage(words), workspace.bot.userId);
+    if (isStop) await takeBack(store, thread, message.ts);
+    const state = isStop ? 'closed' : 'waiting';
     const added = await store.messages.add(key, {
       root: thread.root,
       person: message.person,
@@ -45,8 +50,15 @@ async function admit(
       words,
       editedTs: null,
     });
-    if (added) await parts.enqueue(trx, thread);
+    if (added && !isStop) await parts.enqueue(trx, thread);
   });
+}
+
+/** A stop before anything was sent: what waits before it never is. */
+async function takeBack(store: Store, thread: Thread, before: string): Promise<void> {
+  for (const message of await store.holds.waiting(thread)) {
+    if (isEarlier(message.ts, before)) await store.messages.withdraw(message);
+  }
 }
 
 function wordsOf(message: {

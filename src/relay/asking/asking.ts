@@ -10,17 +10,22 @@ import { type Attachments, type UploadProgress, uploadAttachments } from '../fil
 import { TurnEnds } from '../interruption.ts';
 import { threadProject } from './project.ts';
 import { choicesIn, freezeQuestion, messageOf, readQuestion } from './question.ts';
+import { sentBefore } from './resending.ts';
 import { type Delivered, deliver } from './sending.ts';
 import { type TaskStart, threadTask } from './task.ts';
 
 /** The service's answer to a value that it does not know. */
 const unprocessable = 422;
 
+const nothingAttached: Attachments = { attached: [], notes: [], bytesUp: 0 };
+
 /** What the thread is told while a message is brought to the service, and how patiently that is tried. */
 export interface AskingManner {
   uploading: UploadProgress;
   files(notes: readonly FileNote[]): void;
   step(step: 'uploading' | 'working'): void;
+  /** Aborted when somebody asked for a stop. */
+  stop: AbortSignal;
   /** Runs a step, again and again where its error passes by itself. */
   patiently: <T>(step: () => Promise<T>) => Promise<T>;
 }
@@ -43,24 +48,42 @@ export class Asking {
 
   /** Takes the steps that are left. Throws TurnEnds where the message is not to be sent. */
   async go(): Promise<Delivered> {
-    const { patiently } = this.#manner;
     await this.#settleAccount();
-    const projectId = await patiently(async () =>
-      threadProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
-    );
     const isBegun = await this.#isBegun();
-    const taskId = await patiently(() => this.#task(projectId));
     const isFresh = this.#turn.content === null;
-    while (this.#turn.content === null) {
-      const brought = await this.#attach(projectId);
-      this.#turn = await patiently(async () =>
-        freezeQuestion(this.#parts, this.#workspace, await this.#thread(), this.#turn, brought, this.#lease),
+    for (;;) {
+      const projectId = await this.#before(async () =>
+        threadProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
       );
+      const taskId = await this.#before(() => this.#task(projectId));
+      while (this.#turn.content === null) {
+        const brought = await this.#attach(projectId);
+        this.#turn = await this.#before(async () =>
+          freezeQuestion(
+            this.#parts,
+            this.#workspace,
+            await this.#thread(),
+            this.#turn,
+            brought,
+            this.#lease,
+          ),
+        );
+      }
+      if (isFresh && isBegun) await this.#tellWhatIsFixed();
+      this.#manner.step('working');
+      const agent = this.#parts.agent((await this.#thread()).account);
+      const delivered = await this.#manner.patiently(() => this.#deliver(agent, taskId));
+      if (delivered !== 'in_another_task') return delivered;
     }
-    if (isFresh && isBegun) await this.#tellWhatIsFixed();
-    this.#manner.step('working');
-    const agent = this.#parts.agent((await this.#thread()).account);
-    return patiently(() => this.#deliver(agent, taskId));
+  }
+
+  /** A step before the message is sent, taken patiently: a stop ends the turn there. */
+  async #before<T>(step: () => Promise<T>): Promise<T> {
+    return this.#manner.patiently(async () => {
+      if (this.#manner.stop.aborted && this.#turn.send_intended_at === null)
+        throw new TurnEnds('cancelled', null);
+      return step();
+    });
   }
 
   async #task(projectId: string): Promise<string> {
@@ -99,8 +122,8 @@ export class Asking {
 
   /** What holds for a whole task is fixed at its start: a note says so, and offers a new thread. */
   async #tellWhatIsFixed(): Promise<void> {
-    const { words: said } = await messageOf(this.#parts, this.#turn);
-    if (said === null) return;
+    const { words: said, resends } = await messageOf(this.#parts, this.#turn);
+    if (said === null || resends !== null) return;
     const { skill: _, ...fixed } = choicesIn(said, this.#workspace.bot.userId, this.#parts.settings.offers);
     if (Object.keys(fixed).length === 0) return;
     const { channel, root: threadTs, asker: user, id } = this.#turn;
@@ -115,17 +138,20 @@ export class Asking {
   /** Brings files that were shared without words to the service: they wait there for the thread's next message. */
   async keep(): Promise<Attachments> {
     await this.#settleAccount();
-    const projectId = await this.#manner.patiently(async () =>
+    const projectId = await this.#before(async () =>
       threadProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
     );
     return this.#attach(projectId);
   }
 
   async #attach(projectId: string): Promise<Attachments> {
-    const { words: said } = await messageOf(this.#parts, this.#turn);
-    if (said === null || (said.files ?? []).length === 0) return { attached: [], notes: [], bytesUp: 0 };
+    const message = await messageOf(this.#parts, this.#turn);
+    const said = message.words;
+    if (said === null || (said.files ?? []).length === 0) return nothingAttached;
+    // What is sent again takes the files along that are at the service already.
+    if ((await sentBefore(this.#parts.store, message)) !== undefined) return nothingAttached;
     this.#manner.step('uploading');
-    const brought = await this.#manner.patiently(async () => {
+    const brought = await this.#before(async () => {
       const thread = await this.#thread();
       return uploadAttachments({
         parts: this.#parts,
@@ -146,7 +172,7 @@ export class Asking {
     return brought;
   }
 
-  async #deliver(agent: AgentClient, taskId: string): Promise<Delivered> {
+  async #deliver(agent: AgentClient, taskId: string): Promise<Delivered | 'in_another_task'> {
     const turn = await this.#parts.store.turns.get(this.#turn.workspace, this.#turn.id);
     if (turn === undefined) throw new TurnEnds('withdrawn', null);
     if (turn.stop_asked_at !== null && turn.send_intended_at === null) throw new TurnEnds('cancelled', null);
@@ -157,6 +183,7 @@ export class Asking {
         const { status } = await agent.getTask(taskId);
         // Busy passes by itself, but a task that has ended may take no more at all.
         if (status === 'failed' || status === 'cancelled') {
+          if (await this.#leaves(taskId)) return 'in_another_task';
           throw new TurnEnds('refused', words.taskTakesNoMore, error);
         }
       }
@@ -166,15 +193,23 @@ export class Asking {
           throw new TurnEnds('refused', words.unknownSkill(skill), error);
         throw new TurnEnds('refused', words.unknownChosenSkill(skill), error, 'choose');
       }
+      if (error instanceof AgentNotFoundError && (await this.#leaves(taskId))) return 'in_another_task';
       throw error;
     }
   }
 
   async #settleAccount(): Promise<void> {
     const { store, accountOf } = this.#parts;
-    await this.#manner.patiently(async () =>
-      underAccount(store, accountOf, await this.#thread(), this.#turn),
-    );
+    await this.#before(async () => underAccount(store, accountOf, await this.#thread(), this.#turn));
+  }
+
+  /** Gives the thread's task up where somebody tries again: the message begins another. */
+  async #leaves(taskId: string): Promise<boolean> {
+    const { resends } = await messageOf(this.#parts, this.#turn);
+    if (resends === null) return false;
+    await this.#parts.store.threads.leaveTask(this.#turn, taskId);
+    this.#parts.log.info({ turn: this.#turn.id, left: taskId }, 'the thread goes on in another task');
+    return true;
   }
 
   async #thread(): Promise<Thread> {

@@ -3,7 +3,7 @@ import { jobIds } from '../../store/job-id.ts';
 import type { FileNote, Turn } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
-import { HandOver, TurnEnds } from '../interruption.ts';
+import { HandOver, Held, TurnEnds } from '../interruption.ts';
 import { patiently } from '../patience.ts';
 import { Asking, type AskingManner } from './asking.ts';
 import { asksNothing } from './question.ts';
@@ -118,6 +118,7 @@ export class PassingOn {
   #manner(turn: Turn): Omit<AskingManner, 'files'> {
     return {
       step: () => undefined,
+      stop: new AbortController().signal,
       uploading: () => undefined,
       patiently: (step) =>
         patiently(
@@ -136,5 +137,6 @@ export class PassingOn {
 class NotNow extends Error {}
 
 function asNotNow(error: unknown): never {
-  throw error instanceof AgentBusyError ? new NotNow('The task is busy.', { cause: error }) : error;
+  const notNow = error instanceof AgentBusyError || error instanceof Held;
+  throw notNow ? new NotNow('The run takes no message now.', { cause: error }) : error;
 }

@@ -4,7 +4,7 @@ import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { type Attachments, filesIn } from '../files/attachments.ts';
-import { TurnEnds } from '../interruption.ts';
+import { Held, TurnEnds } from '../interruption.ts';
 import { type OfferedFlags, readFlags } from '../reading/flags.ts';
 import { mentions } from '../reading/mentions.ts';
 import { fileNames, type MessageToRead, readMessage } from '../reading/message.ts';
@@ -12,6 +12,7 @@ import { type IdsToName, idsIn, type Names } from '../reading/names.ts';
 import { readable, signed } from '../reading/readable.ts';
 import { taskTitle } from '../reading/title.ts';
 import { transcript, withTranscript } from '../reading/transcript.ts';
+import { sentBefore } from './resending.ts';
 
 /** Messages of a human thread that are read back for a transcript, at most. */
 const mostReadBack = 2_000;
@@ -107,13 +108,22 @@ export async function freezeQuestion(
     const name = await workspace.people.personName(message.person);
     const frozen = await parts.store.transaction(async (store) => {
       await store.threads.lock(turn);
+      const current = await store.turns.get(turn.workspace, turn.id);
+      if (current?.stop_asked_at !== null) throw new TurnEnds('cancelled', null);
+      // The run that it was to be passed on to was stopped.
+      if (turn.passed_on_by !== null && (await store.holds.holder(turn)) !== undefined) throw new Held();
       const first = await store.messages.nextWaiting(turn);
       if (first !== undefined && goesFirst(workspace, first, message)) return store.turns.giveTo(turn, first);
       const now = await store.messages.get(key);
       if (now?.edited_ts !== message.edited_ts) return undefined;
-      const current = await store.turns.get(turn.workspace, turn.id);
-      if (current?.stop_asked_at !== null) throw new TurnEnds('cancelled', null);
+      const again = await sentBefore(store, message);
       if ((await store.messages.freeze(key)) === undefined) throw new TurnEnds('withdrawn', null);
+      if (again !== undefined)
+        return store.turns.record(turn, {
+          content: again.content,
+          attached: again.attached,
+          skill: again.skill,
+        });
       const writers = await store.threads.addWriter(turn, message.person);
       const kept = await store.turns.takeKept(turn);
       const attached = [...new Set([...kept.flatMap((one) => one.attached ?? []), ...sent.attached])];

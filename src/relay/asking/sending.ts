@@ -35,7 +35,7 @@ export async function deliver(
   const { store } = parts;
   if (turn.send_intended_at !== null) {
     const found = await settle(parts, agent, taskId, turn, lease);
-    if (found !== undefined) return { turn: await bind(parts, turn, found), reply: null };
+    if (found !== undefined) return { turn: await bind(parts, turn, taskId, found), reply: null };
   }
   const [last] = await agent.lastMessages(taskId, 1);
   const skill = turn.skill ?? parts.settings.skill;
@@ -62,9 +62,9 @@ export async function deliver(
       seen(parts, agent, taskId, intended, AbortSignal.any([signal, watch.signal]), () => abort.abort()),
     ]);
     const { id, reply } = told(first);
-    if (id !== undefined) return { turn: await bind(parts, intended, id), reply };
+    if (id !== undefined) return { turn: await bind(parts, intended, taskId, id), reply };
     const found = await ours(parts, agent, taskId, intended);
-    if (found !== undefined) return { turn: await bind(parts, intended, found), reply };
+    if (found !== undefined) return { turn: await bind(parts, intended, taskId, found), reply };
     throw new Error('The service answered a send without its message, and does not list it.');
   } catch (error) {
     if (error instanceof AgentAbortedError && abort.signal.aborted) throw notSeen(error);
@@ -149,10 +149,10 @@ function textOf(message: AgentMessage): string {
 }
 
 /** Records that the message is at the service. */
-async function bind(parts: RelayParts, turn: Turn, userMessageId: string): Promise<Turn> {
+async function bind(parts: RelayParts, turn: Turn, taskId: string, userMessageId: string): Promise<Turn> {
   return parts.store.transaction(async (store) => {
     const key = { workspace: turn.workspace, channel: turn.channel, ts: turn.message_ts };
     await store.messages.setState(key, 'sent');
-    return store.turns.record(turn, { user_message_id: userMessageId });
+    return store.turns.record(turn, { user_message_id: userMessageId, task_id: taskId });
   });
 }

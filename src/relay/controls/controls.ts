@@ -1,15 +1,22 @@
 import type { Transaction } from 'kysely';
 import { resultMessages } from '../../reply/results.ts';
 import * as words from '../../reply/words.ts';
+import type { NewMessage } from '../../store/messages.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tables, Turn, Words } from '../../store/tables.ts';
 import type { ThreadKey } from '../../store/threads.ts';
 import type { RelayParts } from '../context.ts';
-import { isGone } from '../showing/follow.ts';
 import { shownResult } from '../showing/results.ts';
+import type { Holding } from './holding.ts';
+import { permits } from './permission.ts';
+import type { Stopping } from './stopping.ts';
 
-/** What became of a control. */
-export type ControlOutcome = 'done' | 'over' | 'unknown';
+/** What became of a control. `stopping`: asked for before, and not ended yet;
+ * `running`: the turn is at work; `refused`: the person may not, and was told so. */
+export type ControlOutcome = 'done' | 'over' | 'unknown' | 'stopping' | 'running' | 'refused';
+
+/** What a button says to the agent. */
+type Saying = Pick<NewMessage, 'words' | 'resends'>;
 
 /** A control as a person gave it. */
 export interface ControlRequest {
@@ -30,50 +37,51 @@ export interface Press extends ControlRequest {
  */
 export class Controls {
   readonly #parts: RelayParts;
+  readonly #stopping: Pick<Stopping, 'ask'>;
+  readonly #holding: Pick<Holding, 'go' | 'takeBack'>;
 
-  constructor(parts: RelayParts) {
+  constructor(parts: RelayParts, stopping: Pick<Stopping, 'ask'>, holding: Pick<Holding, 'go' | 'takeBack'>) {
     this.#parts = parts;
+    this.#stopping = stopping;
+    this.#holding = holding;
   }
 
-  /** Stops a turn gracefully: one that is not sent yet never is, one that is over is left alone. */
-  async stop(request: ControlRequest): Promise<ControlOutcome> {
-    const { workspace, turnId, person } = request;
-    const { store, log } = this.#parts;
-    const turn = await store.turns.askStop(workspace, turnId, person);
-    if (turn === undefined) return this.#missing(store, request);
-    log.info({ turn: turn.id, person }, 'stop asked for');
-    const thread = await store.threads.expect(turn);
-    if (thread.task_id === null || turn.user_message_id === null) return 'done';
-    const agent = this.#parts.agent(thread.account);
-    try {
-      if (turn.assistant_message_id === null) await agent.cancelTask(thread.task_id);
-      else await agent.cancelMessage(thread.task_id, turn.assistant_message_id);
-    } catch (error) {
-      if (!isGone(error)) throw error;
-    }
-    return 'done';
+  /** Stops a turn: gracefully, and at once where it is asked for again. */
+  async stop(press: Press): Promise<ControlOutcome> {
+    return this.#stopping.ask(press);
+  }
+
+  /** Lets go what is held in a thread since a turn of it was stopped. */
+  async go(press: Press): Promise<ControlOutcome> {
+    return this.#holding.go(press);
+  }
+
+  /** Takes back what is held. */
+  async takeBack(press: Press): Promise<ControlOutcome> {
+    return this.#holding.takeBack(press);
   }
 
   /** Asks the agent to go on where an answer was cut off at the length limit; once for each turn. */
   async continue(press: Press): Promise<ControlOutcome> {
-    return this.#followUp(press, async () => ({ text: words.continueMessage }));
+    return this.#followUp(press, 'continue', async () => ({ words: { text: words.continueMessage } }));
   }
 
-  /** Sends a failed turn's message again, with the same files; once for each turn. */
+  /** Sends a failed or stopped turn's message again, word for word and with the same files; once for each turn. */
   async retry(press: Press): Promise<ControlOutcome> {
-    return this.#followUp(press, async (turn, store) => {
+    return this.#followUp(press, 'retry', async (turn, store) => {
       const { workspace, channel, message_ts: ts } = turn;
-      return (await store.messages.get({ workspace, channel, ts }))?.words ?? undefined;
+      const said = (await store.messages.get({ workspace, channel, ts }))?.words ?? undefined;
+      return said && { words: said, resends: turn.id };
     });
   }
 
   /** Sends the new words of a message that was changed after it was sent; each change once. */
   async correct(press: Press): Promise<ControlOutcome> {
-    const { workspace, turnId, person, ts } = press;
+    const { workspace, person, ts } = press;
+    const known = await this.#permitted(press, 'correct');
+    if (typeof known === 'string') return known;
     return this.#parts.store.transaction(async (store, trx) => {
-      const turn = await store.turns.get(workspace, turnId);
-      if (turn === undefined) return 'unknown';
-      const { channel, root, message_ts } = turn;
+      const { channel, root, message_ts } = known;
       const change = await store.messages.takeChange({ workspace, channel, ts: message_ts });
       if (change?.words == null) return 'over';
       const said = { ...change.words, text: `${words.correctionPrefix} ${change.words.text}` };
@@ -83,15 +91,17 @@ export class Controls {
   }
 
   /** Shows the presser new links to the results of a turn; only the presser sees them. */
-  async freshLinks({ workspace, turnId, person }: Press): Promise<ControlOutcome> {
+  async freshLinks(press: Press): Promise<ControlOutcome> {
+    const { workspace, person } = press;
     const { store } = this.#parts;
-    const turn = await store.turns.get(workspace, turnId);
+    const turn = await this.#permitted(press, 'fresh_links', { harmless: true });
+    if (typeof turn === 'string') return turn;
     const posting = this.#parts.workspace(workspace)?.posting;
-    if (turn === undefined || posting === undefined) return 'unknown';
     const thread = await store.threads.expect(turn);
-    if (thread.task_id === null) return 'unknown';
+    const taskId = turn.task_id ?? thread.task_id;
+    if (taskId === null || posting === undefined) return 'unknown';
     const claimed = await store.results.of(turn);
-    const all = await this.#parts.agent(thread.account).allResults(thread.task_id);
+    const all = await this.#parts.agent(thread.account).allResults(taskId);
     const results = all
       .filter(({ id }) => claimed.get(id)?.turn === turn.id)
       .map((result) => shownResult(result));
@@ -105,35 +115,47 @@ export class Controls {
   /** A message that a button writes: it waits in the thread like any other. */
   async #followUp(
     press: Press,
-    wordsOf: (turn: Turn, store: Store) => Promise<Words | undefined>,
+    control: string,
+    sayingOf: (turn: Turn, store: Store) => Promise<Saying | undefined>,
   ): Promise<ControlOutcome> {
     const { workspace, turnId, person, ts } = press;
+    const known = await this.#permitted(press, control);
+    if (typeof known === 'string') return known;
+    if (known.settled_at === null && known.finished_at === null) return 'running';
     return this.#parts.store.transaction(async (store, trx) => {
       const turn = await store.turns.claimFollowUp(workspace, turnId);
-      if (turn === undefined) return this.#missing(store, press);
-      const said = await wordsOf(turn, store);
-      if (said === undefined) return 'unknown';
+      if (turn === undefined) return 'over';
+      const saying = await sayingOf(turn, store);
+      if (saying === undefined) return 'unknown';
       const { channel, root } = turn;
-      await this.#add(store, trx, { workspace, channel, root }, { ts, person, words: said });
+      await this.#add(store, trx, { workspace, channel, root }, { ts, person, ...saying });
       return 'done';
     });
+  }
+
+  /** The turn that is meant, where the person may use this control; else what became of it. */
+  async #permitted(
+    { workspace, turnId, person }: ControlRequest,
+    control: string,
+    manner: { harmless?: boolean } = {},
+  ): Promise<Turn | 'unknown' | 'refused'> {
+    const turn = await this.#parts.store.turns.get(workspace, turnId);
+    if (turn === undefined) return 'unknown';
+    const { channel, root } = turn;
+    const use = { workspace, channel, root, person, turn, control, ...manner };
+    return (await permits(this.#parts, use)) ? turn : 'refused';
   }
 
   async #add(
     store: Store,
     trx: Transaction<Tables>,
     thread: ThreadKey,
-    message: { ts: string; person: string; words: Words },
+    { ts, ...message }: { ts: string; person: string } & Saying,
   ): Promise<void> {
-    const { ts, person, words: said } = message;
     const { workspace, channel, root } = thread;
-    const row = { root, person, state: 'waiting', words: said, editedTs: null } as const;
+    const row = { ...message, root, state: 'waiting', editedTs: null } as const;
     await store.messages.add({ workspace, channel, ts }, row);
     await this.#parts.enqueue(trx, thread);
-  }
-
-  async #missing(store: Store, { workspace, turnId }: ControlRequest): Promise<ControlOutcome> {
-    return (await store.turns.get(workspace, turnId)) === undefined ? 'unknown' : 'over';
   }
 }
 

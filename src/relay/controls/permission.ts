@@ -4,9 +4,8 @@ import type { People, Person, PersonKind } from '../../slack/people.ts';
 import type { Posting } from '../../slack/posting.ts';
 import type { Audit } from '../../store/audit.ts';
 import type { Channels } from '../../store/channels.ts';
-import type { Turn } from '../../store/tables.ts';
 import type { Admits, ControlledBy } from '../../store/tables-channels.ts';
-import type { Threads } from '../../store/threads.ts';
+import type { ThreadKey } from '../../store/threads.ts';
 import { isDirect } from '../arriving/arrivals.ts';
 
 /** Somebody wants to use a control. Who asks knows that the person is in the channel: a press there shows it. */
@@ -19,13 +18,15 @@ export interface ControlUse {
   /** The thread that it is about, in its channel; left out for what is about the whole channel. */
   root?: string | undefined;
   /** The turn that it is about: its asker counts like the starter of the thread. */
-  turn?: Pick<Turn, 'id' | 'asker'> | undefined;
+  turn?: { id?: string | undefined; asker: string } | undefined;
+  /** It changes nothing of the agent's work: everyone of the channel may, whatever is set. */
+  harmless?: boolean;
 }
 
 /** What permission needs of the relay's parts. */
 export interface PermissionParts {
   readonly store: {
-    readonly threads: Pick<Threads, 'get'>;
+    readonly threads: { get(key: ThreadKey): Promise<{ starter: string } | undefined> };
     readonly audit: Pick<Audit, 'add'>;
     readonly channels: Pick<Channels, 'get'>;
   };
@@ -56,7 +57,7 @@ export async function permits(parts: PermissionParts, use: ControlUse): Promise<
 export async function refusalOf(parts: PermissionParts, use: ControlUse): Promise<string | undefined> {
   if (isDirect(use.channel)) return undefined;
   const channel = await parts.store.channels.get(use.workspace, use.channel);
-  const by = channel.controls ?? parts.settings.controlsBy;
+  const by = use.harmless === true ? 'channel' : (channel.controls ?? parts.settings.controlsBy);
   const why = await refused(parts, use, by, channel.admits ?? 'members');
   if (why === undefined) return undefined;
   const { workspace, channel: at, root, person, turn, control } = use;

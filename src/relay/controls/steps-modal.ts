@@ -5,11 +5,13 @@ import * as words from '../../reply/words.ts';
 import type { RelayParts } from '../context.ts';
 import { isGone } from '../showing/follow.ts';
 import { replyBlock } from '../showing/reply-state.ts';
+import { permits } from './permission.ts';
 
 /** A press on a button that shows a turn's steps, and where they are to be shown. */
 export interface StepsPress {
   workspace: string;
   turnId: string;
+  person: string;
   /** From 0. */
   page: number;
   /** Opens a modal, or names the one that is open. */
@@ -25,10 +27,16 @@ export class StepsModal {
   }
 
   /** Opens the modal at once, because a trigger lives 3 s, and fills it; or turns its page. Throws a SlackError. */
-  async show(press: StepsPress): Promise<'done' | 'late' | 'unknown'> {
-    const views = this.#parts.workspace(press.workspace)?.views;
+  async show(press: StepsPress): Promise<'done' | 'late' | 'unknown' | 'refused'> {
+    const { modal, workspace, turnId, person } = press;
+    const views = this.#parts.workspace(workspace)?.views;
+    const turn = await this.#parts.store.turns.get(workspace, turnId);
     if (views === undefined) return 'unknown';
-    const { modal } = press;
+    if (turn !== undefined) {
+      const { channel, root } = turn;
+      const use = { workspace, channel, root, person, turn, control: 'steps', harmless: true };
+      if (!(await permits(this.#parts, use))) return 'refused';
+    }
     const viewId = 'viewId' in modal ? modal.viewId : await views.open(modal.triggerId, loadingView());
     if (viewId === undefined) return 'late';
     await views.update(viewId, await this.#view(press));
@@ -39,10 +47,11 @@ export class StepsModal {
     const { store } = this.#parts;
     const turn = await store.turns.get(workspace, turnId);
     if (turn === undefined || turn.assistant_message_id === null) return noStepsView(words.stepsGone);
-    const { task_id, account } = await store.threads.expect(turn);
-    if (task_id === null) return noStepsView(words.stepsGone);
+    const { task_id: latest, account } = await store.threads.expect(turn);
+    const taskId = turn.task_id ?? latest;
+    if (taskId === null) return noStepsView(words.stepsGone);
     try {
-      const message = await this.#parts.agent(account).getMessage(task_id, turn.assistant_message_id);
+      const message = await this.#parts.agent(account).getMessage(taskId, turn.assistant_message_id);
       return stepsView(steps(message.content.map(replyBlock)), { turnId, page });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;

@@ -7,6 +7,8 @@ import type { ReadRate } from './read-rate.ts';
 
 /** A read this fresh (ms) serves an edit; an older one is made anew. */
 const freshMs = 400;
+/** How often a task that still works in the background is asked (ms). */
+const backgroundEveryMs = 2_000;
 /** A silent reply is read less and less often, down to once in so long (ms). */
 const longestPauseMs = 5_000;
 /** How often a reply that has not begun is looked for, with the task's state (ms). */
@@ -146,6 +148,27 @@ export function isSettled(message: AgentMessage): boolean {
 /** Whether a task has come to rest. */
 export function isSettledTask(status: string): boolean {
   return status === 'completed' || status === 'cancelled' || status === 'failed';
+}
+
+/**
+ * A reply may be complete while its task still works: results and the next message wait for it, but not longer than
+ * `mostMs`. The answer is whether it still works; `onWait` hears that it does.
+ */
+export async function worksOn(
+  agent: AgentClient,
+  taskId: string,
+  mostMs: number,
+  lease: Lease,
+  onWait: () => void,
+): Promise<boolean> {
+  const until = performance.now() + mostMs;
+  for (;;) {
+    const task = await agent.getTask(taskId, { signal: lease.signal });
+    if (isSettledTask(task.status)) return false;
+    onWait();
+    if (performance.now() >= until) return true;
+    await pause(backgroundEveryMs, lease);
+  }
 }
 
 /** Whether the error says that the task or message is not at the service any more. */

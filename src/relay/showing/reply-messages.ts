@@ -1,3 +1,4 @@
+import { withPlainThumbs } from '../../reply/feedback.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import { ChannelGone, MessageGone, PayloadRefused, type SlackError } from '../../slack/errors.ts';
 import { plain } from '../../slack/message.ts';
@@ -35,6 +36,12 @@ export interface EditManner {
   /** Called when it may be sent, just before the message is rendered. */
   onPermit: () => Promise<void>;
 }
+
+type Form = (message: RenderedMessage) => RenderedMessage;
+const asItIs: Form = (message) => message;
+const plainThumbs: Form = (message) => withPlainThumbs(message) ?? message;
+/** Where Slack refused the block with thumbs. */
+const thumbless = new WeakSet<Workspace>();
 
 /** Messages that were replaced, until they are deleted. */
 const setAsidePrefix = 'draft:';
@@ -91,12 +98,10 @@ export class ReplyMessages {
     const message = this.#source.render()[index];
     if (message === undefined) return;
     const answer = this.#source.answer();
-    try {
-      await this.#posts.post(part(index), message, digestOf(message), kind);
-    } catch (error) {
-      this.#mustBeRefusal(error);
-      await this.#posts.post(part(index), { ...plain(message), blocks: [] }, digestOf(message), kind);
-    }
+    await this.#inAnyForm(
+      () => message,
+      (form) => this.#posts.post(part(index), form(message), digestOf(message), kind),
+    );
     this.#shown.note(part(index), message.source, answer);
   }
 
@@ -126,14 +131,15 @@ export class ReplyMessages {
     });
     const { posting } = this.#workspace;
     try {
-      if ((await posting.edit(request((message) => message))) === 'left_out') return 'left_out';
+      const edited = await this.#inAnyForm(
+        () => shown,
+        (form) => posting.edit(request(form)),
+      );
+      if (edited === 'left_out') return 'left_out';
     } catch (error) {
-      if (error instanceof MessageGone && !hasNoPlace(error)) {
-        await this.#posts.lost(part(index));
-        return 'shown';
-      }
-      this.#mustBeRefusal(error);
-      await posting.edit(request((message) => ({ ...plain(message), blocks: [] })));
+      if (!(error instanceof MessageGone) || hasNoPlace(error)) throw error;
+      await this.#posts.lost(part(index));
+      return 'shown';
     }
     if (shown === undefined) return 'shown';
     this.edits += 1;
@@ -157,12 +163,32 @@ export class ReplyMessages {
     await this.#posts.removeAll(setAsidePrefix);
   }
 
-  #mustBeRefusal(error: unknown): void {
-    if (!(error instanceof PayloadRefused)) throw error;
-    this.#parts.log.error(
-      { err: error, turn: this.#turn.id },
-      'Slack refused the blocks; showing plain text',
-    );
+  /** Shows a message as it is; where Slack refuses it, with ordinary buttons for thumbs, and at last as plain text. */
+  async #inAnyForm<T>(
+    message: () => RenderedMessage | undefined,
+    show: (form: Form) => Promise<T>,
+  ): Promise<T> {
+    const takesThumbs = !thumbless.has(this.#workspace);
+    try {
+      return await show(takesThumbs ? asItIs : plainThumbs);
+    } catch (error) {
+      if (!(error instanceof PayloadRefused)) throw error;
+      this.#parts.log.error(
+        { err: error, turn: this.#turn.id },
+        'Slack refused the blocks; showing simpler ones',
+      );
+    }
+    const last = message();
+    if (takesThumbs && last !== undefined && withPlainThumbs(last) !== undefined) {
+      try {
+        const value = await show(plainThumbs);
+        thumbless.add(this.#workspace);
+        return value;
+      } catch (error) {
+        if (!(error instanceof PayloadRefused)) throw error;
+      }
+    }
+    return show((refused) => ({ ...plain(refused), blocks: [] }));
   }
 }
 

@@ -50,9 +50,12 @@ export class ReplyState {
   #phase: ReplyPhase = 'starting';
   #sentence: string | undefined;
   #trouble: Trouble | undefined;
+  #over = false;
+  /** What is said from a stop on until the end. */
+  #stopping: string | undefined;
   #files: readonly FileNote[] = [];
   #passedFiles: readonly FileNote[] = [];
-  #system: readonly string[] = [];
+  #notes: readonly string[] = [];
   #blocks: readonly ReplyBlock[] = [];
   #seen = '';
   #grewAt = performance.now();
@@ -159,6 +162,13 @@ export class ReplyState {
     this.#touch();
   }
 
+  /** Somebody asked for a stop; `who` is a name, or '' where it is not known. */
+  stopping(who: string): void {
+    if (this.#over) return;
+    this.#stopping = words.stoppingFor(who);
+    this.#touch();
+  }
+
   /** The service takes no message while the agent works. */
   putBack(): void {
     if (!this.#silent) return;
@@ -169,22 +179,26 @@ export class ReplyState {
   /** The reply has settled. */
   settle(
     message: AgentMessage,
-    end: { system: readonly string[]; stoppedBy: string | undefined; phase: ReplyPhase },
+    end: { notes: readonly string[]; stoppedBy: string; phase: ReplyPhase },
   ): void {
     this.#blocks = message.content.map(replyBlock);
-    this.#system = end.system;
+    this.#notes = end.notes;
+    this.#over = true;
     this.#phase = end.phase;
+    this.#stopping = undefined;
     this.#trouble = undefined;
     this.#sentence = undefined;
-    if (end.phase === 'cancelled') this.#sentence = words.cancelled(end.stoppedBy ?? '');
+    if (end.phase === 'cancelled') this.#sentence = words.cancelled(end.stoppedBy);
     if (end.phase === 'failed') this.#sentence = words.failed(message.error ?? '');
     this.#touch();
   }
 
   /** The turn ends before its reply has settled. */
   end(outcome: TurnOutcome, sentence: string, offer?: 'choose'): void {
+    this.#over = true;
     this.#phase = endPhase[outcome] ?? 'failed';
     this.#offer = offer;
+    this.#stopping = undefined;
     this.#trouble = undefined;
     this.#sentence = sentence;
     this.#touch();
@@ -223,14 +237,16 @@ export class ReplyState {
 
   #shown(): Shown {
     const waits = this.#trouble !== undefined;
-    const sentence = this.#trouble === undefined ? this.#sentence : troubleWords[this.#trouble];
+    const usual = this.#stopping ?? this.#sentence;
+    const sentence = this.#trouble === undefined ? usual : troubleWords[this.#trouble];
+    const phase = this.#stopping === undefined ? this.#phase : ('stopping' as const);
     return {
       turnId: this.#turnId,
-      phase: waits ? ('offline' as const) : this.#phase,
+      phase: waits ? ('offline' as const) : phase,
       blocks: this.#blocks,
       breaks: this.#breaks,
       elapsedMs: this.#elapsedMs,
-      notes: [...this.#fileLines(), ...this.#system],
+      notes: [...this.#fileLines(), ...this.#notes],
       quiet: this.#quiet,
       ...(sentence === undefined ? {} : { sentence }),
       mostMessages: this.#mostMessages,

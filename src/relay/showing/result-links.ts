@@ -75,9 +75,13 @@ export async function destinationOf(
   try {
     const thread = await parts.store.threads.get(linked);
     const posted = await parts.store.results.of(linked);
-    if (thread === undefined || thread.task_id === null || !posted.has(linked.resultId))
-      return { kind: 'over' };
-    const results = await parts.agent(thread.account).allResults(thread.task_id, { reconcile: false });
+    const claimed = posted.get(linked.resultId);
+    if (thread === undefined || claimed === undefined) return { kind: 'over' };
+    // The thread may have gone on in another task since.
+    const turn = await parts.store.turns.get(linked.workspace, claimed.turn);
+    const taskId = turn?.task_id ?? thread.task_id;
+    if (taskId === null) return { kind: 'over' };
+    const results = await parts.agent(thread.account).allResults(taskId, { reconcile: false });
     const url = results.find(({ id }) => id === linked.resultId)?.downloadUrl ?? '';
     const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
     return isWeb ? { kind: 'there', url: new URL(url).href } : { kind: 'over' };

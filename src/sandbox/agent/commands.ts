@@ -13,6 +13,10 @@ const COMMANDS: Record<string, Command> = {
       await turn.sleep(1000);
     }
   },
+  stubborn: async (turn) => {
+    turn.write('I do not stop when I am asked to. ');
+    await new Promise((resolve) => turn.signal.addEventListener('abort', resolve, { once: true }));
+  },
   silent: async (turn, argument) => {
     await turn.sleep(numberOf(argument, 10) * 1000);
     await say(turn, 'That was the silence. ');

@@ -43,6 +43,8 @@ export interface Settings {
   triggerMs: number;
   /** Life of a stream, however often it is appended to, in ms. */
   streamMs: number;
+  /** Types of blocks that messages may not hold, as for an app that lacks a feature. */
+  refusedBlocks: ReadonlySet<string>;
 }
 
 /** One Web API method. */

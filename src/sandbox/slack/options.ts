@@ -75,6 +75,8 @@ export interface SlackWorkspaceOptions {
   triggerMs?: number;
   /** Life of a stream, in ms; 300,000 when left out (Slack publishes no number; 303 to 318 s were measured). */
   streamMs?: number;
+  /** Types of blocks that messages may not hold, as for an app that lacks a feature. */
+  refusedBlocks?: string[];
 }
 
 /** The settings of methods, with what is usual where nothing is said. */
@@ -89,5 +91,6 @@ export function settingsOf(options: SlackWorkspaceOptions): Settings {
     metadataLimit: options.metadataLimit ?? 16_000,
     triggerMs: options.triggerMs ?? 3000,
     streamMs: options.streamMs ?? 300_000,
+    refusedBlocks: new Set(options.refusedBlocks),
   };
 }

@@ -11,6 +11,7 @@ const queued: string[] = [];
 const inbox = new Inbox({
   store,
   enqueue: ({ root }) => queued.push(root),
+  stopSaid: async () => 'nothing',
   accountOf: () => 'settings',
 });
 const bot = { userId: 'UBOT' };
@@ -210,6 +211,7 @@ describe('the inbox', () => {
     const broken = new Inbox({
       store: new BrokenStore(database.kysely),
       enqueue: ({ root }) => queued.push(root),
+      stopSaid: async () => 'nothing',
       accountOf: () => 'settings',
     });
     const mention = message('<@UBOT> hi');

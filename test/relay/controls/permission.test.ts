@@ -40,31 +40,10 @@ function house(
       return { ts: '2.000000' };
     },
   };
-  const thread = (starter: string) => ({
-    workspace: 'T1',
-    channel: 'C1',
-    root: '1.000000',
-    account: 'a',
-    starter,
-    began_ts: '1.000000',
-    project_id: null,
-    task_id: null,
-    task_title: null,
-    model: null,
-    task_intended_at: null,
-    task_begun_at: null,
-    task_state: null,
-    task_read_at: null,
-    permalink: null,
-    writers: [],
-    dormant: false,
-    last_used_at: new Date(),
-    created_at: new Date(),
-  });
   const parts: PermissionParts = {
     store: {
       channels: { get: async () => ({ ...defaultChannelSettings, ...more.set }) },
-      threads: { get: async () => (more.starter === undefined ? undefined : thread(more.starter)) },
+      threads: { get: async () => (more.starter === undefined ? undefined : { starter: more.starter }) },
       audit: { add: async (entry) => void trail.push(entry) },
     },
     log: pino({ level: 'silent' }),
@@ -125,6 +104,12 @@ test('who asked a turn counts like the starter, and a direct message asks nobody
   const direct = house('admins', 'guest');
   expect(await permits(direct.parts, { ...use, channel: 'D1' })).toBe(true);
   expect([...theirs.asked, ...direct.asked]).toEqual([]);
+});
+
+test('what changes nothing of the work is for everyone of the channel, whatever is set', async () => {
+  const harmless = { ...use, harmless: true };
+  expect(await permits(house('admins').parts, harmless)).toBe(true);
+  expect(await permits(house('admins', 'guest').parts, harmless)).toBe(false);
 });
 
 test('whom Slack does not name in time is refused rather than kept waiting', async () => {

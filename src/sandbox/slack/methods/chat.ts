@@ -157,6 +157,7 @@ function contentOf(
   },
 ): Said {
   const blocks = args.blocks === undefined ? undefined : checkBlocks(args.blocks, 'message');
+  if (blocks?.some(({ type }) => parts.settings.refusedBlocks.has(type))) throw new Refusal('invalid_blocks');
   const metadata = args.metadata === undefined ? {} : { metadata: checkMetadata(args.metadata, parts) };
   const attachments = checkAttachments(args.attachments);
   if (args.markdown_text !== undefined) {

@@ -1,0 +1,101 @@
+import type { App } from '@slack/bolt';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { ControlOutcome } from '../relay/controls/controls.ts';
+import type { Feedback } from '../relay/controls/feedback.ts';
+import { COMMENT_MOST, readFeedback } from '../reply/feedback.ts';
+import * as words from '../reply/words.ts';
+import type { Telling } from './controls.ts';
+
+/** Who takes feedback. */
+export type FeedbackListener = Pick<Feedback, 'give' | 'ask' | 'comment'>;
+
+const pressShape = z.looseObject({
+  team: z.looseObject({ id: z.string() }).nullish(),
+  user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
+  trigger_id: z.string(),
+  channel: z.looseObject({ id: z.string() }),
+  container: z
+    .looseObject({ thread_ts: z.string().optional(), message_ts: z.string().optional() })
+    .optional(),
+  actions: z.array(z.looseObject({ value: z.string() })).min(1),
+});
+
+const submissionShape = z.looseObject({
+  team: z.looseObject({ id: z.string() }).nullish(),
+  user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
+  view: z.looseObject({
+    private_metadata: z.uuid(),
+    state: z.looseObject({
+      values: z.looseObject({
+        comment: z.looseObject({ comment: z.looseObject({ value: z.string().nullish() }) }),
+      }),
+    }),
+  }),
+});
+
+/** Takes thumbs and comments; both are written down before they are acknowledged. */
+export function listenToFeedback(app: App, listener: FeedbackListener, tell: Telling, log: Logger): void {
+  app.action(/^feedback(?:_good|_bad)?$/, async ({ ack, body }) => {
+    const press = readPress(body);
+    const thumb = press && readFeedback(press.value);
+    const outcome = thumb && (await listener.give({ ...press.by, ...thumb }));
+    await ack();
+    if (outcome === undefined) log.debug('a thumb that is not for us is passed over');
+    else await answer(press, outcome);
+  });
+
+  app.action('feedback_comment', async ({ ack, body }) => {
+    const press = readPress(body);
+    await ack();
+    if (press === undefined || !z.uuid().safeParse(press.value).success) return;
+    const { by, triggerId, value: turnId } = press;
+    // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
+    listener
+      .ask({ ...by, turnId, triggerId })
+      .then((outcome) => answer(press, outcome))
+      .catch((error: unknown) => log.warn({ err: error }, 'the modal for a comment could not be shown'));
+  });
+
+  app.view('feedback_comment', async ({ ack, body }) => {
+    const parsed = submissionShape.safeParse(body);
+    const workspace = parsed.data?.team?.id ?? parsed.data?.user.team_id;
+    if (!parsed.success || workspace === undefined) {
+      log.debug('a comment of a shape that we do not know is passed over');
+      await ack();
+      return;
+    }
+    const { user, view } = parsed.data;
+    const said = (view.state.values.comment.comment.value ?? '').trim().slice(0, COMMENT_MOST);
+    const request = { workspace, turnId: view.private_metadata, person: user.id };
+    const kept = said === '' || (await listener.comment(request, said));
+    if (kept) await ack();
+    else await ack({ response_action: 'errors', errors: { comment: words.commentTooLate } });
+  });
+
+  async function answer(press: Press | undefined, outcome: ControlOutcome | 'late'): Promise<void> {
+    if (press === undefined || outcome === 'done' || outcome === 'refused') return;
+    await tell({ ...press.by, ...press.place }, words.controlOver[outcome]);
+  }
+}
+
+interface Press {
+  by: { workspace: string; person: string };
+  place: { channel: string; threadTs: string | undefined };
+  triggerId: string;
+  value: string;
+}
+
+function readPress(body: unknown): Press | undefined {
+  const parsed = pressShape.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { team, user, channel, container, actions, trigger_id: triggerId } = parsed.data;
+  const workspace = team?.id ?? user.team_id;
+  if (workspace === undefined) return undefined;
+  return {
+    by: { workspace, person: user.id },
+    place: { channel: channel.id, threadTs: container?.thread_ts ?? container?.message_ts },
+    triggerId,
+    value: actions[0]?.value ?? '',
+  };
+}

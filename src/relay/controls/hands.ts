@@ -1,0 +1,87 @@
+import * as words from '../../reply/words.ts';
+import type { Turn } from '../../store/tables.ts';
+import type { PersonMessage } from '../arriving/arrivals.ts';
+import type { Admission } from '../arriving/inbox.ts';
+import type { RelayParts } from '../context.ts';
+import { Controls } from './controls.ts';
+import { Feedback } from './feedback.ts';
+import { Holding } from './holding.ts';
+import type { Marks } from './marks.ts';
+import { type Sign, type SignOutcome, Signs } from './signs.ts';
+import { Stopping } from './stopping.ts';
+
+/** Everything with which people take the agent's work into their hands. */
+export class Hands {
+  readonly controls: Controls;
+  readonly feedback: Feedback;
+  readonly #stopping: Stopping;
+  readonly #signs: Signs;
+  readonly #holding: Holding;
+  readonly #marks: Marks;
+  readonly #parts: RelayParts;
+
+  /** `onStop` hears of every turn that is to be stopped. */
+  constructor(parts: RelayParts, marks: Marks, onStop: (turn: Turn) => void) {
+    this.#parts = parts;
+    this.#marks = marks;
+    this.#stopping = new Stopping(parts, onStop);
+    this.feedback = new Feedback(parts);
+    this.#holding = new Holding(parts, marks);
+    this.controls = new Controls(parts, this.#stopping, this.#holding);
+    this.#signs = new Signs(parts, this.#stopping, marks, parts.settings.stopReaction);
+  }
+
+  /** The word stop as a whole message. */
+  readonly stopSaid = (message: PersonMessage): Promise<SignOutcome> => this.#signs.stopSaid(message);
+
+  /** Looks for stops that are to be carried out; the answer ends that. */
+  start(): () => Promise<void> {
+    this.#stopping.start();
+    return () => this.#stopping.stop();
+  }
+
+  /** What became of a message that came in. */
+  admitted(
+    admission: Admission,
+    event: { workspace: string; channel: string; ts: string; person: string },
+  ): void {
+    this.#holding.admitted(admission, event);
+    if (admission.kind !== 'stop_said' || !admission.first) return;
+    const { root } = admission.thread;
+    this.#answer({ ...event, threadTs: root === event.ts ? undefined : root }, admission.outcome);
+  }
+
+  /** Carries out a sign that came as an event of its own. */
+  async signed(sign: Sign): Promise<SignOutcome> {
+    const outcome = await this.#signs.accept(sign);
+    const threadTs = sign.kind === 'reaction' ? await this.#rootOf(sign) : sign.root;
+    this.#answer({ ...sign, threadTs }, outcome);
+    if (sign.kind === 'session_stopped' && (outcome === 'nothing' || outcome === 'over')) {
+      // Slack leaves its sign to us.
+      const { channel, root } = sign;
+      void this.#parts.workspace(sign.workspace)?.sessions?.show({ channel, threadTs: root }, 'active');
+    }
+    return outcome;
+  }
+
+  async #rootOf({
+    workspace,
+    channel,
+    target: ts,
+  }: Sign & { kind: 'reaction' }): Promise<string | undefined> {
+    const { messages, stops } = this.#parts.store;
+    const key = { workspace, channel, ts };
+    return (await messages.get(key))?.root ?? (await stops.ofPost(key))?.root;
+  }
+
+  /** Tells the person what only they need to know. */
+  #answer(
+    place: { workspace: string; channel: string; person: string; threadTs: string | undefined },
+    outcome: SignOutcome,
+  ): void {
+    if (outcome === 'done' || outcome === 'refused' || outcome === 'ignored') return;
+    this.#marks
+      .tell(place, words.signAnswers[outcome])
+      .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'an answer to a sign was left out'));
+  }
+}

@@ -1,0 +1,114 @@
+import { jobIds } from '../../store/job-id.ts';
+import type { Turn } from '../../store/tables.ts';
+import type { ThreadKey } from '../../store/threads.ts';
+import { isDirect, isEarlier, type PersonMessage } from '../arriving/arrivals.ts';
+import type { RelayParts } from '../context.ts';
+import type { ControlOutcome } from './controls.ts';
+import type { Marks } from './marks.ts';
+import { permits } from './permission.ts';
+import type { Stopping } from './stopping.ts';
+
+/** A sign of a person, as Slack's event tells it. */
+export type Sign =
+  | {
+      kind: 'reaction';
+      workspace: string;
+      channel: string;
+      person: string;
+      ts: string;
+      target: string;
+      name: string;
+    }
+  /** Slack's own button to stop an agent's session. */
+  | { kind: 'session_stopped'; workspace: string; channel: string; person: string; ts: string; root: string };
+
+/** What became of a sign; `nothing`: there is nothing to stop, `withdrawn`: the message had not been sent. */
+export type SignOutcome = ControlOutcome | 'nothing' | 'withdrawn' | 'ignored';
+
+/**
+ * Stops without a button: the word, a reaction, Slack's own button. They name a thread or a message; the turn that
+ * is meant is the one at work there. All may come twice.
+ */
+export class Signs {
+  readonly #parts: RelayParts;
+  readonly #stopping: Pick<Stopping, 'ask'>;
+  readonly #marks: Pick<Marks, 'tidy'>;
+  readonly #reaction: string;
+  readonly #nextId = jobIds();
+
+  /** `reaction`: the emoji that stops, without colons. */
+  constructor(
+    parts: RelayParts,
+    stopping: Pick<Stopping, 'ask'>,
+    marks: Pick<Marks, 'tidy'>,
+    reaction: string,
+  ) {
+    this.#parts = parts;
+    this.#stopping = stopping;
+    this.#marks = marks;
+    this.#reaction = reaction;
+  }
+
+  /** Somebody wrote stop. Of what is at work there, it means what was asked before it. */
+  async stopSaid({ workspace, channel, root, ts, person }: PersonMessage): Promise<SignOutcome> {
+    const turn = await this.#meant({ workspace, channel, root }, ts);
+    if (turn === undefined) return 'nothing';
+    const request = { workspace, turnId: turn.id, person, ts, control: 'stop_word' };
+    return this.#stopping.ask(request);
+  }
+
+  /** Takes a sign from an event; what is none of ours is ignored. */
+  async accept(sign: Sign): Promise<SignOutcome> {
+    return sign.kind === 'reaction' ? this.#reacted(sign) : this.#sessionStopped(sign);
+  }
+
+  async #reacted({
+    workspace,
+    channel,
+    person,
+    ts,
+    target,
+    name,
+  }: Sign & { kind: 'reaction' }): Promise<SignOutcome> {
+    if (name !== this.#reaction) return 'ignored';
+    const { store } = this.#parts;
+    const key = { workspace, channel, ts: target };
+    const turn = (await store.turns.ofMessage(key)) ?? (await store.stops.ofPost(key));
+    const control = 'stop_reaction';
+    if (turn !== undefined) return this.#stopping.ask({ workspace, turnId: turn.id, person, ts, control });
+    const message = await store.messages.get(key);
+    if (message?.state !== 'waiting') return 'ignored';
+    const { root, person: asker } = message;
+    if (!(await permits(this.#parts, { workspace, channel, root, person, turn: { asker }, control })))
+      return 'refused';
+    if (!(await store.messages.withdraw(key))) return 'over';
+    this.#marks.tidy();
+    return 'withdrawn';
+  }
+
+  async #sessionStopped(sign: Sign & { kind: 'session_stopped' }): Promise<SignOutcome> {
+    const { workspace, channel, root, person, ts } = sign;
+    const turn = await this.#meant({ workspace, channel, root }, ts);
+    if (turn === undefined) return 'nothing';
+    return this.#stopping.ask({ workspace, turnId: turn.id, person, ts, control: 'session_stop' });
+  }
+
+  /** The turn at work in a thread; in a direct channel, the one at work anywhere, where the word stands at the top. */
+  async #meant(thread: ThreadKey, ts: string): Promise<Turn | undefined> {
+    const { store } = this.#parts;
+    const atTop = isDirect(thread.channel) && thread.root === ts;
+    const open = atTop
+      ? await store.stops.latestOpen(thread.workspace, thread.channel)
+      : ((await store.turns.open(thread)) ?? (await this.#begun(thread, ts)));
+    return open !== undefined && isEarlier(open.message_ts, ts) ? open : undefined;
+  }
+
+  /** Nothing is at work, but something is about to: its turn begins here, to be stopped before anything is sent. */
+  async #begun(thread: ThreadKey, ts: string): Promise<Turn | undefined> {
+    return this.#parts.store.transaction(async (store) => {
+      const next = await store.messages.nextWaiting(thread);
+      if (next === undefined || !isEarlier(next.ts, ts)) return undefined;
+      return store.turns.beginUnlessBegun(this.#nextId(), next);
+    });
+  }
+}

@@ -1,0 +1,165 @@
+import type { AgentClient } from '../../agent/client.ts';
+import { AgentBusyError } from '../../agent/errors.ts';
+import type { StopAnswer } from '../../store/stops.ts';
+import type { Turn } from '../../store/tables.ts';
+import type { RelayParts, Workspace } from '../context.ts';
+import { passing } from '../patience.ts';
+import { isGone, isSettled } from '../showing/follow.ts';
+import type { ControlOutcome } from './controls.ts';
+import { permits } from './permission.ts';
+
+/** Stops that are still to be carried out are looked for so often (ms). */
+const lookEveryMs = 2_000;
+/** Turns that one look takes at most. */
+const mostAtOnce = 200;
+
+/** Somebody asks for a stop. */
+export interface StopRequest {
+  workspace: string;
+  turnId: string;
+  person: string;
+  /** When, by Slack's clock: the action_ts of a press, the ts of a message or event. */
+  ts: string;
+  /** How it was asked for, for the audit trail. */
+  control?: string;
+}
+
+/**
+ * Stops turns. An ask is recorded first, and what waits behind the turn is held in the same transaction; then the
+ * service is told. What could not be told it, is told it by any process a moment later.
+ */
+export class Stopping {
+  readonly #parts: RelayParts;
+  readonly #onAsked: (turn: Turn) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  /** Calls to the service under way, by turn. */
+  readonly #calls = new Map<string, Promise<void>>();
+
+  /** `onAsked` hears of every turn that is to be stopped, again and again until it has settled. */
+  constructor(parts: RelayParts, onAsked: (turn: Turn) => void) {
+    this.#parts = parts;
+    this.#onAsked = onAsked;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#looking ??= this.#look()
+        .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'stops could not be read'))
+        .finally(() => {
+          this.#looking = undefined;
+        });
+    }, lookEveryMs);
+  }
+
+  /** Waits for what is being done and looks no more. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+    await Promise.all(this.#calls.values());
+  }
+
+  /**
+   * The first ask stops a turn gracefully, another one that comes 10 s later at once. One that is not sent yet never
+   * is; one that is over is left alone.
+   */
+  async ask(request: StopRequest): Promise<ControlOutcome> {
+    const { store } = this.#parts;
+    const { workspace, turnId, person, control = 'stop' } = request;
+    const known = await store.turns.get(workspace, turnId);
+    if (known === undefined) return 'unknown';
+    if (known.settled_at !== null || known.finished_at !== null) return 'over';
+    const { channel, root } = known;
+    if (!(await permits(this.#parts, { workspace, channel, root, person, turn: known, control })))
+      return 'refused';
+    const answer = await this.#record(known, request);
+    if (answer === undefined) return 'over';
+    const { kind, turn } = answer;
+    if (kind === 'waits') return 'stopping';
+    this.#parts.log.info({ turn: turn.id, person, kind, control }, 'stop asked for');
+    this.#onAsked(turn);
+    this.#carryOut(turn);
+    return 'done';
+  }
+
+  async #record(known: Turn, { person, ts }: StopRequest): Promise<StopAnswer | undefined> {
+    const { workspace, id, channel, root } = known;
+    return this.#parts.store.transaction(async (store) => {
+      await store.threads.lock(known);
+      const answer = await store.stops.ask({ workspace, turn: id, person, ts });
+      if (answer?.kind === 'asked') await store.holds.begin(answer.turn);
+      if (answer?.kind === 'forced') {
+        const details = { forced: true };
+        await store.audit.add({ workspace, kind: 'stop', person, channel, root, turn: id, details });
+      }
+      return answer;
+    });
+  }
+
+  async #look(): Promise<void> {
+    for (const turn of await this.#parts.store.stops.open(mostAtOnce)) {
+      this.#onAsked(turn);
+      this.#carryOut(turn);
+    }
+  }
+
+  /** Nobody waits for it: an acknowledgement must not depend on the service. */
+  #carryOut(turn: Turn): void {
+    if (this.#calls.has(turn.id)) return;
+    const call = carryOutStop(this.#parts, turn)
+      .catch((error: unknown) => {
+        const level = passing(error) === undefined ? 'warn' : 'debug';
+        this.#parts.log[level]({ err: error, turn: turn.id }, 'a stop is tried again');
+      })
+      .finally(() => this.#calls.delete(turn.id));
+    this.#calls.set(turn.id, call);
+  }
+}
+
+/** The name of who asked for the stop of a turn; '' where nobody did, or nobody knows any more. */
+export async function stopperName(
+  { store }: Pick<RelayParts, 'store'>,
+  { people }: Workspace,
+  turn: Pick<Turn, 'workspace' | 'id'>,
+): Promise<string> {
+  const person = (await store.turns.get(turn.workspace, turn.id))?.stop_asked_by ?? '';
+  return person === '' ? '' : people.personName(person);
+}
+
+/** Tells the service of a stop that it was not told of yet. Throws an AgentError. */
+export async function carryOutStop(
+  { store, agent: agentOf }: Pick<RelayParts, 'store' | 'agent'>,
+  turn: Turn,
+): Promise<void> {
+  const force = turn.force_asked_at !== null && turn.force_sent_at === null;
+  if (turn.stop_asked_at === null || (turn.stop_sent_at !== null && !force)) return;
+  // What is not bound to a message at the service is stopped by the turn itself, before it is sent or just after.
+  if (turn.user_message_id === null) return;
+  const thread = await store.threads.expect(turn);
+  const taskId = turn.task_id ?? thread.task_id;
+  if (taskId === null) return;
+  const agent = agentOf(thread.account);
+  try {
+    await cancel(agent, taskId, turn.assistant_message_id, force);
+  } catch (error) {
+    // A task that is gone, or has nothing to stop any more, is stopped.
+    if (!isGone(error) && !(error instanceof AgentBusyError)) throw error;
+  }
+  await store.stops.sent(turn, force ? 'forced' : 'graceful');
+}
+
+/** Gracefully the reply, by force the task: but never a task that works on another message by now. */
+async function cancel(
+  agent: AgentClient,
+  taskId: string,
+  replyId: string | null,
+  force: boolean,
+): Promise<void> {
+  if (replyId === null) {
+    await agent.cancelTask(taskId, { force });
+    return;
+  }
+  if (isSettled(await agent.getMessage(taskId, replyId))) return;
+  if (force) await agent.cancelTask(taskId, { force });
+  else await agent.cancelMessage(taskId, replyId);
+}

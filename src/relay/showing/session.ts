@@ -1,0 +1,31 @@
+import type { ThreadKey } from '../../store/threads.ts';
+import type { RelayParts, Workspace } from '../context.ts';
+import type { Lease } from '../dispatcher.ts';
+
+/** Slack takes the sign of an agent at work down after an hour: it is shown anew before that (ms). */
+const anewMs = 50 * 60_000;
+
+/** Shows in Slack's own way that the agent works in a thread, while `work` goes on; nothing waits for it. */
+export async function inSession<T>(
+  { log }: Pick<RelayParts, 'log'>,
+  { sessions }: Pick<Workspace, 'sessions'>,
+  { channel, root: threadTs }: ThreadKey,
+  lease: Lease,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (sessions === undefined) return work();
+  const show = (status: 'processing' | 'active') => {
+    sessions
+      .show({ channel, threadTs }, status)
+      .catch((error: unknown) => log.debug({ err: error }, 'a session was not shown'));
+  };
+  show('processing');
+  const timer = setInterval(() => show('processing'), anewMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    // Handed over, the work goes on elsewhere.
+    if (!lease.draining.aborted && !lease.signal.aborted) show('active');
+  }
+}

@@ -1,0 +1,105 @@
+import {
+  type ActionsBlock,
+  type ButtonElement,
+  type ContextActionsBlock,
+  plainText,
+  type RenderedMessage,
+  type SlackBlock,
+} from './slack-blocks.ts';
+import type { ModalView } from './steps-view.ts';
+import * as words from './words.ts';
+
+/** Characters of a comment. */
+export const COMMENT_MOST = 3_000;
+
+/** Thumbs below an answer (`feedback`); the value says which, and names the turn. */
+export function feedbackBlock(turnId: string): ContextActionsBlock {
+  const thumb = (good: boolean) => ({
+    text: plainText(good ? words.buttons.good : words.buttons.bad),
+    accessibility_label: good ? words.goodLabel : words.badLabel,
+    value: `${good ? 'good' : 'bad'}/${turnId}`,
+  });
+  const element = {
+    type: 'feedback_buttons' as const,
+    action_id: 'feedback',
+    positive_button: thumb(true),
+    negative_button: thumb(false),
+  };
+  return { type: 'context_actions', elements: [element] };
+}
+
+/** The turn that a thumb is about, and whether it points up. */
+export function readFeedback(value: string): { turnId: string; good: boolean } | undefined {
+  const match = /^(good|bad)\/([\da-f-]{36})$/.exec(value);
+  return match?.[2] === undefined ? undefined : { turnId: match[2], good: match[1] === 'good' };
+}
+
+/**
+ * The message with ordinary buttons (`feedback_good`, `feedback_bad`) for thumbs, for where Slack does not take those;
+ * undefined for a message without.
+ */
+export function withPlainThumbs(message: RenderedMessage): RenderedMessage | undefined {
+  if (!message.blocks.some(({ type }) => type === 'context_actions')) return undefined;
+  return { ...message, blocks: message.blocks.map(plainThumbs) };
+}
+
+function plainThumbs(block: SlackBlock): SlackBlock {
+  if (block.type !== 'context_actions') return block;
+  const elements = block.elements.flatMap(({ positive_button, negative_button }): ButtonElement[] => [
+    { type: 'button', action_id: 'feedback_good', ...positive_button },
+    { type: 'button', action_id: 'feedback_bad', ...negative_button },
+  ]);
+  return { type: 'actions', elements } satisfies ActionsBlock;
+}
+
+/** Thanks, with a button to say more (`feedback_comment`; the value is the turn's id). */
+export function feedbackThanks(turnId: string): RenderedMessage {
+  const button: ButtonElement = {
+    type: 'button',
+    action_id: 'feedback_comment',
+    text: plainText(words.buttons.comment),
+    value: turnId,
+  };
+  return {
+    text: words.feedbackThanks,
+    blocks: [
+      { type: 'section', text: plainText(words.feedbackThanks) },
+      { type: 'actions', elements: [button] },
+    ],
+  };
+}
+
+/** The modal in which a comment is written (`feedback_comment`). */
+export interface CommentView extends Omit<ModalView, 'blocks'> {
+  callback_id: 'feedback_comment';
+  private_metadata: string;
+  submit: ModalView['close'];
+  blocks: object[];
+}
+
+/** Asks for a comment on a turn's answer; `written` is what the person wrote before. */
+export function commentView(turnId: string, written: string | null): CommentView {
+  return {
+    type: 'modal',
+    callback_id: 'feedback_comment',
+    private_metadata: turnId,
+    title: plainText(words.commentTitle),
+    submit: plainText(words.buttons.send),
+    close: plainText(words.buttons.cancel),
+    blocks: [
+      {
+        type: 'input',
+        block_id: 'comment',
+        label: plainText(words.commentLabel),
+        hint: plainText(words.commentHint),
+        element: {
+          type: 'plain_text_input',
+          action_id: 'comment',
+          multiline: true,
+          max_length: COMMENT_MOST,
+          ...(written === null ? {} : { initial_value: written }),
+        },
+      },
+    ],
+  };
+}

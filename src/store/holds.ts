@@ -1,0 +1,81 @@
+import { type Kysely, sql } from 'kysely';
+import type { Message, Tables, Turn } from './tables.ts';
+import type { ThreadKey } from './threads.ts';
+
+/** A thread whose waiting messages are held since one of its turns was stopped. All to be called under its lock. */
+export class Holds {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** Holds what waits behind a turn; nothing happens where nothing waits, or where it is held already. */
+  async begin(turn: Turn): Promise<void> {
+    const other = await this.#waiting(turn).where('ts', '!=', turn.message_ts).limit(1).executeTakeFirst();
+    if (other === undefined) return;
+    await this.#thread(turn)
+      .set({ held_turn: sql<string>`coalesce(held_turn, ${turn.id})` })
+      .execute();
+  }
+
+  /** The turn whose stop holds the thread; undefined where it is not held. */
+  async holder(thread: ThreadKey): Promise<string | undefined> {
+    const row = await this.#db
+      .selectFrom('threads')
+      .select('held_turn')
+      .where('workspace', '=', thread.workspace)
+      .where('channel', '=', thread.channel)
+      .where('root', '=', thread.root)
+      .executeTakeFirst();
+    return row?.held_turn ?? undefined;
+  }
+
+  /** Ends the hold of this turn; false where the thread is not held by it. */
+  async end(thread: ThreadKey, turnId: string): Promise<boolean> {
+    const row = await this.#thread(thread)
+      .set({ held_turn: null })
+      .where('held_turn', '=', turnId)
+      .returning('root')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** What waits in the thread for a turn of its own, but for what a button sent again. */
+  async waiting(thread: ThreadKey): Promise<Message[]> {
+    return this.#waiting(thread)
+      .where((where) =>
+        where.not(
+          where.exists(
+            where
+              .selectFrom('turns')
+              .select('turns.id')
+              .whereRef('turns.workspace', '=', 'messages.workspace')
+              .whereRef('turns.channel', '=', 'messages.channel')
+              .whereRef('turns.message_ts', '=', 'messages.ts'),
+          ),
+        ),
+      )
+      .orderBy('ts')
+      .execute();
+  }
+
+  #waiting(thread: ThreadKey) {
+    return this.#db
+      .selectFrom('messages')
+      .selectAll()
+      .where('workspace', '=', thread.workspace)
+      .where('channel', '=', thread.channel)
+      .where('root', '=', thread.root)
+      .where('state', '=', 'waiting')
+      .where('resends', 'is', null);
+  }
+
+  #thread(thread: ThreadKey) {
+    return this.#db
+      .updateTable('threads')
+      .where('workspace', '=', thread.workspace)
+      .where('channel', '=', thread.channel)
+      .where('root', '=', thread.root);
+  }
+}

@@ -1,0 +1,119 @@
+import { type Kysely, sql } from 'kysely';
+import type { SlackTs, Tables, Turn } from './tables.ts';
+
+/** From so long (s) after the first, another ask for a stop means: at once. */
+export const forceAfterSeconds = 10;
+
+/** Somebody asks for the stop of a turn. */
+export interface StopAsk {
+  workspace: string;
+  turn: string;
+  person: string;
+  /** When, by Slack's clock: what is delivered again asks no second time. */
+  ts: SlackTs;
+}
+
+/** What an ask for a stop means; `waits`: it was asked for before, and the time to force it has not come. */
+export interface StopAnswer {
+  kind: 'asked' | 'same' | 'waits' | 'forced';
+  turn: Turn;
+}
+
+/** Asks for stops, and what became of them. */
+export class Stops {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** Records an ask; undefined where the turn is over. To be called in a transaction. The first who asked stays named. */
+  async ask({ workspace, turn: id, person, ts }: StopAsk): Promise<StopAnswer | undefined> {
+    const turn = await this.#db
+      .selectFrom('turns')
+      .selectAll()
+      .where('workspace', '=', workspace)
+      .where('id', '=', id)
+      .where('settled_at', 'is', null)
+      .where('finished_at', 'is', null)
+      .forUpdate()
+      .executeTakeFirst();
+    if (turn === undefined) return undefined;
+    if (turn.stop_asked_at === null) {
+      const set = { stop_asked_by: person, stop_asked_at: new Date(), stop_ts: ts };
+      return { kind: 'asked', turn: await this.#set(turn, set) };
+    }
+    const sinceSeconds = Number(ts) - Number(turn.stop_ts ?? turn.stop_asked_at.getTime() / 1_000);
+    if (sinceSeconds <= 0 || turn.force_asked_at !== null) return { kind: 'same', turn };
+    if (sinceSeconds < forceAfterSeconds) return { kind: 'waits', turn };
+    return { kind: 'forced', turn: await this.#set(turn, { force_asked_at: new Date() }) };
+  }
+
+  /** The service has taken a stop. */
+  async sent(turn: Pick<Turn, 'workspace' | 'id'>, how: 'graceful' | 'forced'): Promise<void> {
+    await this.#set(turn, how === 'forced' ? { force_sent_at: new Date() } : { stop_sent_at: new Date() });
+  }
+
+  /** Turns of all threads that are to be stopped and are not settled yet. */
+  async open(most: number): Promise<Turn[]> {
+    return this.#db
+      .selectFrom('turns')
+      .selectAll()
+      .where('stop_asked_at', 'is not', null)
+      .where('finished_at', 'is', null)
+      .where('settled_at', 'is', null)
+      .orderBy('id')
+      .limit(most)
+      .execute();
+  }
+
+  /** The turn at work in a direct channel, whatever its thread: the one that began last. */
+  async latestOpen(workspace: string, channel: string): Promise<Turn | undefined> {
+    return this.#db
+      .selectFrom('turns')
+      .selectAll()
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .where('finished_at', 'is', null)
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  /** The turn that a message of ours belongs to. */
+  async ofPost(post: { workspace: string; channel: string; ts: SlackTs }): Promise<Turn | undefined> {
+    return this.#db
+      .selectFrom('posts')
+      .innerJoin('turns', (join) =>
+        join.onRef('turns.workspace', '=', 'posts.workspace').onRef('turns.id', '=', 'posts.turn'),
+      )
+      .selectAll('turns')
+      .where('posts.workspace', '=', post.workspace)
+      .where('posts.channel', '=', post.channel)
+      .where('posts.ts', '=', post.ts)
+      .executeTakeFirst();
+  }
+
+  async #set(
+    turn: Pick<Turn, 'workspace' | 'id'>,
+    values: Partial<
+      Pick<
+        Turn,
+        'stop_asked_by' | 'stop_asked_at' | 'stop_ts' | 'stop_sent_at' | 'force_asked_at' | 'force_sent_at'
+      >
+    >,
+  ): Promise<Turn> {
+    return this.#db
+      .updateTable('turns')
+      .set(values)
+      .where('workspace', '=', turn.workspace)
+      .where('id', '=', turn.id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  }
+}
+
+/** Whether a message may go: its thread is not held, or a button sent it again. For tables named messages. */
+export const mayGo = sql<boolean>`(messages.resends is not null or not exists (
+  select from threads where threads.workspace = messages.workspace and threads.channel = messages.channel
+    and threads.root = messages.root and threads.held_turn is not null))`;

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import * as words from '../../src/reply/words.ts';
+import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
+import { openScene, pause, type Scene } from './scene.ts';
+
+const scene = await openScene();
+const starters = await openScene({ settings: { CONTROLS_BY: 'starter' } });
+
+async function growing(on: Scene, channel: Channel, root: Message): Promise<Message> {
+  return on.until('the reply grows', () =>
+    on.replies(channel, root).find((message) => on.slack.shown(message).includes('Second')),
+  );
+}
+
+const told = (on: Scene, person: Person, channel: Channel) =>
+  on.slack.ephemerals(person, channel).map(({ text }) => text);
+
+async function refusals(on: Scene, channel: Channel): Promise<unknown[]> {
+  const rows: unknown[] = [];
+  const workspace = on.slack.team.id;
+  for await (const row of on.stage.bot.store.audit.read({ since: new Date(0), workspace }))
+    if (row.kind === 'refusal' && row.channel === channel.id)
+      rows.push([row.person, row.details.control, row.details.why]);
+  return rows;
+}
+
+describe.concurrent('who may use controls', () => {
+  test('a stranger and a guest may neither press, nor say, nor show it; a member may', async () => {
+    const stranger = scene.slack.createPerson({ name: 'sten', kind: 'stranger' });
+    const guest = scene.slack.createPerson({ name: 'gus', kind: 'guest' });
+    const channel = scene.slack.createChannel({ name: 'shared', shared: true });
+    const root = scene.ask(channel, '/slow 1000');
+    const reply = await growing(scene, channel, root);
+    await scene.slack.click({ person: stranger, channel, ts: reply.ts, actionId: 'stop' });
+    scene.reply(channel, root, 'stop', { person: guest });
+    scene.slack.react(stranger, channel, reply.ts, 'octagonal_sign');
+    await scene.until('all are told', () => told(scene, stranger, channel).length === 2);
+    await scene.until('all are told', () => told(scene, guest, channel).length === 1);
+    expect([...told(scene, stranger, channel), ...told(scene, guest, channel)]).toEqual(
+      Array.from({ length: 3 }, () => words.controlRefused.stranger),
+    );
+    await pause(500);
+    expect(scene.agent.tasks.find(({ title }) => title === '/slow 1000')?.status).toBe('running');
+    expect(scene.told('/slow 1000').texts).toHaveLength(1);
+    await scene.slack.click({ person: scene.grace, channel, ts: reply.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    const why = 'stranger';
+    expect(new Set((await refusals(scene, channel)).map((row) => JSON.stringify(row)))).toEqual(
+      new Set([
+        JSON.stringify([stranger.id, 'stop', why]),
+        JSON.stringify([guest.id, 'stop_word', why]),
+        JSON.stringify([stranger.id, 'stop_reaction', why]),
+      ]),
+    );
+    const shown = scene.slack.shown(reply);
+    expect(shown).toContain('Stopped by grace.');
+    await scene.slack.click({ person: stranger, channel, ts: reply.ts, actionId: 'retry' });
+    await scene.until('it is told', () => told(scene, stranger, channel).length === 3);
+  });
+
+  test('by the starter: others are refused, admins and who asked are not, and a restart changes nothing', async () => {
+    const admin = starters.slack.createPerson({ name: 'root', admin: true });
+    const channel = starters.channel();
+    const root = starters.ask(channel, '/slow 1000 mine');
+    const reply = await growing(starters, channel, root);
+    await starters.stage.restartBot();
+    const press = { channel, ts: reply.ts, actionId: 'stop' };
+    await starters.slack.click({ ...press, person: starters.grace });
+    await starters.until('it is told', () =>
+      told(starters, starters.grace, channel).includes(words.controlRefused.starter),
+    );
+    await starters.slack.click({ ...press, person: admin });
+    await starters.finished(channel, root);
+    expect(starters.shown(channel, root)).toContain('Stopped by root.');
+    const hers = starters.reply(channel, root, 'hers\n/slow 1000', { person: starters.grace });
+    const second = await starters.until('the reply grows', () =>
+      starters
+        .replies(channel, hers)
+        .find((one) => one.ts !== reply.ts && starters.slack.shown(one).includes('Second')),
+    );
+    await starters.slack.click({ ...press, ts: second.ts, person: starters.grace });
+    await starters.finished(channel, hers);
+    expect(starters.shown(channel, hers)).toContain('Stopped by grace.');
+  });
+
+  test("a channel's own setting comes first", async () => {
+    const channel = scene.channel();
+    const workspace = scene.slack.team.id;
+    const { channels } = scene.stage.bot.store;
+    await channels.set(workspace, channel.id, scene.ada.id, { controls: 'admins' });
+    const root = scene.ask(channel, '/slow 1000 for admins');
+    const reply = await growing(scene, channel, root);
+    const press = { person: scene.ada, channel, ts: reply.ts, actionId: 'stop' };
+    await scene.slack.click(press);
+    await scene.until('it is told', () =>
+      told(scene, scene.ada, channel).includes(words.controlRefused.admins),
+    );
+    await channels.set(workspace, channel.id, scene.ada.id, { controls: 'starter' });
+    await scene.slack.click(press);
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+  });
+});

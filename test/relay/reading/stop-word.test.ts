@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { readMessage } from '../../../src/relay/reading/message.ts';
+import { isStopWord } from '../../../src/relay/reading/stop-word.ts';
+
+const isStop = (text: string, more: Record<string, unknown> = {}) =>
+  isStopWord(readMessage({ text, ...more }), 'UBOT');
+
+test.each([
+  'stop',
+  'Stop',
+  'STOP!!!',
+  ' stop . ',
+  'stop…',
+  '<@UBOT> stop',
+  '<@UBOT>, stop!',
+  'stop <@UBOT>',
+  '*stop*',
+])('“%s” is the word', (text) => {
+  expect(isStop(text)).toBe(true);
+});
+
+test.each([
+  '',
+  'stop it',
+  'please stop',
+  'stopp',
+  'non-stop',
+  '<@UBOT>',
+  'stop <@U2>',
+  '<@U2> stop',
+  '`stop`',
+  '```stop```',
+  '> stop',
+  'stop\n\nstop',
+  'stop <https://example.com|here>',
+])('“%s” is not', (text) => {
+  expect(isStop(text)).toBe(false);
+});
+
+test('files make it another message, and the rich text is what counts', () => {
+  expect(isStop('stop', { files: [{ name: 'a.csv' }] })).toBe(false);
+  const section = { type: 'rich_text_section', elements: [{ type: 'text', text: 'stop.' }] };
+  expect(isStop('something else', { blocks: [{ type: 'rich_text', elements: [section] }] })).toBe(true);
+});

@@ -1,0 +1,134 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { Store } from '../../src/store/store.ts';
+import type { Turn } from '../../src/store/tables.ts';
+import { freshDatabase } from './postgres.ts';
+
+const database = await freshDatabase();
+const store = new Store(database.kysely);
+let count = 0;
+
+/** A thread of its own with so many messages, of which the first has its turn. */
+async function begun(messages: number): Promise<Turn> {
+  count += 1;
+  const root = `${1_700_000_000 + count * 100}.000000`;
+  const thread = { workspace: 'T1', channel: 'C1', root };
+  await store.threads.adopt(thread, { account: 'a', person: 'U1', ts: root });
+  for (let at = 0; at < messages; at += 1) {
+    const ts = `${1_700_000_000 + count * 100 + at}.000000`;
+    const row = { root, person: 'U1', state: 'waiting', words: { text: 'hi' }, editedTs: null } as const;
+    await store.messages.add({ workspace: 'T1', channel: 'C1', ts }, row);
+  }
+  const first = await store.messages.nextWaiting(thread);
+  if (first === undefined) throw new Error('Nothing waits.');
+  return store.turns.begin(crypto.randomUUID(), first);
+}
+
+const ask = (turn: Turn, person: string, seconds: number) =>
+  store.stops.ask({ workspace: 'T1', turn: turn.id, person, ts: `${1_800_000_000 + seconds}.000000` });
+
+test('a stop is asked for once, and forced by what is asked ten seconds later', async () => {
+  const turn = await begun(1);
+  expect((await ask(turn, 'U1', 0))?.kind).toBe('asked');
+  expect((await ask(turn, 'U1', 0))?.kind).toBe('same');
+  expect((await ask(turn, 'U2', 9))?.kind).toBe('waits');
+  const forced = await ask(turn, 'U2', 10);
+  expect(forced).toMatchObject({ kind: 'forced', turn: { stop_asked_by: 'U1' } });
+  expect((await ask(turn, 'U3', 30))?.kind).toBe('same');
+  expect((await store.stops.open(10)).map(({ id }) => id)).toContain(turn.id);
+  await store.turns.finish(turn, 'cancelled');
+  expect(await ask(turn, 'U1', 40)).toBeUndefined();
+  expect((await store.stops.open(10)).map(({ id }) => id)).not.toContain(turn.id);
+});
+
+test('what waits behind a turn is held, but for what is sent again, and has no work meanwhile', async () => {
+  const turn = await begun(3);
+  await store.holds.begin(turn);
+  await store.turns.finish(turn, 'cancelled');
+  await store.messages.setState({ ...turn, ts: turn.message_ts }, 'closed');
+  expect(await store.holds.holder(turn)).toBe(turn.id);
+  expect(await store.holds.waiting(turn)).toHaveLength(2);
+  expect(await store.messages.nextWaiting(turn)).toBeUndefined();
+  const isWork = async () =>
+    (await store.messages.threadsWithWork(100)).some(({ root }) => root === turn.root);
+  expect(await isWork()).toBe(false);
+  const again = {
+    root: turn.root,
+    person: 'U1',
+    state: 'waiting',
+    words: { text: 'hi' },
+    editedTs: null,
+  } as const;
+  const ts = `${Number(turn.root) + 50}.000000`;
+  await store.messages.add({ workspace: 'T1', channel: 'C1', ts }, { ...again, resends: turn.id });
+  expect((await store.messages.nextWaiting(turn))?.ts).toBe(ts);
+  expect(await isWork()).toBe(true);
+  expect(await store.holds.end(turn, crypto.randomUUID())).toBe(false);
+  expect(await store.holds.end(turn, turn.id)).toBe(true);
+  expect(await store.holds.end(turn, turn.id)).toBe(false);
+  expect((await store.messages.nextWaiting(turn))?.ts).not.toBe(ts);
+});
+
+test('what is held and nobody lets go leaves with the words, and the hold with it', async () => {
+  const turn = await begun(2);
+  await store.holds.begin(turn);
+  await store.turns.finish(turn, 'cancelled');
+  await store.messages.setState({ ...turn, ts: turn.message_ts }, 'closed');
+  const days = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
+  await store.retention.sweep(days);
+  expect(await store.holds.waiting(turn)).toHaveLength(1);
+  await database.kysely
+    .updateTable('messages')
+    .set({ received_at: sql<Date>`now() - interval '8 days'` })
+    .where('root', '=', turn.root)
+    .execute();
+  await store.retention.sweep(days);
+  expect(await store.holds.waiting(turn)).toHaveLength(0);
+  expect(await store.holds.holder(turn)).toBeUndefined();
+});
+
+test('nothing is held where nothing waits', async () => {
+  const turn = await begun(1);
+  await store.holds.begin(turn);
+  expect(await store.holds.holder(turn)).toBeUndefined();
+});
+
+test('one answer introduces itself in a channel, also when it asks again', async () => {
+  const [one, other] = [await begun(1), await begun(1)];
+  expect([await store.introductions.take(one), await store.introductions.take(other)]).toEqual([true, false]);
+  expect(await store.introductions.take(one)).toBe(true);
+});
+
+test('a comment leaves with the words, its thumb with the rows', async () => {
+  const turn = await begun(1);
+  const key = { workspace: 'T1', turn: turn.id, person: 'U1' };
+  expect(await store.feedback.comment(key, 'too early')).toBe(false);
+  await store.feedback.give(key, true);
+  await store.feedback.comment(key, 'very good');
+  const age = (days: number) =>
+    database.kysely
+      .updateTable('feedback')
+      .set({ said_at: sql<Date>`now() - ${days} * interval '1 day'` })
+      .where('turn', '=', turn.id)
+      .execute();
+  await age(8);
+  await store.retention.sweep({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+  expect(await store.feedback.get(key)).toEqual({ good: true, comment: null });
+  await age(91);
+  await store.retention.sweep({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+  expect(await store.feedback.get(key)).toBeUndefined();
+});
+
+test('a task that is left is still deleted with the others of its person', async () => {
+  const turn = await begun(1);
+  await store.threads.bindTask(turn, 'task-old');
+  await store.threads.leaveTask(turn, 'task-other');
+  expect((await store.threads.expect(turn)).task_id).toBe('task-old');
+  await store.threads.leaveTask(turn, 'task-old');
+  await store.threads.bindTask(turn, 'task-new');
+  const tasks = await store.oblivion.tasksOf('T1', 'U1');
+  expect(tasks.filter(({ root }) => root === turn.root).map(({ task }) => task)).toEqual([
+    'task-old',
+    'task-new',
+  ]);
+});

@@ -224,6 +224,7 @@ async function start(
     inbox,
     bot: async (at) => (await installed.find(at))?.bot,
     onDeparture: tenancy && ((departure) => tenancy.departures.accept(departure)),
+    otherBots: config.ADMITS_BOTS,
     onEvent: (id) => receiving.heard(id),
     onAdmission,
     onSign: (sign) => hands.signed(sign),

@@ -44,6 +44,13 @@ const emoji = z
   .default('octagonal_sign')
   .transform((name) => (name === 'none' ? '' : name.replaceAll(':', '')));
 
+/** Ids of bots between commas. */
+const botList = z
+  .string()
+  .default('')
+  .transform((text) => text.split(/[,\s]+/).filter((id) => id !== ''))
+  .pipe(z.array(z.string().regex(/^B[A-Z0-9]+$/)));
+
 const count = z.coerce.number().int().nonnegative();
 
 const settingsSchema = z.object({
@@ -190,6 +197,24 @@ const settingsSchema = z.object({
   }),
   STOP_REACTION: setting('STOP_REACTION', emoji, {
     what: 'Emoji that stops the agent when somebody puts it on a message or on its answer; none for no such emoji',
+  }),
+  ADMITS: setting('ADMITS', z.enum(['members', 'guests', 'everyone']).default('members'), {
+    what: "Whose messages the bot takes: members (full members of the workspace), guests (guests too) or everyone (people of other organisations in shared channels too); a channel's own setting comes first",
+  }),
+  ADMITS_BOTS: setting('ADMITS_BOTS', botList, {
+    what: 'Other bots and workflows (ids that begin with B, separated by commas) whose messages the bot takes, where they mention it; none when not set',
+  }),
+  TURNS_PER_HOUR_PERSON: setting('TURNS_PER_HOUR_PERSON', count.default(60), {
+    what: 'Most messages of one person that the agent gets in an hour; 0: no limit',
+  }),
+  TURNS_PER_HOUR_WORKSPACE: setting('TURNS_PER_HOUR_WORKSPACE', count.default(0), {
+    what: 'The same for a whole workspace',
+  }),
+  TURNS_AT_ONCE_PERSON: setting('TURNS_AT_ONCE_PERSON', count.default(10), {
+    what: 'Most messages of one person that the agent works on at once; 0: no limit',
+  }),
+  TURNS_AT_ONCE_WORKSPACE: setting('TURNS_AT_ONCE_WORKSPACE', count.default(200), {
+    what: 'The same for a whole workspace',
   }),
   KEEP_WORDS_DAYS: setting('KEEP_WORDS_DAYS', count.default(7), {
     what: "Days after which people's words leave the database, once they were sent; so long a failed turn can be tried again",

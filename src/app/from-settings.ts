@@ -86,6 +86,14 @@ export function relaySettings(config: Config, links: ResultLinks | undefined): R
     replyMessages: config.REPLY_MESSAGES,
     stopReaction: config.STOP_REACTION,
     controlsBy: config.CONTROLS_BY,
+    admits: config.ADMITS,
+    admitsBots: config.ADMITS_BOTS,
+    limits: {
+      hourPerson: config.TURNS_PER_HOUR_PERSON,
+      hourWorkspace: config.TURNS_PER_HOUR_WORKSPACE,
+      atOncePerson: config.TURNS_AT_ONCE_PERSON,
+      atOnceWorkspace: config.TURNS_AT_ONCE_WORKSPACE,
+    },
   };
 }
 

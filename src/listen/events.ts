@@ -113,8 +113,15 @@ export function readSign({ workspace, event }: Envelope, bot: { userId: string }
   return { ...by, kind: 'reaction', channel, target, name: said.reaction };
 }
 
-/** What an event means to us; `bot` is our own user there, whose events start nothing. */
-export function readArrival(envelope: Envelope, bot: { userId: string; botId: string }): Arrival {
+/**
+ * What an event means to us; `bot` is our own user there, whose events start nothing. `otherBots` are the bots and
+ * workflows (B…) whose messages are read like people's.
+ */
+export function readArrival(
+  envelope: Envelope,
+  bot: { userId: string; botId: string },
+  otherBots: readonly string[] = [],
+): Arrival {
   const parsed = innerEvent.safeParse(envelope.event);
   if (!parsed.success) {
     const known = envelope.eventType === 'message' || envelope.eventType === 'app_mention';
@@ -145,7 +152,7 @@ export function readArrival(envelope: Envelope, bot: { userId: string; botId: st
   if (event.type === 'message' && renamings.has(event.subtype ?? ''))
     return { kind: 'renaming', workspace: at.workspace, channel: at.channel };
   if (event.ts === undefined) return { kind: 'silence', why: 'malformed event' };
-  return readMessage(at, bot, { ...event, ts: event.ts });
+  return readMessage(at, bot, { ...event, ts: event.ts }, otherBots);
 }
 
 /** Messages that Slack writes when a channel gets a new purpose. */
@@ -163,17 +170,26 @@ function fromBot(message: SlackMessage, bot: { userId: string; botId: string }):
   return message.user === bot.userId || (message.bot_id ?? message.app_id ?? null) !== null;
 }
 
-function readMessage(at: Place, bot: { userId: string; botId: string }, message: SlackMessage): Arrival {
-  if (fromBot(message, bot)) return { kind: 'silence', why: 'written by a bot' };
-  if (!isWritten(message.subtype)) return { kind: 'silence', why: `subtype ${message.subtype}` };
-  if (message.user === undefined) return { kind: 'silence', why: 'nobody wrote it' };
+function readMessage(
+  at: Place,
+  bot: { userId: string; botId: string },
+  message: SlackMessage,
+  otherBots: readonly string[] = [],
+): Arrival {
+  const named = otherBots.find((id) => id === message.bot_id && id !== bot.botId);
+  if (named === undefined && fromBot(message, bot)) return { kind: 'silence', why: 'written by a bot' };
+  const isBots = named !== undefined && message.subtype === 'bot_message';
+  if (!isBots && !isWritten(message.subtype)) return { kind: 'silence', why: `subtype ${message.subtype}` };
+  // A bot is known by its own id: many have no user.
+  const person = named ?? message.user;
+  if (person === undefined) return { kind: 'silence', why: 'nobody wrote it' };
   return {
     kind: 'message',
     message: {
       ...at,
       ts: message.ts,
       root: message.thread_ts ?? message.ts,
-      person: message.user,
+      person,
       words: {
         text: message.text,
         ...(message.blocks === undefined ? {} : { blocks: message.blocks }),

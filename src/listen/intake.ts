@@ -30,6 +30,8 @@ export interface IntakeParts {
   bot(at: Whereabouts): Promise<Bot | undefined>;
   /** Hears of the end of an installation; left out where there is but one, by the settings. */
   onDeparture?: ((departure: Departure) => Promise<void>) | undefined;
+  /** Other bots and workflows (B…) whose messages are taken. */
+  otherBots?: readonly string[];
   /** Hears of each event of a workspace in which the bot is installed. */
   onEvent(workspace: string): void;
   /** Hears what became of each event that was written down. */
@@ -84,7 +86,7 @@ export class Intake {
       heard.kind = 'sign';
       return this.#parts.onSign(sign);
     }
-    const arrival = readArrival(envelope, bot);
+    const arrival = readArrival(envelope, bot, this.#parts.otherBots);
     if (arrival.kind === 'silence') {
       this.#parts.log.debug({ workspace: envelope.workspace, why: arrival.why }, 'event passed over');
       return 'silence';

@@ -12,9 +12,10 @@ import type { ReadBack } from '../slack/read-back.ts';
 import type { Sessions } from '../slack/sessions.ts';
 import type { Uploads } from '../slack/uploads.ts';
 import type { Views } from '../slack/views.ts';
+import type { TurnLimits } from '../store/allowances.ts';
 import type { Store } from '../store/store.ts';
 import type { Tables } from '../store/tables.ts';
-import type { ControlledBy } from '../store/tables-channels.ts';
+import type { Admits, ControlledBy } from '../store/tables-channels.ts';
 import type { ThreadKey } from '../store/threads.ts';
 
 /** What the relay may do in one Slack workspace. */
@@ -72,6 +73,12 @@ export interface RelaySettings {
   silenceMs: number;
   /** Most messages that an answer takes. */
   replyMessages: number;
+  /** Whose messages are taken where a channel does not say it itself. */
+  admits: Admits;
+  /** Other bots whose messages are taken, by their ids (B…). */
+  admitsBots: readonly string[];
+  /** How much people and workspaces may ask. */
+  limits: TurnLimits;
   /** Who may use controls where a channel does not say it itself. */
   controlsBy: ControlledBy;
   /** The emoji that stops the agent, without colons; '' for none. */

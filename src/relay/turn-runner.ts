@@ -1,6 +1,7 @@
 import { jobIds } from '../store/job-id.ts';
 import type { Turn } from '../store/tables.ts';
 import type { ThreadKey } from '../store/threads.ts';
+import { beginTurn, nextAdmitted } from './admitting/begin.ts';
 import { admitStrays } from './arriving/stray-replies.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import type { Marks } from './controls/marks.ts';
@@ -96,8 +97,12 @@ export class TurnRunner {
       return store.turns.attempt(open);
     }
     await admitStrays(this.#parts, workspace, thread, lease);
-    const next = await store.messages.nextWaiting(thread);
-    return next === undefined ? undefined : store.turns.begin(this.#nextId(), next);
+    for (;;) {
+      const next = await nextAdmitted(this.#parts, workspace, thread, lease);
+      if (next === undefined) return undefined;
+      const turn = await beginTurn(this.#parts, workspace, this.#nextId(), next);
+      if (turn !== undefined) return turn;
+    }
   }
 
   async #watched(turn: Turn, lease: Lease, go: () => Promise<void>): Promise<void> {

@@ -3,6 +3,7 @@ import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Thread, Turn, TurnOutcome } from '../store/tables.ts';
+import { tellShared } from './admitting/shared-channel.ts';
 import { isDirect } from './arriving/arrivals.ts';
 import { Asking } from './asking/asking.ts';
 import { PassingOn } from './asking/passing-on.ts';
@@ -110,6 +111,7 @@ export class TurnRun {
     if (await this.#wasAnsweredThere()) return await this.#close('completed');
     await this.#open();
     if (this.#turn.user_message_id === null) {
+      await this.#patiently(() => tellShared(this.#parts, this.#workspace, this.#turn, this.#lease));
       await this.#keep();
       await this.#ask();
     }

@@ -49,7 +49,13 @@ export const beganAnew =
 export const abandoned =
   'This did not work out after several tries, so I stopped trying. Your message may or may not have reached the agent; please send it again.';
 export const notAllowed =
-  'Sorry, I can only work for full members of this workspace. Somebody who looks after the app can change that.';
+  'Sorry, I may not work for you here, so your message was not sent to the agent. Somebody who looks after the app can change who may ask.';
+export const notKnown =
+  'Slack does not tell me who you are, so your message was not sent to the agent. Please try it again in a moment.';
+export const notKnownYet =
+  'Slack does not tell me right now who you are. Your message waits, and goes to the agent by itself once I know.';
+export const sharedChannel =
+  'Before I begin: this channel is shared with another organisation. What is asked here and what the agent answers, its files too, can be read there.';
 export const lengthReached =
   'The answer became too long for one go. Press Continue and the agent goes on writing.';
 export const restInFile = 'The rest of the answer is in the file below.';
@@ -381,6 +387,24 @@ export const correctionPrefix = 'A correction of my message:';
 
 /** What a Continue button sends to the agent. */
 export const continueMessage = 'Continue.';
+
+/** Somebody asks more than one person, or all of the workspace, may; `waitMs`: until there is room, null: when a task ends. */
+export function tooMuch(excess: {
+  limit: 'hourPerson' | 'hourWorkspace' | 'atOncePerson' | 'atOnceWorkspace';
+  most: number;
+  waitMs: number | null;
+}): string {
+  const { limit, most, waitMs } = excess;
+  const times = most === 1 ? 'one message' : `${most} messages`;
+  const had = {
+    hourPerson: `You sent ${times} within an hour, which is as many as one person may.`,
+    hourWorkspace: `This workspace sent ${times} within an hour, which is as many as it may.`,
+    atOncePerson: `The agent works on ${times} of yours, which is as many as one person may have at once.`,
+    atOnceWorkspace: `The agent works on ${times} of this workspace, which is as many as it may have at once.`,
+  }[limit];
+  const when = waitMs === null ? 'when one of them is done' : `in ${humanDuration(Math.max(1_000, waitMs))}`;
+  return `${had} This message was not sent to the agent: send it again ${when}.`;
+}
 
 /** The service said no to the message, with its own words where it gave any. */
 export function rejected(said: string): string {

@@ -5,6 +5,14 @@ import { startS3 } from './agent/s3.ts';
 import { type AgentService, type AgentServiceOptions, startAgentService } from './agent/service.ts';
 import { type SlackWorkspace, type SlackWorkspaceOptions, startSlackWorkspace } from './slack/workspace.ts';
 
+/** The few people of the sandbox ask as much as they like. */
+export const withoutTurnLimits = {
+  TURNS_PER_HOUR_PERSON: '0',
+  TURNS_PER_HOUR_WORKSPACE: '0',
+  TURNS_AT_ONCE_PERSON: '0',
+  TURNS_AT_ONCE_WORKSPACE: '0',
+} as const;
+
 /** What the bot stands between. */
 export interface SceneryOptions {
   slack?: SlackWorkspaceOptions;
@@ -56,6 +64,7 @@ export async function setScenery(
     DATA_FOLDER: join(folder, 'data'),
     PORT: '0',
     HOST: '127.0.0.1',
+    ...withoutTurnLimits,
     ...options.settings,
   };
   return { slack, agent, settings, folder };

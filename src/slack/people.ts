@@ -97,6 +97,15 @@ export class People {
   /** Never throws for want of an answer: such a person's kind is `unknown`. */
   async person(id: string, signal?: AbortSignal): Promise<Person> {
     const unknown = { id, name: id, kind: 'unknown', isAdmin: false } as const;
+    return await this.#orUnknown(this.#person(id), unknown, signal);
+  }
+
+  /** Like `person`, for who can wait until Slack tells: throws a SlackError where it is away. */
+  async known(id: string, signal?: AbortSignal): Promise<Person> {
+    return await until(this.#person(id), signal);
+  }
+
+  #person(id: string): Promise<Person> {
     const load = async (): Promise<Person> => {
       try {
         const { user } = await patiently(() =>
@@ -106,10 +115,10 @@ export class People {
         const isAdmin = kind === 'member' && (user.is_admin === true || user.is_owner === true);
         return { id, name: nameOf(user), kind, isAdmin };
       } catch (error) {
-        return settled<Person>(error, unknown);
+        return settled<Person>(error, { id, name: id, kind: 'unknown', isAdmin: false });
       }
     };
-    return await this.#orUnknown(this.#people.get(id, load), unknown, signal);
+    return this.#people.get(id, load);
   }
 
   /** What people see of a person; the id where Slack does not tell. */

@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { Tables } from './tables.ts';
-import type { ChannelSettingsTable } from './tables-channels.ts';
+import type { Tables, Turn } from './tables.ts';
+import type { ChannelNotice, ChannelSettingsTable } from './tables-channels.ts';
 
 /** A channel's settings. */
 export type ChannelSettings = Omit<
@@ -35,6 +35,24 @@ export class Channels {
       .where('channel', '=', channel)
       .executeTakeFirst();
     return row ?? defaultChannelSettings;
+  }
+
+  /** Whether it is this turn that tells the channel something, which only one does. */
+  async tellsOnce(turn: Pick<Turn, 'workspace' | 'channel' | 'id'>, kind: ChannelNotice): Promise<boolean> {
+    const { workspace, channel, id } = turn;
+    await this.#db
+      .insertInto('channel_notices')
+      .values({ workspace, channel, kind, turn: id })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    const row = await this.#db
+      .selectFrom('channel_notices')
+      .select('turn')
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .where('kind', '=', kind)
+      .executeTakeFirst();
+    return row?.turn === id;
   }
 
   /** Sets what is given; the rest stays. */

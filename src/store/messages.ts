@@ -186,6 +186,41 @@ export class Messages {
     return row !== undefined;
   }
 
+  /** Refuses a waiting message, and forgets its words; false where it is not waiting any more. */
+  async refuse(key: MessageKey): Promise<boolean> {
+    const row = await this.#change(key)
+      .set({ state: 'refused', words: null })
+      .where('state', '=', 'waiting')
+      .returning('ts')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Whether a message of a person was refused in a thread before. */
+  async wasRefused(thread: ThreadKey, person: string): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom('messages')
+      .select('ts')
+      .where('workspace', '=', thread.workspace)
+      .where('channel', '=', thread.channel)
+      .where('root', '=', thread.root)
+      .where('person', '=', person)
+      .where('state', '=', 'refused')
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Takes a message out that turned out to be none for us; its row must not stand in the way of a later copy. */
+  async remove(key: MessageKey): Promise<void> {
+    await this.#db
+      .deleteFrom('messages')
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('ts', '=', key.ts)
+      .execute();
+  }
+
   /** Gives a waiting message its edited words, unless a later edit came first; false where it is not waiting. */
   async reword(key: MessageKey, words: Words, editedTs: SlackTs): Promise<boolean> {
     const row = await this.#change(key)

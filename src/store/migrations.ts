@@ -16,6 +16,7 @@ import * as tasks from './migrations/0011-tasks.ts';
 import * as starts from './migrations/0012-starts.ts';
 import * as workspaces from './migrations/0013-workspaces.ts';
 import * as admission from './migrations/0014-admission.ts';
+import * as admitting from './migrations/0016-admitting.ts';
 import type { Tables } from './tables.ts';
 
 /** Every change of the tables, oldest first; they only go forward, and one that was released never changes. */
@@ -35,6 +36,7 @@ export const migrations: Record<string, Migration> = {
   '0012-starts': starts,
   '0013-workspaces': workspaces,
   '0014-admission': admission,
+  '0016-admitting': admitting,
 };
 
 /**

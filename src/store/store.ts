@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { Accounts } from './accounts.ts';
 import { Admissions } from './admissions.ts';
+import { Allowances } from './allowances.ts';
 import { Audit } from './audit.ts';
 import { CatchUps } from './catch-ups.ts';
 import { ChannelTasks } from './channel-tasks.ts';
@@ -38,6 +39,7 @@ export class Store {
   readonly db: Kysely<Tables>;
   readonly admissions: Admissions;
   readonly accounts: Accounts;
+  readonly allowances: Allowances;
   readonly catchUps: CatchUps;
   readonly audit: Audit;
   readonly channels: Channels;
@@ -75,6 +77,7 @@ export class Store {
     this.db = db;
     this.admissions = new Admissions(db);
     this.accounts = new Accounts(db);
+    this.allowances = new Allowances(db);
     this.catchUps = new CatchUps(db);
     this.audit = new Audit(db);
     this.channels = new Channels(db);

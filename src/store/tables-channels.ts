@@ -7,6 +7,18 @@ export type Admits = 'members' | 'guests' | 'everyone';
 /** Who may stop and change a task: who began it, everyone in the channel, or admins. */
 export type ControlledBy = 'starter' | 'channel' | 'admins';
 
+/** What a channel is told once: that it is shared with another organisation. */
+export type ChannelNotice = 'shared';
+
+/** The turn in whose thread a channel was told something, once. */
+export interface ChannelNoticeTable {
+  workspace: string;
+  channel: string;
+  kind: ChannelNotice;
+  turn: string;
+  said_at: Generated<Date>;
+}
+
 /** What people set for a channel. */
 export interface ChannelSettingsTable {
   workspace: string;

@@ -1,5 +1,5 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
-import type { ChannelSettingsTable } from './tables-channels.ts';
+import type { ChannelNoticeTable, ChannelSettingsTable } from './tables-channels.ts';
 import type { FeedbackTable, IntroductionTable } from './tables-controls.ts';
 import type { EngineTables } from './tables-engine.ts';
 import type {
@@ -95,9 +95,10 @@ export interface Words {
 
 /**
  * waiting: arrived, not sent; sending: frozen, the send is under way or its outcome is being settled;
- * sent: at the service; withdrawn: taken back before it was sent; closed: its turn ended without a send.
+ * sent: at the service; withdrawn: taken back before it was sent; closed: its turn ended without a send;
+ * refused: its writer may not use the bot, or uses it too much.
  */
-export type MessageState = 'waiting' | 'sending' | 'sent' | 'withdrawn' | 'closed';
+export type MessageState = 'waiting' | 'sending' | 'sent' | 'withdrawn' | 'closed' | 'refused';
 
 /** A person's message that is for the agent. Its key is the inbox's dedupe. */
 export interface MessageTable {
@@ -288,6 +289,7 @@ export interface Tables extends EngineTables, WorkspaceTables {
   turns: TurnTable;
   posts: PostTable;
   channel_settings: ChannelSettingsTable;
+  channel_notices: ChannelNoticeTable;
   files: FileTable;
   results: ResultTable;
   reviews: ReviewTable;

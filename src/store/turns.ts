@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import { jsonText } from './json-text.ts';
-import type { FileNote, Message, Tables, Turn, TurnOutcome } from './tables.ts';
+import type { FileNote, Message, SlackTs, Tables, Turn, TurnOutcome } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 import { type OnStep, stepsIn } from './turn-steps.ts';
 
@@ -42,6 +42,11 @@ export class Turns {
       .where('workspace', '=', workspace)
       .where('id', '=', id)
       .executeTakeFirst();
+  }
+
+  /** Whether a message of a thread, from this ts on, got a turn. */
+  async anySince(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
+    return (await this.#inThread(thread).where('message_ts', '>=', ts).limit(1).execute()).length > 0;
   }
 
   /** The thread's turn that is to be worked on: the running one, else the first that it passed on. */

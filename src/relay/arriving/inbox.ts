@@ -1,5 +1,6 @@
 import type { EarlyChange } from '../../store/messages.ts';
 import type { ThreadKey } from '../../store/threads.ts';
+import { isBotId } from '../admitting/admittance.ts';
 import type { SignOutcome } from '../controls/signs.ts';
 import { mentions } from '../reading/mentions.ts';
 import { readMessage } from '../reading/message.ts';
@@ -117,6 +118,7 @@ export class Inbox {
       }
       if (await store.messages.reword(key, message.words, editedTs)) return { kind: 'reworded' };
       if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a message taken back' };
+      if (known.state === 'refused') return { kind: 'ignored', why: 'an edit of a message that was refused' };
       // Kept for the button that sends the correction.
       const change = { deleted: false, words: message.words, edited_ts: editedTs };
       await store.messages.noteEarlyChange(key, change);
@@ -147,7 +149,7 @@ export class Inbox {
         return { kind: 'ignored', why: 'a deletion before its message' };
       }
       if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
-      if (known.state === 'withdrawn') return { kind: 'known' };
+      if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
       return { kind: 'too_late', change: 'deletion' };
     });
   }
@@ -158,6 +160,8 @@ type Concern = 'ours' | 'if_ours' | 'if_all' | 'none';
 
 function concern(message: PersonMessage, bot: { userId: string }): Concern {
   const addressed = mentions(readMessage(message.words), bot.userId);
+  // What bots say to each other would never end.
+  if (isBotId(message.person) && !addressed.bot) return 'none';
   if (addressed.bot || message.channelKind === 'im') return 'ours';
   if (addressed.someoneElse) return 'none';
   return message.root === message.ts ? 'if_all' : 'if_ours';

@@ -1,6 +1,7 @@
 import { AgentBusyError } from '../../agent/errors.ts';
 import { jobIds } from '../../store/job-id.ts';
 import type { FileNote, Turn } from '../../store/tables.ts';
+import { beginTurn, nextAdmitted } from '../admitting/begin.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { HandOver, Held, TurnEnds } from '../interruption.ts';
@@ -109,10 +110,10 @@ export class PassingOn {
     if (begun !== undefined) return begun;
     const current = await store.turns.get(this.#turn.workspace, this.#turn.id);
     if (current?.stop_asked_at !== null) return undefined;
-    const message = await store.messages.nextWaiting(this.#turn);
+    const message = await nextAdmitted(this.#parts, this.#workspace, this.#turn, this.#lease);
     if (message === undefined || message.words === null) return undefined;
     if (asksNothing(message.words, this.#workspace.bot.userId)) return undefined;
-    return store.turns.begin(nextId(), message, this.#turn.id);
+    return beginTurn(this.#parts, this.#workspace, nextId(), message, this.#turn.id);
   }
 
   #manner(turn: Turn): Omit<AskingManner, 'files'> {

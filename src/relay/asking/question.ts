@@ -1,6 +1,7 @@
 import * as words from '../../reply/words.ts';
 import type { Choices, FileNote, Message, Thread, Turn, Words } from '../../store/tables.ts';
 import { isEarlier } from '../arriving/arrivals.ts';
+import { nextAdmitted } from '../admitting/begin.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { type Attachments, filesIn } from '../files/attachments.ts';
@@ -106,6 +107,7 @@ export async function freezeQuestion(
     if (message === undefined || message.state === 'withdrawn') throw new TurnEnds('withdrawn', null);
     const question = await readQuestion(parts, workspace, thread, message, lease);
     const name = await workspace.people.personName(message.person);
+    const earlier = await nextAdmitted(parts, workspace, turn, lease, message.ts);
     const frozen = await parts.store.transaction(async (store) => {
       await store.threads.lock(turn);
       const current = await store.turns.get(turn.workspace, turn.id);
@@ -113,7 +115,8 @@ export async function freezeQuestion(
       // The run that it was to be passed on to was stopped.
       if (turn.passed_on_by !== null && (await store.holds.holder(turn)) !== undefined) throw new Held();
       const first = await store.messages.nextWaiting(turn);
-      if (first !== undefined && goesFirst(workspace, first, message)) return store.turns.giveTo(turn, first);
+      if (first !== undefined && goesFirst(workspace, first, message))
+        return first.ts === earlier?.ts ? store.turns.giveTo(turn, first) : undefined;
       const now = await store.messages.get(key);
       if (now?.edited_ts !== message.edited_ts) return undefined;
       const again = await sentBefore(store, message);

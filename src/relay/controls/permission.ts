@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
 import * as words from '../../reply/words.ts';
-import type { People, Person, PersonKind } from '../../slack/people.ts';
+import type { People, Person } from '../../slack/people.ts';
 import type { Posting } from '../../slack/posting.ts';
 import type { Audit } from '../../store/audit.ts';
 import type { Channels } from '../../store/channels.ts';
 import type { Admits, ControlledBy } from '../../store/tables-channels.ts';
 import type { ThreadKey } from '../../store/threads.ts';
+import { isAdmitted } from '../admitting/admittance.ts';
 import { isDirect } from '../arriving/arrivals.ts';
 
 /** Somebody wants to use a control. Who asks knows that the person is in the channel: a press there shows it. */
@@ -31,7 +32,7 @@ export interface PermissionParts {
     readonly channels: Pick<Channels, 'get'>;
   };
   readonly log: Logger;
-  readonly settings: { readonly controlsBy: ControlledBy };
+  readonly settings: { readonly controlsBy: ControlledBy; readonly admits: Admits };
   workspace(id: string): { people: Pick<People, 'person'>; posting: Pick<Posting, 'ephemeral'> } | undefined;
 }
 
@@ -58,7 +59,7 @@ export async function refusalOf(parts: PermissionParts, use: ControlUse): Promis
   if (isDirect(use.channel)) return undefined;
   const channel = await parts.store.channels.get(use.workspace, use.channel);
   const by = use.harmless === true ? 'channel' : (channel.controls ?? parts.settings.controlsBy);
-  const why = await refused(parts, use, by, channel.admits ?? 'members');
+  const why = await refused(parts, use, by, channel.admits ?? parts.settings.admits);
   if (why === undefined) return undefined;
   const { workspace, channel: at, root, person, turn, control } = use;
   const details = { control, by, why };
@@ -81,7 +82,7 @@ async function refused(
   if (person.kind === 'unknown') return 'unknown';
   if (person.isAdmin) return undefined;
   if (by !== 'channel') return by;
-  return admitted[admits].includes(person.kind) ? undefined : 'stranger';
+  return isAdmitted(admits, person.kind) ? undefined : 'stranger';
 }
 
 /** Whether the thread, or the turn, is the person's own. */
@@ -102,10 +103,3 @@ async function whoIs(parts: PermissionParts, { workspace, person }: ControlUse):
     return unknown;
   }
 }
-
-/** Guests and strangers are in a channel for something else, unless the channel says that they may use the bot. */
-const admitted: Record<Admits, readonly PersonKind[]> = {
-  members: ['member'],
-  guests: ['member', 'guest'],
-  everyone: ['member', 'guest', 'stranger'],
-};

@@ -3,6 +3,7 @@ import type { FormView } from '../../reply/views/inputs.ts';
 import { startNotice, startView } from '../../reply/views/start-view.ts';
 import * as words from '../../reply/words.ts';
 import type { Start, Words } from '../../store/tables.ts';
+import { startRefused } from '../admitting/starts.ts';
 import type { Workspace } from '../context.ts';
 import { fileNames, readMessage } from '../reading/message.ts';
 import { ChannelStarts, type ChannelStartsParts, type Posted } from './channel-starts.ts';
@@ -11,6 +12,8 @@ import { blankForm, StartForms } from './start-forms.ts';
 
 /** A form must be answered within 3 s; what takes longer (ms) goes on behind it. */
 const answerWithinMs = 1_800;
+/** How much of that (ms) may pass until it is known who sends the form. */
+const knownWithinMs = 900;
 /** How long the bot's own name is waited for (ms). */
 const namedWithinMs = 500;
 
@@ -55,9 +58,14 @@ export class Starting {
     // The form's draft was dropped: it was open for hours.
     if (start === undefined && sent.values.channel === undefined && !channel.startsWith('D'))
       return { do: 'show', view: startNotice(words.form.expired) };
+    const since = performance.now();
+    const writer = { workspace: workspace.id, channel, person: sent.person };
+    const refusal = await startRefused(this.#parts, workspace, writer, knownWithinMs);
+    if (refusal !== undefined) return { do: 'complain', sentence: refusal };
+    const leftMs = answerWithinMs - (performance.now() - since);
     const said = wordsOf(sent.values, start?.source ?? null, settings.offers);
-    if (start?.root != null) return this.#intoThread(workspace, start, said);
-    return this.#intoChannel(workspace, sent, channel, said);
+    if (start?.root != null) return this.#intoThread(workspace, start, said, leftMs);
+    return this.#intoChannel(workspace, sent, channel, said, leftMs);
   }
 
   async #intoChannel(
@@ -65,6 +73,7 @@ export class Starting {
     sent: SentForm,
     channel: string,
     said: Words,
+    leftMs: number,
   ): Promise<FormAnswer> {
     const { id, person } = sent;
     const start = await this.#parts.store.starts.toPost({
@@ -80,7 +89,7 @@ export class Starting {
       this.#parts.log.warn({ err: error, start: id }, 'a question from a form is posted later');
       return 'later';
     });
-    const posted = await Promise.race([posting, sleep(answerWithinMs, 'slow' as const, { ref: false })]);
+    const posted = await Promise.race([posting, sleep(leftMs, 'slow' as const, { ref: false })]);
     if (posted === 'posted') return { do: 'close' };
     // Nobody can be invited into a direct conversation of others: the question needs another place.
     if (posted === 'invite' && channel.startsWith('D'))
@@ -126,11 +135,11 @@ export class Starting {
     });
   }
 
-  async #intoThread(workspace: Workspace, start: Start, said: Words): Promise<FormAnswer> {
+  async #intoThread(workspace: Workspace, start: Start, said: Words, leftMs: number): Promise<FormAnswer> {
     const { channel, root, ts, person, turn, id } = start;
     if (start.state === 'done') return { do: 'close' };
     if (root === null || ts === null) return { do: 'show', view: startNotice(words.form.gone) };
-    if (turn === null && !(await isIn(workspace, channel)))
+    if (turn === null && !(await isIn(workspace, channel, leftMs)))
       return { do: 'complain', sentence: await complaint(workspace, 'invite') };
     const thread = { workspace: workspace.id, channel, root };
     return this.#parts.store.transaction(async (store, trx): Promise<FormAnswer> => {
@@ -157,7 +166,7 @@ async function complaint(workspace: Workspace, why: Exclude<Posted, 'posted'>): 
 }
 
 /** Where Slack takes too long to say it, the bot takes itself to be there: the thread's own turn will see. */
-async function isIn({ people }: Workspace, channel: string): Promise<boolean> {
+async function isIn({ people }: Workspace, channel: string, withinMs: number): Promise<boolean> {
   const known = people.isIn(channel).catch(() => true);
-  return Promise.race([known, sleep(answerWithinMs, true, { ref: false })]);
+  return Promise.race([known, sleep(withinMs, true, { ref: false })]);
 }

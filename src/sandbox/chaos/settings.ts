@@ -1,4 +1,5 @@
 import type { AgentService } from '../agent/service.ts';
+import { withoutTurnLimits } from '../scenery.ts';
 import type { SlackWorkspace } from '../slack/workspace.ts';
 import type { Connection } from './ledger.ts';
 import type { ChaosOptions } from './options.ts';
@@ -22,6 +23,7 @@ export function botSettings(
     PRIVATE_HOSTS: '127.0.0.1',
     PORT: '0',
     HOST: '127.0.0.1',
+    ...withoutTurnLimits,
     ...('dataFolder' in place ? { DATA_FOLDER: place.dataFolder } : { DATABASE_URL: addressOf(place) }),
   };
 }

@@ -177,7 +177,7 @@ export function channelJson(channel: Channel, botUserId: string): Fields {
 /** A user object. */
 export function personJson(person: Person): Fields {
   const stranger = person.kind === 'stranger';
-  const guest = person.kind === 'guest';
+  const isSingle = person.kind === 'single_guest';
   return {
     id: person.id,
     team_id: person.homeTeamId,
@@ -204,8 +204,8 @@ export function personJson(person: Person): Fields {
           is_admin: person.admin,
           is_owner: false,
           is_primary_owner: false,
-          is_restricted: guest,
-          is_ultra_restricted: guest,
+          is_restricted: isSingle || person.kind === 'guest',
+          is_ultra_restricted: isSingle,
         }),
   };
 }

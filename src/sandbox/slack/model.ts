@@ -27,7 +27,8 @@ export interface Team {
   channels: Map<string, Channel>;
 }
 
-export type PersonKind = 'member' | 'guest' | 'stranger' | 'bot';
+/** A `single_guest` is a guest in one channel only. */
+export type PersonKind = 'member' | 'guest' | 'single_guest' | 'stranger' | 'bot';
 
 export interface Person {
   id: string;

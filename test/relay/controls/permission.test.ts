@@ -47,7 +47,7 @@ function house(
       audit: { add: async (entry) => void trail.push(entry) },
     },
     log: pino({ level: 'silent' }),
-    settings: { controlsBy: by },
+    settings: { controlsBy: by, admits: 'members' },
     workspace: () => ({ people, posting }),
   };
   return { parts, asked, told, trail };

@@ -49,6 +49,11 @@ export class Admins {
     return person;
   }
 
+  /** An admin ends somebody's account. */
+  deactivate(personRef: PersonRef): void {
+    this.person(personRef).deleted = true;
+  }
+
   /** Makes a channel; who is in it from the start joined without an event. */
   createChannel(wanted: NewChannel): Channel {
     const team = this.teamOr(wanted.teamId);

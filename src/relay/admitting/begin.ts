@@ -1,0 +1,55 @@
+import * as words from '../../reply/words.ts';
+import type { Message, Turn } from '../../store/tables.ts';
+import type { ThreadKey } from '../../store/threads.ts';
+import { isEarlier } from '../arriving/arrivals.ts';
+import type { RelayParts, Workspace } from '../context.ts';
+import type { Lease } from '../dispatcher.ts';
+import { patiently } from '../patience.ts';
+import { notAdmitted } from './admittance.ts';
+import { beginWithin } from './allowance.ts';
+import { refuse, tell } from './refusing.ts';
+
+/**
+ * The thread's waiting message with the lowest ts whose writer is admitted; others are refused. With `before` (ts), only
+ * one that is earlier. Waits where Slack does not tell who somebody is; throws HandOver, or the lease's reason.
+ */
+export async function nextAdmitted(
+  parts: RelayParts,
+  workspace: Workspace,
+  thread: ThreadKey,
+  lease: Lease,
+  before?: string,
+): Promise<Message | undefined> {
+  for (;;) {
+    const message = await parts.store.messages.nextWaiting(thread);
+    if (message === undefined || (before !== undefined && !isEarlier(message.ts, before))) return undefined;
+    let waited = false;
+    const why = await patiently(
+      lease,
+      () => notAdmitted(parts, workspace.people, message, lease.signal),
+      (trouble, error) => {
+        if (trouble === undefined || waited) return;
+        waited = true;
+        parts.log.warn({ ...thread, err: error }, 'it is not known who wrote a message; it waits');
+        tell(parts, workspace, message, words.notKnownYet);
+      },
+    );
+    if (why !== undefined) await refuse(parts, workspace, message, { why });
+    // It may have been taken back meanwhile.
+    else if (!waited) return message;
+  }
+}
+
+/** Begins the turn of an admitted message; undefined where that is too much, and the message was refused. */
+export async function beginTurn(
+  parts: RelayParts,
+  workspace: Workspace,
+  id: string,
+  message: Message,
+  passedOnBy: string | null = null,
+): Promise<Turn | undefined> {
+  const begun = await beginWithin(parts, id, message, passedOnBy);
+  if ('turn' in begun) return begun.turn;
+  await refuse(parts, workspace, message, { why: 'limit', excess: begun.excess });
+  return undefined;
+}

@@ -1,0 +1,86 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** Most turns of a person and of a workspace, in an hour and at once; 0: no limit. */
+export interface TurnLimits {
+  hourPerson: number;
+  hourWorkspace: number;
+  atOncePerson: number;
+  atOnceWorkspace: number;
+}
+
+/** The limit that another turn would go beyond, and in which time (ms) there is room; null: when one of them ends. */
+export interface Excess {
+  limit: keyof TurnLimits;
+  most: number;
+  waitMs: number | null;
+}
+
+/** How much people use the bot, against what they may. */
+export class Allowances {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** Holds everybody else who begins a turn in the workspace until the transaction ends. */
+  async lock(workspace: string): Promise<void> {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`turns/${workspace}`}, 0))`.execute(this.#db);
+  }
+
+  /** The first limit that one more turn of a person would go beyond. */
+  async excess(workspace: string, person: string, limits: TurnLimits): Promise<Excess | undefined> {
+    const { hourPerson, hourWorkspace, atOncePerson, atOnceWorkspace } = limits;
+    return (
+      (await this.#inAnHour('hourPerson', hourPerson, workspace, person)) ??
+      (await this.#atOnce('atOncePerson', atOncePerson, workspace, person)) ??
+      (await this.#inAnHour('hourWorkspace', hourWorkspace, workspace)) ??
+      (await this.#atOnce('atOnceWorkspace', atOnceWorkspace, workspace))
+    );
+  }
+
+  /** The turn that has to be an hour old before there is room again says how long that takes. */
+  async #inAnHour(
+    limit: keyof TurnLimits,
+    most: number,
+    workspace: string,
+    person?: string,
+  ): Promise<Excess | undefined> {
+    if (most === 0) return undefined;
+    const row = await this.#db
+      .selectFrom('turns')
+      .select(
+        sql<number>`extract(epoch from started_at + interval '1 hour' - clock_timestamp())::float8 * 1000`.as(
+          'waitMs',
+        ),
+      )
+      .where('workspace', '=', workspace)
+      .where('started_at', '>', sql<Date>`clock_timestamp() - interval '1 hour'`)
+      .$if(person !== undefined, (query) => query.where('asker', '=', person ?? ''))
+      .orderBy('started_at', 'desc')
+      .offset(most - 1)
+      .limit(1)
+      .executeTakeFirst();
+    return row && { limit, most, waitMs: row.waitMs };
+  }
+
+  async #atOnce(
+    limit: keyof TurnLimits,
+    most: number,
+    workspace: string,
+    person?: string,
+  ): Promise<Excess | undefined> {
+    if (most === 0) return undefined;
+    const row = await this.#db
+      .selectFrom('turns')
+      .select('id')
+      .where('workspace', '=', workspace)
+      .where('finished_at', 'is', null)
+      .$if(person !== undefined, (query) => query.where('asker', '=', person ?? ''))
+      .offset(most - 1)
+      .limit(1)
+      .executeTakeFirst();
+    return row && { limit, most, waitMs: null };
+  }
+}

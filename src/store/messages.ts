@@ -196,14 +196,16 @@ export class Messages {
     return row !== undefined;
   }
 
-  /** Whether a message of a person was refused in a thread before. */
-  async wasRefused(thread: ThreadKey, person: string): Promise<boolean> {
+  /** Whether a message of a person was refused in a channel before. */
+  async wasRefused(
+    { workspace, channel }: Pick<MessageKey, 'workspace' | 'channel'>,
+    person: string,
+  ): Promise<boolean> {
     const row = await this.#db
       .selectFrom('messages')
       .select('ts')
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root)
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
       .where('person', '=', person)
       .where('state', '=', 'refused')
       .limit(1)

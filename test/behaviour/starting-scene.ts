@@ -118,7 +118,10 @@ export class StartingScene {
   }
 }
 
-/** Opens one. */
-export async function openStartingScene(options: SceneOptions = {}): Promise<StartingScene> {
-  return new StartingScene(await openScene({ ...options, agent: { script, ...options.agent } }));
+/** Opens one; with `onTestFinished` for a scene of one test. */
+export async function openStartingScene(
+  options: SceneOptions = {},
+  whenDone?: Parameters<typeof openScene>[1],
+): Promise<StartingScene> {
+  return new StartingScene(await openScene({ ...options, agent: { script, ...options.agent } }, whenDone));
 }

@@ -47,7 +47,7 @@ export async function refuse(
   parts.log.info({ ...thread, ...details, person }, 'a message was refused');
   for (const { ts: marked } of refused.dropped.filter((one) => one.marked))
     await workspace.posting.unreact({ channel, ts: marked, name: waitingMark });
-  // Whoever goes on talking in a thread without the bot in mind is told once.
+  // Whoever goes on talking in the channel without the bot in mind is told once.
   if (!refused.isFirst && !isForUs(workspace, message) && refusal.why !== 'limit') return;
   tell(parts, workspace, message, refusalWords(refusal));
 }

@@ -1,7 +1,7 @@
 import * as words from '../../reply/words.ts';
 import type { Choices, FileNote, Message, Thread, Turn, Words } from '../../store/tables.ts';
-import { isEarlier } from '../arriving/arrivals.ts';
 import { nextAdmitted } from '../admitting/begin.ts';
+import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { type Attachments, filesIn } from '../files/attachments.ts';

@@ -9,7 +9,7 @@ export interface SeenPerson {
   id: string;
   name: string;
   realName: string;
-  kind: 'member' | 'guest' | 'stranger' | 'bot';
+  kind: 'member' | 'guest' | 'single_guest' | 'stranger' | 'bot';
 }
 
 export interface SeenChannel {

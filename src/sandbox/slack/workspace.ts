@@ -24,7 +24,7 @@ import { type Change, World } from './world.ts';
 
 export type { RecordedCall } from './api.ts';
 export { seededRandom } from './ids.ts';
-export type { Channel, Message, Person, SlackFile, Team } from './model.ts';
+export type { Channel, Message, Person, PersonKind, SlackFile, Team } from './model.ts';
 export { ALL_SCOPES, type SlackWorkspaceOptions } from './options.ts';
 export type { Change } from './world.ts';
 

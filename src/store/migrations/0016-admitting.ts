@@ -13,6 +13,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
   await sql`create index turns_started on turns (workspace, started_at, asker)`.execute(db);
   await sql`
-    create index messages_refused on messages (workspace, channel, root, person)
+    create index messages_refused on messages (workspace, channel, person)
     where state = 'refused'`.execute(db);
 }

@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message, Person, PersonKind } from '../../src/sandbox/slack/workspace.ts';
+import { pause } from './scene.ts';
+import { openStartingScene } from './starting-scene.ts';
+
+const starting = await openStartingScene();
+const { scene } = starting;
+const { slack } = scene;
+
+const mayNot = 'I may not work for you here';
+
+let count = 0;
+
+/** A channel with Ada, somebody of another kind, and the bot. */
+function room(kind: PersonKind, more: { shared?: boolean } = {}): { channel: Channel; other: Person } {
+  count += 1;
+  const other = slack.createPerson({ name: `other-${count}`, kind });
+  return { channel: slack.createChannel({ name: `door-${count}`, ...more }), other };
+}
+
+const mention = (person: Person, channel: Channel, text: string, thread?: Message): Message =>
+  slack.say({ person, channel, text: `${scene.mention} ${text}`, ...(thread && { thread: thread.ts }) });
+
+/** Waits until the person was told so many things in the channel. */
+async function told(person: Person, channel: Channel, times = 1): Promise<string[]> {
+  return scene.until(`${person.name} is told`, () => {
+    const heard = starting.heard(person, channel);
+    return heard.length >= times && heard;
+  });
+}
+
+const row = async (channel: Channel, { ts }: Message) =>
+  scene.stage.bot.store.messages.get({ workspace: slack.team.id, channel: channel.id, ts });
+
+const refusals = async (channel: Channel): Promise<unknown[]> => {
+  const rows = await scene.stage.bot.store.db
+    .selectFrom('audit')
+    .select(['person', 'details'])
+    .where('kind', '=', 'refusal')
+    .where('channel', '=', channel.id)
+    .orderBy('id')
+    .execute();
+  return rows.map(({ person, details }) => ({ person, ...details }));
+};
+
+async function admit(channel: Channel, admits: 'members' | 'guests' | 'everyone' | null): Promise<void> {
+  await scene.stage.bot.store.channels.set(slack.team.id, channel.id, scene.ada.id, { admits });
+}
+
+describe.concurrent('whose messages are taken', () => {
+  test.for(['guest', 'single_guest', 'stranger'] as const)(
+    'a %s gets one short answer that only they see, no task, and a row in the trail without words',
+    async (kind) => {
+      const { channel, other } = room(kind, { shared: kind === 'stranger' });
+      const root = mention(other, channel, `the secret of a ${kind}`);
+      expect(await told(other, channel)).toEqual([expect.stringContaining(mayNot)]);
+      expect(scene.replies(channel, root)).toEqual([]);
+      expect(scene.told(`the secret of a ${kind}`).texts).toEqual([]);
+      expect(await row(channel, root)).toMatchObject({ state: 'refused', words: null });
+      const why = kind === 'stranger' ? 'stranger' : 'guest';
+      expect(await refusals(channel)).toEqual([{ person: other.id, why, message: root.ts }]);
+    },
+  );
+
+  test('a thread that a refused message began is not ours: replies in it need a mention', async () => {
+    const { channel, other } = room('guest');
+    const root = mention(other, channel, 'may a guest begin this?');
+    await told(other, channel);
+    const talk = scene.reply(channel, root, 'just between us');
+    await slack.settled();
+    expect(await row(channel, talk)).toBeUndefined();
+    const asked = mention(scene.ada, channel, 'Ada begins it', root);
+    await scene.finished(channel, asked);
+    expect(scene.told('Ada begins it').texts[0]).toContain('Ada begins it');
+    const next = scene.reply(channel, root, 'and goes on');
+    await scene.finished(channel, next);
+    expect(scene.told('Ada begins it').texts).toHaveLength(2);
+  });
+
+  test('what waits behind a refused first message is what it would have been without it', async ({
+    onTestFinished,
+  }) => {
+    const { channel, other } = room('guest');
+    onTestFinished(
+      slack.faults.add({ call: 'users.info', fault: { kind: 'status', status: 503 }, times: 2 }),
+    );
+    const root = mention(other, channel, 'a guest asks first');
+    const talk = scene.reply(channel, root, 'no word for the bot');
+    const asked = mention(scene.ada, channel, 'a member asks next', root);
+    await scene.finished(channel, asked);
+    expect(await row(channel, root)).toMatchObject({ state: 'refused', words: null });
+    expect(await row(channel, talk)).toBeUndefined();
+    const thread = { workspace: slack.team.id, channel: channel.id, root: root.ts };
+    expect(await scene.stage.bot.store.threads.get(thread)).toMatchObject({
+      starter: scene.ada.id,
+      began_ts: asked.ts,
+      dormant: false,
+    });
+  });
+
+  test("a guest's replies in a member's thread do not go to the agent; one who goes on talking is told once", async () => {
+    const { channel, other } = room('guest');
+    const root = scene.ask(channel, 'a thread of Ada');
+    await scene.finished(channel, root);
+    const first = scene.reply(channel, root, 'a guest puts in', { person: other });
+    await told(other, channel);
+    const second = scene.reply(channel, root, 'and again', { person: other });
+    await scene.until('it is refused', async () => (await row(channel, second))?.state === 'refused');
+    const ours = scene.reply(channel, root, 'Ada goes on');
+    await scene.finished(channel, ours);
+    expect(await row(channel, first)).toMatchObject({ state: 'refused', words: null });
+    expect(scene.told('a thread of Ada').texts).toEqual(['a thread of Ada', 'Ada goes on']);
+    expect(starting.heard(other, channel)).toHaveLength(1);
+    mention(other, channel, 'but asked directly', root);
+    expect(await told(other, channel, 2)).toHaveLength(2);
+  });
+
+  test('an edit that adds a mention, a direct message and a form are refused the same way', async () => {
+    const { channel, other } = room('guest');
+    const said = slack.say({ person: other, channel, text: 'forgot the mention' });
+    await slack.settled();
+    slack.edit(channel, said.ts, `${scene.mention} forgot the mention`);
+    expect(await told(other, channel)).toEqual([expect.stringContaining(mayNot)]);
+
+    const dm = slack.openDm(other);
+    slack.say({ person: other, channel: dm, text: 'directly' });
+    expect(await told(other, dm)).toEqual([expect.stringContaining(mayNot)]);
+
+    await starting.command(other, channel, 'new');
+    await starting.form(other);
+    const values = { ...starting.filled(other), question: 'by a form' };
+    const sent = await slack.submitView(other, values);
+    expect(JSON.stringify(sent.body)).toContain(mayNot);
+    expect(starting.posts(channel, 'by a form')).toEqual([]);
+    expect(await refusals(channel)).toContainEqual({ person: other.id, why: 'guest', control: 'start' });
+    for (const title of ['forgot the mention', 'directly', 'by a form'])
+      expect(scene.told(title).texts).toEqual([]);
+  });
+
+  test('a channel may admit guests, or everyone, and no other', async () => {
+    const { channel, other: guest } = room('guest');
+    const stranger = slack.createPerson({ name: `afar-${count}`, kind: 'stranger' });
+    slack.invite(channel, stranger);
+    await admit(channel, 'guests');
+    await scene.finished(channel, mention(guest, channel, 'a guest is let in'));
+    mention(stranger, channel, 'a stranger is not');
+    await told(stranger, channel);
+    await admit(channel, 'everyone');
+    await scene.finished(channel, mention(stranger, channel, 'now the stranger is'));
+    await admit(channel, 'members');
+    mention(guest, channel, 'the guest no more');
+    expect(await told(guest, channel)).toHaveLength(1);
+    expect(scene.told('a stranger is not').texts).toEqual([]);
+    expect(scene.told('the guest no more').texts).toEqual([]);
+  });
+
+  test('somebody whose account has ended is refused', async () => {
+    const { channel, other } = room('member');
+    slack.deactivate(other);
+    const root = mention(other, channel, 'a last wish');
+    await scene.until('it is refused', async () => (await row(channel, root))?.state === 'refused');
+    expect(scene.told('a last wish').texts).toEqual([]);
+    expect(await refusals(channel)).toMatchObject([{ why: 'deactivated' }]);
+  });
+
+  test('other bots and workflows are passed over', async () => {
+    const { channel, other: bot } = room('bot');
+    slack.invite(channel, bot);
+    const roots = [
+      mention(bot, channel, 'a bot asks'),
+      slack.say({
+        person: bot,
+        channel,
+        text: `${scene.mention} a workflow asks`,
+        subtype: 'bot_message',
+      }),
+    ];
+    await slack.settled();
+    await pause(300);
+    for (const root of roots) expect(await row(channel, root)).toBeUndefined();
+  });
+
+  test('while Slack does not tell who somebody is there is no task, and they are told; then it goes on', async () => {
+    const { channel, other } = room('member');
+    const mend = slack.faults.add({ call: 'users.info', fault: { kind: 'status', status: 503 } });
+    const root = mention(other, channel, 'who am I?');
+    expect(await told(other, channel)).toEqual([expect.stringContaining('Your message waits')]);
+    expect(scene.told('who am I?').texts).toEqual([]);
+    expect(scene.replies(channel, root)).toEqual([]);
+    mend();
+    await scene.finished(channel, root);
+    expect(scene.told('who am I?').texts).toEqual(['who am I?']);
+    expect(starting.heard(other, channel)).toHaveLength(1);
+  });
+
+  test('a channel shared with another organisation says so once, before its first task', async () => {
+    const { channel } = room('stranger', { shared: true });
+    const says = (root: Message) => scene.shown(channel, root).includes('shared with another organisation');
+    const root = scene.ask(channel, 'the first of a shared channel');
+    await scene.until('it says so', () => says(root));
+    await scene.finished(channel, root);
+    const next = scene.ask(channel, 'the second of a shared channel');
+    await scene.finished(channel, next);
+    expect(says(next)).toBe(false);
+    const notice = scene.replies(channel, root).filter((one) => slack.shown(one).includes('shared with'));
+    expect(notice).toHaveLength(1);
+    const task = scene.agent.tasks.find(({ title }) => title === 'the first of a shared channel');
+    expect(Number(notice[0]?.ts)).toBeLessThan((task?.createdAt ?? 0) / 1_000);
+  });
+});

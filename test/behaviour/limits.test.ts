@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
+import { openStartingScene, type StartingScene } from './starting-scene.ts';
+
+/** Waits until the person was told something; the answer is the last of it. */
+async function told(starting: StartingScene, person: Person, channel: Channel, times = 1): Promise<string> {
+  return starting.scene.until(`${person.name} is told`, () => {
+    const heard = starting.heard(person, channel);
+    return heard.length >= times && heard.at(-1);
+  });
+}
+
+async function runs({ scene }: StartingScene, title: string): Promise<void> {
+  await scene.until(`${title} runs`, () =>
+    scene.agent.tasks.some((task) => task.title === title && task.status === 'running'),
+  );
+}
+
+describe.concurrent('how much people may ask', () => {
+  test('a person who has asked enough in an hour is told when to ask again, and others are not held up', async ({
+    onTestFinished,
+  }) => {
+    const starting = await openStartingScene({ settings: { TURNS_PER_HOUR_PERSON: '2' } }, onTestFinished);
+    const { scene } = starting;
+    const { channel, person } = starting.room();
+    for (const text of ['one', 'two']) await scene.finished(channel, starting.ask(person, channel, text));
+    const third = starting.ask(person, channel, 'the third is too many');
+    expect(await told(starting, person, channel)).toMatch(
+      /2 messages within an hour.*not sent.*again in (1 h|60 min|59 min)/,
+    );
+    expect(scene.told('the third is too many').texts).toEqual([]);
+    expect(scene.replies(channel, third)).toEqual([]);
+    const details = await scene.stage.bot.store.db
+      .selectFrom('audit')
+      .select('details')
+      .where('kind', '=', 'refusal')
+      .execute();
+    expect(details).toMatchObject([{ details: { why: 'limit', limit: 'hourPerson', most: 2 } }]);
+    await scene.finished(channel, scene.ask(channel, 'Ada may'));
+  });
+
+  test('of many messages at the same moment no more run than one person may have at once', async ({
+    onTestFinished,
+  }) => {
+    const starting = await openStartingScene({ settings: { TURNS_AT_ONCE_PERSON: '3' } }, onTestFinished);
+    const { scene } = starting;
+    const { channel, person } = starting.room();
+    const roots: Message[] = [];
+    for (let index = 0; index < 8; index += 1)
+      roots.push(starting.ask(person, channel, `slowly the ${index}`));
+    expect(await told(starting, person, channel, 5)).toMatch(/works on 3 messages.*when one of them is done/);
+    await scene.until('three run', () => scene.agent.tasks.length === 3);
+    for (const { title } of scene.agent.tasks) await runs(starting, title);
+    expect(starting.heard(person, channel)).toHaveLength(5);
+    const begun = roots.find((root) => scene.replies(channel, root).length > 0);
+    if (begun === undefined) throw new Error('Nothing runs.');
+    await starting.press(person, channel, begun, 'stop');
+    await scene.finished(channel, begun);
+    starting.ask(person, channel, 'slowly the next');
+    await runs(starting, 'slowly the next');
+  });
+
+  test('a workspace has limits of its own, which a form meets too', async ({ onTestFinished }) => {
+    const starting = await openStartingScene(
+      { settings: { TURNS_AT_ONCE_WORKSPACE: '1', TURNS_PER_HOUR_WORKSPACE: '2' } },
+      onTestFinished,
+    );
+    const { scene } = starting;
+    const { channel, person } = starting.room();
+    const root = scene.ask(channel, 'Ada works slowly');
+    await runs(starting, 'Ada works slowly');
+    starting.ask(person, channel, 'somebody else');
+    expect(await told(starting, person, channel)).toContain('of this workspace');
+    await starting.press(scene.ada, channel, root, 'stop');
+    await scene.finished(channel, root);
+    await scene.finished(channel, starting.ask(person, channel, 'now there is room'));
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    const sent = await scene.slack.submitView(person, { ...starting.filled(person), question: 'a form' });
+    expect(JSON.stringify(sent.body)).toMatch(/This workspace sent 2 messages within an hour/);
+    expect(starting.posts(channel, 'a form')).toEqual([]);
+  });
+});
+
+describe.concurrent('other bots', () => {
+  test('one that the settings name is answered where it mentions us, and nowhere else', async ({
+    onTestFinished,
+  }) => {
+    // Ids of the sandbox's are known only once it runs.
+    const starting = await openStartingScene({ settings: { ADMITS_BOTS: 'B0KNOWN' } }, onTestFinished);
+    const { scene } = starting;
+    const { channel } = starting.room();
+    const [known, unknown] = ['known', 'unknown'].map((name) =>
+      scene.slack.createPerson({ name, kind: 'bot' }),
+    );
+    if (known === undefined || unknown === undefined) throw new Error('No bots.');
+    known.botId = 'B0KNOWN';
+    for (const bot of [known, unknown]) scene.slack.invite(channel, bot);
+    const root = scene.slack.say({ person: known, channel, text: `${scene.mention} a known bot asks` });
+    scene.slack.say({ person: unknown, channel, text: `${scene.mention} an unknown bot asks` });
+    await scene.finished(channel, root);
+    const echo = scene.slack.say({ person: known, channel, thread: root.ts, text: 'an echo' });
+    await scene.slack.settled();
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: echo.ts };
+    expect(await scene.stage.bot.store.messages.get(key)).toBeUndefined();
+    expect(scene.told('a known bot asks').texts).toEqual(['a known bot asks']);
+    expect(scene.told('an unknown bot asks').texts).toEqual([]);
+  });
+});

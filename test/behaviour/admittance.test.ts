@@ -77,27 +77,6 @@ describe.concurrent('whose messages are taken', () => {
     expect(scene.told('Ada begins it').texts).toHaveLength(2);
   });
 
-  test('what waits behind a refused first message is what it would have been without it', async ({
-    onTestFinished,
-  }) => {
-    const { channel, other } = room('guest');
-    onTestFinished(
-      slack.faults.add({ call: 'users.info', fault: { kind: 'status', status: 503 }, times: 2 }),
-    );
-    const root = mention(other, channel, 'a guest asks first');
-    const talk = scene.reply(channel, root, 'no word for the bot');
-    const asked = mention(scene.ada, channel, 'a member asks next', root);
-    await scene.finished(channel, asked);
-    expect(await row(channel, root)).toMatchObject({ state: 'refused', words: null });
-    expect(await row(channel, talk)).toBeUndefined();
-    const thread = { workspace: slack.team.id, channel: channel.id, root: root.ts };
-    expect(await scene.stage.bot.store.threads.get(thread)).toMatchObject({
-      starter: scene.ada.id,
-      began_ts: asked.ts,
-      dormant: false,
-    });
-  });
-
   test("a guest's replies in a member's thread do not go to the agent; one who goes on talking is told once", async () => {
     const { channel, other } = room('guest');
     const root = scene.ask(channel, 'a thread of Ada');
@@ -178,19 +157,6 @@ describe.concurrent('whose messages are taken', () => {
     await slack.settled();
     await pause(300);
     for (const root of roots) expect(await row(channel, root)).toBeUndefined();
-  });
-
-  test('while Slack does not tell who somebody is there is no task, and they are told; then it goes on', async () => {
-    const { channel, other } = room('member');
-    const mend = slack.faults.add({ call: 'users.info', fault: { kind: 'status', status: 503 } });
-    const root = mention(other, channel, 'who am I?');
-    expect(await told(other, channel)).toEqual([expect.stringContaining('Your message waits')]);
-    expect(scene.told('who am I?').texts).toEqual([]);
-    expect(scene.replies(channel, root)).toEqual([]);
-    mend();
-    await scene.finished(channel, root);
-    expect(scene.told('who am I?').texts).toEqual(['who am I?']);
-    expect(starting.heard(other, channel)).toHaveLength(1);
   });
 
   test('a channel shared with another organisation says so once, before its first task', async () => {

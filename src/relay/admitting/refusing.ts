@@ -67,8 +67,10 @@ export function tell(parts: RelayParts, workspace: Workspace, message: Message, 
  * a mention begins the thread anew, a mere reply is a stray. The answer is what was dropped.
  */
 async function giveUpThread(store: Store, workspace: Workspace, refused: Message): Promise<Message[]> {
-  const thread = await store.threads.get(refused);
-  if (thread === undefined || thread.task_id !== null || thread.began_ts !== refused.ts) return [];
+  const { workspace: id, channel, root } = refused;
+  const thread = { workspace: id, channel, root };
+  const known = await store.threads.get(thread);
+  if (known === undefined || known.task_id !== null || known.began_ts !== refused.ts) return [];
   if (await store.turns.anySince(thread, refused.ts)) return [];
   await store.threads.rest(thread);
   const dropped: Message[] = [];
@@ -76,7 +78,7 @@ async function giveUpThread(store: Store, workspace: Workspace, refused: Message
     const next = await store.messages.nextWaiting(thread);
     if (next === undefined) return dropped;
     if (isForUs(workspace, next)) {
-      const { account } = thread;
+      const { account } = known;
       await store.threads.adopt(thread, { account, person: next.person, ts: next.ts });
       return dropped;
     }

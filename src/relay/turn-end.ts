@@ -4,6 +4,7 @@ import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
 import type { TurnOutcome } from '../store/tables.ts';
 import { AccountGone } from './accounts/standing.ts';
+import { isBotId } from './admitting/admittance.ts';
 import { isDirect } from './arriving/arrivals.ts';
 import { TurnEnds } from './interruption.ts';
 import { postResults } from './showing/results.ts';
@@ -39,7 +40,8 @@ export async function postEnd(
   const tookMs = Date.now() - turn.started_at.getTime();
   if (count > 0 || tookMs <= longTurnMs) return;
   await posts.load();
-  const asker = isDirect(turn.channel) ? undefined : turn.asker;
+  // A bot is not called back, and has no user to mention.
+  const asker = isDirect(turn.channel) || isBotId(turn.asker) ? undefined : turn.asker;
   const text = words.askerLine(asker, lineOutcome(turn.outcome), tookMs);
   await patiently(() => posts.post('end', { text }, '', 'notice'));
 }

@@ -197,6 +197,15 @@ export function personJson(person: Person): Fields {
     is_app_user: false,
     is_email_confirmed: true,
     updated: 0,
+    ...(person.organisation === undefined || stranger
+      ? {}
+      : {
+          enterprise_user: {
+            id: `W${person.id.slice(1)}`,
+            enterprise_id: person.organisation,
+            teams: [...new Set([person.teamId, person.homeTeamId])],
+          },
+        }),
     ...(stranger ? { is_stranger: true } : {}),
     ...(stranger || person.deleted
       ? {}

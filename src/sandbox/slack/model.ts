@@ -38,6 +38,8 @@ export interface Person {
   name: string;
   realName: string;
   kind: PersonKind;
+  /** The organisation (Enterprise Grid) that this workspace belongs to; the person's home may be another of its own. */
+  organisation?: string;
   /** An admin of the workspace. */
   admin: boolean;
   /** Set for a bot of another app. */

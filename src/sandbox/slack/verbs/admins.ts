@@ -14,6 +14,8 @@ export interface NewPerson {
   kind?: PersonKind;
   admin?: boolean;
   teamId?: string;
+  /** Where the person is at home, in an organisation (Enterprise Grid): `teamId` when left out. */
+  homeTeamId?: string;
 }
 
 export interface NewChannel {
@@ -39,11 +41,11 @@ export class Admins {
   }
 
   createPerson(wanted: NewPerson): Person {
-    const person = this.parts.world.addPerson(
-      this.teamOr(wanted.teamId),
-      wanted.name,
-      wanted.kind ?? 'member',
-    );
+    const team = this.teamOr(wanted.teamId);
+    const person = this.parts.world.addPerson(team, wanted.name, wanted.kind ?? 'member');
+    if (wanted.homeTeamId !== undefined) person.homeTeamId = wanted.homeTeamId;
+    const { organisation } = team.grant;
+    if (organisation !== undefined) person.organisation = organisation.id;
     person.realName = wanted.realName ?? wanted.name;
     person.admin = wanted.admin ?? false;
     return person;

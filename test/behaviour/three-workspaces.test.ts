@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
+import { openScene } from './scene.ts';
+import { Tenants } from './tenants.ts';
+
+const organisation = { id: 'E1', name: 'The whole company' };
+/** One by itself, one with a channel that it shares with the first (Slack Connect), and two of an organisation. */
+const scene = await openScene({
+  oauth: true,
+  slack: {
+    teams: [
+      { id: 'T1', name: 'One' },
+      { id: 'T2', name: 'Two' },
+      { id: 'T3', name: 'Three', organisation },
+      { id: 'T4', name: 'Four', organisation },
+    ],
+  },
+  settings: { SECRET_KEY: 'k'.repeat(32), TURNS_PER_HOUR_PERSON: '2' },
+});
+const tenants = new Tenants(scene);
+const { slack } = scene;
+const { store } = scene.stage.bot;
+for (const id of ['T1', 'T2', 'T3']) await tenants.install(id);
+
+/** Waits until the person is told that their message was not sent. */
+async function refused(person: Person, channel: Channel, message: Message): Promise<string> {
+  const key = { workspace: channel.teamId, channel: channel.id, ts: message.ts };
+  await scene.until('it is refused', async () => (await store.messages.get(key))?.state === 'refused');
+  return scene.until('they are told', () => {
+    const last = slack.ephemerals(person, channel).at(-1);
+    return last && slack.shown(last);
+  });
+}
+
+function inChannel(teamId: string, name: string, more: { shared?: boolean } = {}): Channel {
+  return slack.createChannel({ teamId, name, ...more });
+}
+
+describe('of three workspaces', () => {
+  test('one that shares a channel takes its own people there and not those of the other organisation', async () => {
+    const host = slack.createPerson({ name: 'host', teamId: 'T2' });
+    const visitor = slack.createPerson({
+      name: 'visitor',
+      teamId: 'T2',
+      kind: 'stranger',
+      homeTeamId: 'T1',
+    });
+    const channel = inChannel('T2', 'together', { shared: true });
+    const strange = tenants.ask({ person: visitor, channel }, 'from over there');
+    expect(await refused(visitor, channel, strange)).toContain('I may not work for you here');
+    const root = tenants.ask({ person: host, channel }, 'from here');
+    expect(await tenants.answered(root)).toContain('shared with another organisation');
+    const aside = slack.say({ person: visitor, channel, text: 'me too', thread: root.ts });
+    await refused(visitor, channel, aside);
+    expect(scene.told('from here').texts).toEqual(['from here']);
+    expect(scene.told('from over there').texts).toEqual([]);
+    await store.channels.set('T2', channel.id, host.id, { admits: 'everyone' });
+    const again = tenants.ask({ person: visitor, channel }, 'now from over there');
+    expect(await tenants.answered(again)).not.toContain('shared with another organisation');
+  });
+
+  test("one of an organisation takes its members wherever they are at home, and no organisation's guests", async () => {
+    const [local, colleague, guest] = [
+      slack.createPerson({ name: 'local', teamId: 'T3' }),
+      slack.createPerson({ name: 'colleague', teamId: 'T3', homeTeamId: 'T4' }),
+      slack.createPerson({ name: 'guest', teamId: 'T3', homeTeamId: 'T4', kind: 'guest' }),
+    ];
+    const foreign = slack.createPerson({ name: 'foreign', teamId: 'T3', kind: 'stranger' });
+    const channel = inChannel('T3', 'grid');
+    for (const person of [local, colleague])
+      await tenants.answered(tenants.ask({ person, channel }, `from ${person.name}`));
+    for (const person of [guest, foreign]) {
+      const said = tenants.ask({ person, channel }, `from ${person.name}`);
+      expect(await refused(person, channel, said)).toContain('I may not work for you here');
+      expect(scene.told(`from ${person.name}`).texts).toEqual([]);
+    }
+  });
+
+  test('none counts what people ask in another, or takes its settings from there', async () => {
+    const places = ['T1', 'T2'].map((teamId) => {
+      const person = slack.createPerson({ name: `asker-${teamId}`.toLowerCase(), teamId });
+      const guest = slack.createPerson({ name: `guest-${teamId}`.toLowerCase(), teamId, kind: 'guest' });
+      return { person, guest, channel: inChannel(teamId, 'counted') };
+    });
+    const [first, second] = places;
+    if (first === undefined || second === undefined) throw new Error('There are two.');
+    for (const text of ['a', 'b']) await tenants.answered(tenants.ask(first, text));
+    const third = tenants.ask(first, 'c');
+    expect(await refused(first.person, first.channel, third)).toMatch(/2 messages within an hour/);
+    for (const text of ['d', 'e']) await tenants.answered(tenants.ask(second, text));
+    await store.channels.set('T1', first.channel.id, first.person.id, { admits: 'guests' });
+    await tenants.answered(tenants.ask({ ...first, person: first.guest }, 'f'));
+    const theirs = tenants.ask({ ...second, person: second.guest }, 'g');
+    await refused(second.guest, second.channel, theirs);
+    const trail = store.db.selectFrom('audit').select('person').where('kind', '=', 'refusal');
+    expect(await trail.where('workspace', '=', 'T1').execute()).toEqual([{ person: first.person.id }]);
+  });
+});

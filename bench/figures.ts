@@ -13,3 +13,11 @@ export function percentile(values: readonly number[], share: number): number {
 export function rounded(value: number, digits = 2): number {
   return Number(value.toFixed(digits));
 }
+
+/** How much y grows with each x: the line of least squares through the points; NaN where there are not two x. */
+export function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const middleX = mean(points.map(([x]) => x));
+  const middleY = mean(points.map(([, y]) => y));
+  const above = points.reduce((sum, [x, y]) => sum + (x - middleX) * (y - middleY), 0);
+  return above / points.reduce((sum, [x]) => sum + (x - middleX) ** 2, 0);
+}

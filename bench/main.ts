@@ -8,6 +8,7 @@ const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   peers: () => import('./peers.ts'),
   render: () => import('./render.ts'),
   scale: () => import('./scale.ts'),
+  soak: () => import('./soak.ts'),
 };
 
 const load = benches[name ?? ''];

@@ -4,36 +4,44 @@ import type { ThreadKey } from '../../store/threads.ts';
 import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
-import { patiently } from '../patience.ts';
+import { patiently, type Trouble } from '../patience.ts';
 import { notAdmitted } from './admittance.ts';
 import { beginWithin } from './allowance.ts';
 import { refuse, tell } from './refusing.ts';
 
+/** How the next message is looked for. */
+export interface NextManner {
+  /** Only one that is earlier than this ts. */
+  before?: string;
+  /** Throws where Slack does not tell who somebody is, in place of waiting. */
+  atOnce?: boolean;
+}
+
 /**
- * The thread's waiting message with the lowest ts whose writer is admitted; others are refused. With `before` (ts), only
- * one that is earlier. Waits where Slack does not tell who somebody is; throws HandOver, or the lease's reason.
+ * The thread's waiting message with the lowest ts whose writer is admitted; others are refused. Waits where Slack does
+ * not tell who somebody is; throws HandOver, or the lease's reason.
  */
 export async function nextAdmitted(
   parts: RelayParts,
   workspace: Workspace,
   thread: ThreadKey,
   lease: Lease,
-  before?: string,
+  { before, atOnce = false }: NextManner = {},
 ): Promise<Message | undefined> {
   for (;;) {
     const message = await parts.store.messages.nextWaiting(thread);
     if (message === undefined || (before !== undefined && !isEarlier(message.ts, before))) return undefined;
     let waited = false;
-    const why = await patiently(
-      lease,
-      () => notAdmitted(parts, workspace.people, message, lease.signal),
-      (trouble, error) => {
-        if (trouble === undefined || waited) return;
-        waited = true;
-        parts.log.warn({ ...thread, err: error }, 'it is not known who wrote a message; it waits');
-        tell(parts, workspace, message, words.notKnownYet);
-      },
-    );
+    const ask = () => notAdmitted(parts, workspace.people, message, lease.signal);
+    const onTrouble = (trouble: Trouble | undefined, error: unknown) => {
+      if (trouble === undefined || waited) return;
+      waited = true;
+      const { workspace: id, channel, root } = thread;
+      const place = { workspace: id, channel, root };
+      parts.log.warn({ ...place, err: error }, 'it is not known who wrote a message; it waits');
+      tell(parts, workspace, message, words.notKnownYet);
+    };
+    const why = await (atOnce ? ask() : patiently(lease, ask, onTrouble));
     if (why !== undefined) await refuse(parts, workspace, message, { why });
     // It may have been taken back meanwhile.
     else if (!waited) return message;

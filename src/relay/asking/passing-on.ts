@@ -110,7 +110,9 @@ export class PassingOn {
     if (begun !== undefined) return begun;
     const current = await store.turns.get(this.#turn.workspace, this.#turn.id);
     if (current?.stop_asked_at !== null) return undefined;
-    const message = await nextAdmitted(this.#parts, this.#workspace, this.#turn, this.#lease);
+    const message = await nextAdmitted(this.#parts, this.#workspace, this.#turn, this.#lease, {
+      atOnce: true,
+    });
     if (message === undefined || message.words === null) return undefined;
     if (asksNothing(message.words, this.#workspace.bot.userId)) return undefined;
     return beginTurn(this.#parts, this.#workspace, nextId(), message, this.#turn.id);

@@ -107,7 +107,7 @@ export async function freezeQuestion(
     if (message === undefined || message.state === 'withdrawn') throw new TurnEnds('withdrawn', null);
     const question = await readQuestion(parts, workspace, thread, message, lease);
     const name = await workspace.people.personName(message.person);
-    const earlier = await nextAdmitted(parts, workspace, turn, lease, message.ts);
+    const earlier = await nextAdmitted(parts, workspace, turn, lease, { before: message.ts });
     const frozen = await parts.store.transaction(async (store) => {
       await store.threads.lock(turn);
       const current = await store.turns.get(turn.workspace, turn.id);

@@ -25,10 +25,13 @@ export class Conversation {
   readonly #people: Person[];
   readonly #channels: Channel[] = [];
   readonly #open: OpenThread[] = [];
+  readonly #mostChannels: number;
   #threads = 0;
   #files = 0;
 
-  constructor(slack: SlackWorkspace, random: () => number) {
+  /** New channels come with new threads, up to `mostChannels`. */
+  constructor(slack: SlackWorkspace, random: () => number, mostChannels = Number.POSITIVE_INFINITY) {
+    this.#mostChannels = mostChannels;
     this.#slack = slack;
     this.#random = random;
     this.#people = ['ada', 'grace', 'linus'].map((name) => slack.createPerson({ name, realName: name }));
@@ -51,7 +54,7 @@ export class Conversation {
 
   #begin(): void {
     const random = this.#random;
-    if (random() < 0.5) this.#newChannel();
+    if (this.#channels.length < this.#mostChannels && random() < 0.5) this.#newChannel();
     this.#threads += 1;
     const name = `th${this.#threads}`;
     const channel = oneOf(random, this.#channels.slice(-16));

@@ -1,0 +1,167 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { pino } from 'pino';
+import { chaosAgent } from '../src/sandbox/chaos/agent-script.ts';
+import { BotProcess } from '../src/sandbox/chaos/bot-process.ts';
+import { compare } from '../src/sandbox/chaos/comparison.ts';
+import { Conversation } from '../src/sandbox/chaos/conversation.ts';
+import { settledFindings } from '../src/sandbox/chaos/evidence.ts';
+import { randomsOf } from '../src/sandbox/chaos/randoms.ts';
+import { badWeather } from '../src/sandbox/chaos/weather.ts';
+import { Witness } from '../src/sandbox/chaos/witness.ts';
+import { setScenery } from '../src/sandbox/scenery.ts';
+import { startEmbedded } from '../src/store/embedded.ts';
+import { rounded, slope } from './figures.ts';
+
+/** People say so much a minute; Slack takes one post a second in a channel, and about 145 a minute in a workspace. */
+const messagesPerMinute = 66;
+const channels = 24;
+/** Before it is measured, the bot has compiled its code and filled its caches and pools: so long (ms), and faster. */
+const warmUpMs = 60_000;
+const warmUpPerMinute = 100;
+const sampleEveryMs = 1_000;
+/** Bytes: a larger file goes up in parts of half that. */
+const multipartThreshold = 1_024;
+
+/** The bot's process at one moment. */
+interface Sample {
+  minute: number;
+  rssKiB: number;
+  handles: number;
+}
+
+/** Looks at the bot's own figures, from outside, until it is stopped. */
+class Sampler {
+  readonly samples: Sample[] = [];
+  readonly #url: string;
+  readonly #began = performance.now();
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(port: number) {
+    this.#url = `http://127.0.0.1:${port}/metrics`;
+    this.#running = this.#sample();
+  }
+
+  async stop(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  /** What was seen in the last half. */
+  get lastHalf(): Sample[] {
+    const middle = (this.samples.at(-1)?.minute ?? 0) / 2;
+    return this.samples.filter(({ minute }) => minute >= middle);
+  }
+
+  async #sample(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const page = await (await fetch(this.#url)).text();
+      const minute = (performance.now() - this.#began) / 60_000;
+      const rssKiB = figure(page, 'process_resident_memory_bytes') / 1_024;
+      this.samples.push({ minute, rssKiB, handles: figure(page, 'nodejs_active_handles_total') });
+      await sleep(sampleEveryMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+function figure(page: string, name: string): number {
+  const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(page)?.[1];
+  if (value === undefined) throw new Error(`/metrics has no ${name}.`);
+  return Number(value);
+}
+
+/** People talk on the clock for so long. */
+async function talk(conversation: Conversation, ms: number, perMinute: number): Promise<void> {
+  const began = performance.now();
+  for (let said = 0; performance.now() - began < ms; said += 1) {
+    const wait = began + (said * 60_000) / perMinute - performance.now();
+    if (wait > 0) await sleep(wait);
+    conversation.sayOne();
+  }
+}
+
+async function measure(minutes: number, seed: number, undo: (() => Promise<unknown>)[]) {
+  const random = randomsOf(seed);
+  const { slack, agent, settings, folder } = await setScenery(
+    {
+      slack: {
+        random: random.slack,
+        limits: 'off',
+        clientMsgIdDedupe: false,
+        delivery: { order: 'random', duplicateChance: 0.15 },
+      },
+      agent: {
+        script: chaosAgent(),
+        dialect: { multipartThreshold, partSize: multipartThreshold / 2, minPartSize: 1 },
+      },
+      settings: { SLACK_EDITS_PER_MINUTE: '400' },
+    },
+    undo,
+  );
+  const server = await startEmbedded({ folder: join(folder, 'database'), log: pino({ level: 'silent' }) });
+  undo.push(() => server.stop());
+  const { host, port, user, database } = server.connection;
+  const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+  const bot = new BotProcess({ ...settings, DATABASE_URL: url }, join(folder, 'bot.log'));
+  undo.push(() => bot.stop());
+  await bot.ready();
+  if (bot.port === undefined) throw new Error('The bot did not start.');
+  const witness = new Witness(async () => server.connection);
+  undo.push(() => witness.stop());
+  for (const rule of badWeather.slack) slack.faults.add(rule);
+  for (const rule of badWeather.agent) agent.faults.add(rule);
+
+  const conversation = new Conversation(slack, random.people, channels);
+  await talk(conversation, warmUpMs, warmUpPerMinute);
+  console.log(`warm after ${conversation.said.length} messages`);
+  const sampler = new Sampler(bot.port);
+  const before = conversation.said.length;
+  await talk(conversation, minutes * 60_000, messagesPerMinute);
+  const asked = conversation.said.length - before;
+  await sampler.stop();
+  slack.faults.clear();
+  agent.faults.clear();
+  const { findings, turns } = await settledFindings(slack, agent, witness, conversation);
+  const { lost, stuck, ...damage } = compare(findings);
+  return {
+    asked,
+    files: conversation.said.filter(({ files }) => files.length > 0).length,
+    turns: turns.filter(({ finished }) => finished).length,
+    samples: sampler.samples,
+    lastHalf: sampler.lastHalf,
+    lost: [...lost, ...stuck],
+    damage: Object.values(damage).flat(),
+  };
+}
+
+/** Talks to the bot for minutes, with files and faults, and watches its memory and its handles. */
+export async function run(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: { minutes: { type: 'string', default: '5' }, seed: { type: 'string', default: '1' } },
+  });
+  const minutes = Number(values.minutes);
+  const undo: (() => Promise<unknown>)[] = [];
+  try {
+    const seen = await measure(minutes, Number(values.seed), undo);
+    const every = Math.ceil(seen.samples.length / 20);
+    console.table(seen.samples.filter((_, index) => index % every === 0));
+    for (const sentence of [...seen.lost, ...seen.damage]) console.error(sentence);
+    console.log(`${seen.asked} messages were measured; with the warm-up, ${seen.files} had files`);
+    const slopeOf = (of: (sample: Sample) => number) =>
+      rounded(slope(seen.lastHalf.map((sample) => [sample.minute, of(sample)])), 1);
+    const figures = {
+      turns: seen.turns,
+      rssSlopeKiBPerMinute: slopeOf(({ rssKiB }) => rssKiB),
+      handlesSlopePerMinute: slopeOf(({ handles }) => handles),
+      lost: seen.lost.length,
+    };
+    console.log(JSON.stringify({ bench: 'soak', minutes, ...figures }));
+    if (figures.lost > 0) process.exitCode = 1;
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}

@@ -29,6 +29,11 @@ interface Sample {
   minute: number;
   rssKiB: number;
   handles: number;
+  /** The heap that V8 has taken, and the external memory beside it. */
+  heapKiB: number;
+  externalKiB: number;
+  /** Full collections since the start. */
+  collections: number;
 }
 
 /** Looks at the bot's own figures, from outside, until it is stopped. */
@@ -60,16 +65,24 @@ class Sampler {
     while (!signal.aborted) {
       const page = await (await fetch(this.#url)).text();
       const minute = (performance.now() - this.#began) / 60_000;
-      const rssKiB = figure(page, 'process_resident_memory_bytes') / 1_024;
-      this.samples.push({ minute, rssKiB, handles: figure(page, 'nodejs_active_handles_total') });
+      this.samples.push({
+        minute: rounded(minute),
+        rssKiB: figure(page, 'process_resident_memory_bytes') / 1_024,
+        handles: figure(page, 'nodejs_active_handles_total'),
+        heapKiB: Math.round(figure(page, 'nodejs_heap_size_total_bytes') / 1_024),
+        externalKiB: Math.round(figure(page, 'nodejs_external_memory_bytes') / 1_024),
+        collections: figure(page, String.raw`nodejs_gc_duration_seconds_count\{kind="major"\}`, 0),
+      });
       await sleep(sampleEveryMs, undefined, { signal }).catch(() => undefined);
     }
   }
 }
 
-function figure(page: string, name: string): number {
-  const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(page)?.[1];
-  if (value === undefined) throw new Error(`/metrics has no ${name}.`);
+/** The figure whose name and labels match, as a pattern; `absent` where there is none yet. */
+function figure(page: string, pattern: string, absent?: number): number {
+  const value = new RegExp(`^${pattern} (\\S+)$`, 'm').exec(page)?.[1];
+  if (value === undefined && absent !== undefined) return absent;
+  if (value === undefined) throw new Error(`/metrics has no ${pattern}.`);
   return Number(value);
 }
 

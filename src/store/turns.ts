@@ -221,6 +221,16 @@ export class Turns {
       .executeTakeFirst();
   }
 
+  /** What the button of a turn made did not go: it may be pressed again. */
+  async releaseFollowUp(workspace: string, id: string): Promise<void> {
+    await this.#db
+      .updateTable('turns')
+      .set({ followed_at: null })
+      .where('workspace', '=', workspace)
+      .where('id', '=', id)
+      .execute();
+  }
+
   /** Takes the files that were shared without words before a turn's message: they go with it, and with no other. */
   async takeKept(turn: Turn): Promise<Pick<Turn, 'attached' | 'file_notes'>[]> {
     const { rows } = await sql<Pick<Turn, 'attached' | 'file_notes' | 'message_ts'>>`

@@ -60,6 +60,21 @@ describe.concurrent('how much people may ask', () => {
     await runs(starting, 'slowly the next');
   });
 
+  test('a button that is refused for asking too much can be pressed again', async ({ onTestFinished }) => {
+    const starting = await openStartingScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
+    const { scene } = starting;
+    const { channel, person } = starting.room();
+    const root = starting.ask(person, channel, 'slowly to be stopped');
+    await runs(starting, 'slowly to be stopped');
+    await starting.press(person, channel, root, 'stop');
+    await scene.finished(channel, root);
+    for (const times of [1, 2]) {
+      await starting.press(person, channel, root, 'retry');
+      expect(await told(starting, person, channel, times)).toContain('one message within an hour');
+    }
+    expect(scene.told('slowly to be stopped').texts).toHaveLength(1);
+  });
+
   test('a workspace has limits of its own, which a form meets too', async ({ onTestFinished }) => {
     const starting = await openStartingScene(
       { settings: { TURNS_AT_ONCE_WORKSPACE: '1', TURNS_PER_HOUR_WORKSPACE: '2' } },

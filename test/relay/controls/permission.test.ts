@@ -78,6 +78,15 @@ test.each<[ControlledBy, PersonKind, Parameters<typeof house>[2], string | undef
   expect(await refusalOf(house(by, kind, more).parts, use)).toBe(answer);
 });
 
+test('the settings say whom a channel admits that does not say it itself', async () => {
+  const everyone = (set: Partial<ChannelSettings>) => {
+    const { parts } = house('channel', 'stranger', { set });
+    return { ...parts, settings: { ...parts.settings, admits: 'everyone' as const } };
+  };
+  expect(await refusalOf(everyone({}), use)).toBeUndefined();
+  expect(await refusalOf(everyone({ admits: 'guests' }), use)).toBe(words.controlRefused.stranger);
+});
+
 test('a refusal is told to the person alone and written into the trail', async () => {
   const { parts, told, trail } = house('starter', 'member', { starter: 'U1' });
   expect(await permits(parts, { ...use, turn: { id: 'turn-1', asker: 'U1' } })).toBe(false);

@@ -33,9 +33,9 @@ interface Sample {
   minute: number;
   rssKiB: number;
   handles: number;
-  /** The heap that V8 has taken, and the external memory beside it. */
+  /** The heap that V8 has taken, and what of it is in use or waits to be collected. */
   heapKiB: number;
-  externalKiB: number;
+  usedKiB: number;
   /** Full collections since the start. */
   collections: number;
 }
@@ -74,12 +74,20 @@ class Sampler {
         rssKiB: figure(page, 'process_resident_memory_bytes') / 1_024,
         handles: figure(page, 'nodejs_active_handles_total'),
         heapKiB: Math.round(figure(page, 'nodejs_heap_size_total_bytes') / 1_024),
-        externalKiB: Math.round(figure(page, 'nodejs_external_memory_bytes') / 1_024),
+        usedKiB: Math.round(figure(page, 'nodejs_heap_size_used_bytes') / 1_024),
         collections: figure(page, String.raw`nodejs_gc_duration_seconds_count\{kind="major"\}`, 0),
       });
       await sleep(sampleEveryMs, undefined, { signal }).catch(() => undefined);
     }
   }
+}
+
+/** The least heap in use after each full collection (KiB): what grows here is kept, and no garbage. */
+function keptAfterCollections(samples: readonly Sample[]): number[] {
+  const least = new Map<number, number>();
+  for (const { collections, usedKiB } of samples)
+    least.set(collections, Math.min(usedKiB, least.get(collections) ?? usedKiB));
+  return [...least.values()];
 }
 
 /** The figure whose name and labels match, as a pattern; `absent` where there is none yet. */
@@ -176,6 +184,7 @@ export async function run(args: string[]): Promise<void> {
     console.table(seen.samples.filter((_, index) => index % every === 0));
     for (const sentence of [...seen.lost, ...seen.damage]) console.error(sentence);
     console.log(`${seen.asked} messages were measured; with the warm-up, ${seen.files} had files`);
+    console.log('heap in use after each full collection, KiB:', keptAfterCollections(seen.samples));
     const slopeOf = (of: (sample: Sample) => number) =>
       rounded(slope(seen.lastHalf.map((sample) => [sample.minute, of(sample)])), 1);
     const figures = {

@@ -37,6 +37,10 @@ export class Modal {
       event.preventDefault();
       this.#close();
     });
+    // What leads to another place on the page is to be seen there.
+    this.#body.addEventListener('click', ({ target }) => {
+      if (target instanceof Element && target.closest('[data-place]') !== null) this.#close();
+    });
     byId('modals').append(this.#dialog);
     state.on(['mine', 'world'], () => this.#draw());
   }
@@ -50,6 +54,7 @@ export class Modal {
     }
     if (modal.id === this.#shown?.id && modal.hash === this.#shown.hash) return;
     const sameView = modal.id === this.#shown?.id;
+    const couldWrite = this.#firstInput !== null;
     this.#shown = modal;
     this.#title.textContent = modal.title;
     const draw = () => fill(this.#body, ...blocks(modal.blocks, { act: (pressed) => this.#press(pressed) }));
@@ -57,9 +62,13 @@ export class Modal {
     else draw();
     this.#drawFoot(modal);
     if (!this.#dialog.open) this.#dialog.showModal();
-    if (sameView) return;
-    const first = this.#body.querySelector<HTMLElement>('input, select, textarea');
-    (first ?? this.#title).focus();
+    // A form that was loading has inputs only now.
+    if (sameView && (couldWrite || this.#firstInput === null)) return;
+    (this.#firstInput ?? this.#title).focus();
+  }
+
+  get #firstInput(): HTMLElement | null {
+    return this.#body.querySelector<HTMLElement>('input, select, textarea');
   }
 
   #drawFoot({ close, submit }: SeenView): void {
@@ -115,12 +124,16 @@ export class Modal {
     for (const field of this.#body.querySelectorAll<HTMLElement>('[data-block]')) {
       const problem = errors[field.dataset.block ?? ''];
       const input = field.querySelector<HTMLElement>('[data-input]');
-      input?.toggleAttribute('aria-invalid', problem !== undefined);
-      if (problem === undefined) continue;
       const id = `error-${field.dataset.block}`;
+      const about = new Set(input?.getAttribute('aria-describedby')?.split(' '));
+      about.delete(id);
+      input?.toggleAttribute('aria-invalid', problem !== undefined);
+      if (about.size === 0) input?.removeAttribute('aria-describedby');
+      else input?.setAttribute('aria-describedby', [...about].join(' '));
+      if (problem === undefined) continue;
+      input?.setAttribute('aria-describedby', [...about, id].join(' '));
       field.append(h('p', { class: 'field-error', id, role: 'alert' }, problem));
-      input?.setAttribute('aria-describedby', id);
-      first ??= input ?? undefined;
+      first ??= input?.matches('.ticks') ? (input.querySelector('input') ?? undefined) : (input ?? undefined);
     }
     first?.focus();
   }

@@ -25,7 +25,7 @@ describeInBrowser('a conversation on the page', () => {
     const page = await visit.open();
     await drop(page, '#channel', 'genes.csv', table);
     await page.getByText('genes.csv').waitFor();
-    await say(page, 'channel', '@taskthread What is in this table?\n/slow 10');
+    await say(page, 'channel', '@taskthread What is in this table?\n/slow 4');
     const thread = threadOf(page);
     const reply = thread.locator('.from-app').first();
     await reply.getByRole('button', { name: 'Stop' }).waitFor();

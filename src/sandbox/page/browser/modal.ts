@@ -13,6 +13,8 @@ export class Modal {
   readonly #title = h('h2', { id: 'modal-title', tabindex: -1 });
   readonly #body = h('div', { class: 'modal-body' });
   readonly #foot = h('div', { class: 'modal-foot' });
+  /** The keys of files that have arrived; those of a form that was refused are not sent again. */
+  readonly #arrived = new WeakMap<File, string>();
   #shown: { id: string; hash: string } | undefined;
 
   constructor() {
@@ -99,8 +101,14 @@ export class Modal {
   async #send(): Promise<Outcome> {
     const files: Record<string, string[]> = {};
     for (const [key, chosen] of Object.entries(filesIn(this.#body)))
-      files[key] = await Promise.all(chosen.map(upload));
+      files[key] = await Promise.all(chosen.map((file) => this.#arrive(file)));
     return act({ kind: 'submit', person: state.me, values: valuesIn(this.#body), files });
+  }
+
+  async #arrive(file: File): Promise<string> {
+    const key = this.#arrived.get(file) ?? (await upload(file));
+    this.#arrived.set(file, key);
+    return key;
   }
 
   /** Slack itself asks for what is not optional before the app hears of it. */

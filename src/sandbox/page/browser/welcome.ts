@@ -30,7 +30,7 @@ const tries: Try[] = [
 
 const watched = [
   'The first words come at once; from then on one message grows, edited every few seconds.',
-  'Stop keeps what was written. A message sent meanwhile waits its turn, with an hourglass on it.',
+  'A message sent meanwhile waits with an hourglass on it; after Stop it goes only when you say so.',
   'Files come back as links in the thread, and the links work.',
   'Behind the scenes, kill the bot in the middle of an answer: it goes on in the same message.',
 ];

@@ -58,7 +58,7 @@ describeInBrowser('the page, for everybody', () => {
       await page.getByRole('dialog').waitFor({ state: 'hidden' });
       await goTo(page, 'Taskthread');
       await page.getByRole('tab', { name: 'Home' }).click();
-      await page.getByText('Your tasks').waitFor();
+      await page.getByRole('heading', { name: 'Your tasks' }).waitFor();
       found.home = await seriousFindings(page);
       const panel = page.getByRole('complementary', { name: 'Behind the scenes' });
       if (!(await panel.isVisible())) await page.getByRole('button', { name: 'Behind the scenes' }).click();

@@ -27,6 +27,20 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
   const lastInChannel = () => page.locator('#channel article').last();
   const closed = () => page.getByRole('dialog').waitFor({ state: 'hidden' });
 
+  test('the first view leads to the form, to Home and to the help', async () => {
+    const welcome = page.locator('.welcome');
+    await welcome.getByRole('button', { name: 'Ask with a form' }).click();
+    await startForm(page);
+    await page.keyboard.press('Escape');
+    await closed();
+    await welcome.getByRole('button', { name: 'What else it takes' }).click();
+    await page.locator('#channel .ephemeral').getByText('/agent status').waitFor();
+    await page.getByText('Try it: ask the agent').click();
+    await welcome.getByRole('button', { name: 'Your tasks' }).click();
+    await page.getByRole('region', { name: "Taskthread's Home" }).getByText('Your tasks').waitFor();
+    await goTo(page, 'sequencing');
+  });
+
   test('/agent new opens a form; what is wrong with it stands at its field, then the thread begins', async () => {
     await say(page, 'channel', '/agent new');
     const form = await startForm(page);

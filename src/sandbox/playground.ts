@@ -54,9 +54,9 @@ export async function openPlayground(options: PlaygroundOptions = {}): Promise<P
 
 /** People and channels, so that there is something to try each rule on. */
 function furnish(slack: SlackWorkspace): void {
-  const ada = slack.createPerson({ name: 'ada', realName: 'Ada Lindqvist' });
-  const grace = slack.createPerson({ name: 'grace', realName: 'Grace Okafor' });
-  slack.createPerson({ name: 'max', realName: 'Max Brandt', kind: 'guest' });
+  const ada = slack.createPerson({ name: 'ada', realName: 'Ada' });
+  const grace = slack.createPerson({ name: 'grace', realName: 'Grace' });
+  slack.createPerson({ name: 'max', realName: 'Max', kind: 'guest' });
   slack.createChannel({ name: 'sequencing', purpose: 'Runs of the week' });
   slack.createChannel({ name: 'reading-club', purpose: 'One paper every Thursday' });
   slack.createChannel({ name: 'coffee', purpose: 'Where the bot is not', bot: false });

@@ -21,6 +21,8 @@ const unheard = 'The app did not answer within 3 seconds. In Slack you would see
 export class Deeds {
   readonly #slack: SlackWorkspace;
   readonly #uploads: Uploads;
+  /** Slack's ids of the files that were sent with forms, by the keys of their uploads: a form may be sent again. */
+  readonly #inForms = new Map<string, string>();
 
   constructor(slack: SlackWorkspace, uploads: Uploads) {
     this.#slack = slack;
@@ -87,12 +89,18 @@ export class Deeds {
   ): Promise<Outcome> {
     const uploaded = Object.entries(files).map(([input, keys]): [string, string[]] => [
       input,
-      [keys].flat().map((key) => this.#slack.upload(person, this.#uploads.take(key)).id),
+      [keys].flat().map((key) => this.#inForm(person, key)),
     ]);
     const sent = await this.#slack.submitView(person, { ...values, ...Object.fromEntries(uploaded) });
     const body = isFields(sent.body) ? sent.body : {};
     if (sent.acked && body.response_action === 'errors') return { ok: false, errors: texts(body.errors) };
     return heard(sent);
+  }
+
+  #inForm(person: string, key: string): string {
+    const id = this.#inForms.get(key) ?? this.#slack.upload(person, this.#uploads.take(key)).id;
+    this.#inForms.set(key, id);
+    return id;
   }
 
   #own({ person: who, channel, ts }: { person: string; channel: string; ts: string }): void {

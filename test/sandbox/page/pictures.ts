@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { PNG } from 'pngjs';
-import { openPlayground } from '../../../src/sandbox/playground.ts';
+import { openPlayground, type Playground } from '../../../src/sandbox/playground.ts';
 import { startBrowser } from './chromium.ts';
 
 const folder = fileURLToPath(new URL('../../../docs/pictures/', import.meta.url));
@@ -43,8 +43,11 @@ async function takePictures(): Promise<void> {
     await take(light, 'results-light');
     await take(dark, 'results-dark');
     await stepsOf(light);
+    const thread = light.url();
+    await formOf(light);
+    await homeOf(light, playground.slack);
     const wide = await browser.newPage({ viewport: wideViewport, deviceScaleFactor: 1.15, locale: 'en-GB' });
-    await wide.goto(light.url());
+    await wide.goto(thread);
     await trouble(wide);
   } finally {
     await browser.close();
@@ -75,6 +78,44 @@ async function stepsOf(page: Page): Promise<void> {
   await page.getByRole('dialog').getByText('Output').first().waitFor();
   await take(page, 'steps');
   await page.keyboard.press('Escape');
+}
+
+/** The form by which a task is begun, filled in. */
+async function formOf(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Close the thread' }).click();
+  await page.locator('#channel textarea').fill('/agent new');
+  await page.keyboard.press('Enter');
+  const form = page.getByRole('dialog', { name: 'Ask the agent' });
+  await form.getByRole('combobox', { name: 'Where' }).selectOption({ label: '#reading-club' });
+  const question = 'Which genes does the paper of this week look at, and in how many samples?';
+  await form.getByRole('textbox', { name: 'What should the agent do?' }).fill(question);
+  await form.getByRole('textbox', { name: 'Title' }).fill('Genes of this week’s paper');
+  await form.getByLabel('Max').check();
+  await take(page, 'form');
+  await form.getByRole('button', { name: 'Start' }).click();
+  await form.waitFor({ state: 'hidden' });
+}
+
+/** App Home with tasks of two people, one of them at work. */
+async function homeOf(page: Page, slack: Playground['slack']): Promise<void> {
+  const person = (name: string) => [...slack.team.people.values()].find((one) => one.name === name)?.id ?? '';
+  const ask = (who: string, where: string, text: string) => {
+    const channel = [...slack.team.channels.values()].find(({ name }) => name === where)?.id ?? '';
+    slack.say({ person: person(who), channel, text: `<@${slack.team.bot.userId}> ${text}` });
+  };
+  ask('grace', 'sequencing', 'Which lanes had the fewest reads?');
+  ask('ada', 'assay-42', '--title "Compare plates 7 and 8" Take your time.\n/slow 90');
+  await page.waitForTimeout(4_000);
+  await page
+    .getByRole('navigation')
+    .getByRole('button', { name: /^Taskthread/ })
+    .click();
+  await page.getByRole('tab', { name: 'Home' }).click();
+  const home = page.locator('.home');
+  await page.setViewportSize({ ...viewport, height: 820 });
+  await home.getByRole('combobox').selectOption({ label: '#sequencing' });
+  await home.getByRole('button', { name: 'Channel settings' }).waitFor();
+  await take(page, 'home');
 }
 
 /** The bot is killed while it writes; the panel shows it, and what was called. */

@@ -10,16 +10,21 @@ describeInBrowser('trouble on the page', () => {
     return () => visit.close();
   });
 
-  test('Stop keeps what was written, and the next question is answered', async () => {
+  test('Stop keeps what was written, and what waited goes to the agent when people say so', async () => {
     const page = await visit.open('reading-club');
     await say(page, 'channel', '@taskthread Take your time.\n/slow 60');
     const thread = threadOf(page);
     const reply = thread.locator('.from-app').first();
     await reply.getByText('Second 1 of 60').waitFor();
-    await reply.getByRole('button', { name: 'Stop' }).click();
+    await say(page, 'thread', 'How about these 3 words?');
+    await thread.getByRole('button', { name: /hourglass.*: Taskthread/ }).waitFor();
+    await reply.hover();
+    await reply.getByRole('button', { name: 'Add a reaction' }).click();
+    await page.getByRole('menuitem', { name: 'octagonal sign' }).click();
     await reply.getByText('Stopped by').waitFor();
     expect(await reply.innerText()).toContain('Second 1 of 60');
-    await say(page, 'thread', 'How about these 3 words?');
+    await thread.getByText('1 message waits here since Ada stopped the agent').waitFor();
+    await thread.getByRole('button', { name: 'Go', exact: true }).click();
     await thread.getByText(/You wrote 5 words/).waitFor();
     await page.close();
   });

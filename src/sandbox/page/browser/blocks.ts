@@ -112,6 +112,6 @@ function input(block: Fields, blockId: string, surface: Surface): HTMLElement {
       block.optional === true && h('span', { class: 'soft' }, ' (optional)'),
     ),
     choiceInput(one, `${blockId}/${actionId}`, changed, { by: label, describedBy: hint }),
-    hint !== undefined && h('div', { id: hint, class: 'soft' }, plain(block.hint)),
+    hint !== undefined && h('div', { id: hint, class: 'hint' }, plain(block.hint)),
   );
 }

@@ -1,4 +1,5 @@
 import type { SeenChannel } from '../wire.ts';
+import { openApp } from './app-tab.ts';
 import { Composer } from './composer.ts';
 import { byId, type Child, fill, h } from './dom.ts';
 import { takeDrops } from './drop.ts';
@@ -32,7 +33,7 @@ export class ChannelPane {
   #drawPlace(): void {
     const { place } = state;
     if (place === undefined) return;
-    const withBot = place.kind === 'im' && place.members.includes(state.world.bot);
+    const withBot = place.id === state.botDm?.id;
     fill(
       this.#head,
       h('h1', {}, mark(place), place.name),
@@ -80,8 +81,7 @@ function invitation(place: SeenChannel): Child {
 
 function tab(which: 'home' | 'messages', name: string): HTMLElement {
   const open = () => {
-    state.show(which);
-    void act({ kind: 'open-app', person: state.me, tab: which });
+    openApp(which);
     document.querySelector<HTMLElement>(`[data-tab="${which}"]`)?.focus();
   };
   const selected = state.tab === which;

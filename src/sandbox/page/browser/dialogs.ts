@@ -1,7 +1,13 @@
 import { h } from './dom.ts';
 
 /** Asks before something that cannot be taken back. */
-export function sure(question: { title: string; text: string; yes: string; no?: string }): Promise<boolean> {
+export function sure(question: {
+  title: string;
+  text: string;
+  yes: string;
+  no?: string;
+  style: 'primary' | 'danger';
+}): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const answer = (yes: boolean) => () => {
     resolve(yes);
@@ -16,7 +22,7 @@ export function sure(question: { title: string; text: string; yes: string; no?: 
       'div',
       { class: 'modal-foot' },
       h('button', { type: 'button', class: 'button', onclick: answer(false) }, question.no ?? 'Cancel'),
-      h('button', { type: 'button', class: 'button danger', onclick: answer(true) }, question.yes),
+      h('button', { type: 'button', class: `button ${question.style}`, onclick: answer(true) }, question.yes),
     ),
   );
   dialog.addEventListener('close', () => {

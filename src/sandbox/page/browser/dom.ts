@@ -44,23 +44,21 @@ export function safeAddress(raw: unknown): string | undefined {
   return ['http:', 'https:', 'mailto:'].includes(new URL(raw).protocol) ? raw : undefined;
 }
 
-/** A link that opens beside the page; plain text where its address is not one of the web. */
-export function link(address: unknown, ...children: Child[]): HTMLElement {
-  const href = safeAddress(address);
-  if (href === undefined) return h('span', {}, ...children);
-  return h('a', { href, target: '_blank', rel: 'noopener noreferrer' }, ...children);
-}
-
-/** Runs a change and puts the focus back on the element with the same `data-key`, if it held it. */
+/** Runs a change and puts the focus back on the element with the same `data-key` or `data-action`, if it held it. */
 export function keepingFocus(root: Element, change: () => void): void {
   const active = document.activeElement;
   const held = active instanceof HTMLElement && root.contains(active) ? active : undefined;
-  const key = held?.dataset.key;
   change();
   if (held === undefined || root.contains(held)) return;
-  const again = [...root.querySelectorAll('[data-key]')].find(
-    (one) => one instanceof HTMLElement && one.dataset.key === key,
-  );
-  if (again instanceof HTMLElement) again.focus();
+  const again = likeIt(root, held, 'key') ?? likeIt(root, held, 'action');
+  if (again !== undefined) again.focus();
   else if (root instanceof HTMLElement) root.focus();
+}
+
+function likeIt(root: Element, held: HTMLElement, name: 'key' | 'action'): HTMLElement | undefined {
+  const wanted = held.dataset[name];
+  if (wanted === undefined) return undefined;
+  return [...root.querySelectorAll<HTMLElement>(`[data-${name}]`)].find(
+    (one) => one.dataset[name] === wanted,
+  );
 }

@@ -4,6 +4,7 @@ import { type Child, h, safeAddress } from './dom.ts';
 import { icon } from './icons.ts';
 import { choiceInput, inputTypes } from './inputs.ts';
 import { isFields, maybeText, objects, plain, text } from './json.ts';
+import { webLink } from './links.ts';
 import { openMenu } from './menu.ts';
 import { mrkdwn } from './mrkdwn.ts';
 import type { Surface } from './surface.ts';
@@ -67,17 +68,7 @@ function button(one: Fields, actionId: string, surface: Surface): HTMLElement {
     'aria-label': label,
   };
   if (address === undefined) return press(surface, pressed, attributes, plain(one.text), one.confirm);
-  return h(
-    'a',
-    {
-      ...attributes,
-      href: address,
-      target: '_blank',
-      rel: 'noopener noreferrer',
-      onclick: () => void surface.act(pressed),
-    },
-    plain(one.text),
-  );
+  return webLink(address, attributes, [plain(one.text)], () => void surface.act(pressed));
 }
 
 function press(
@@ -86,12 +77,14 @@ function press(
   attributes: Record<string, string | undefined>,
   label: Child,
   confirm?: unknown,
+  then?: (made: HTMLButtonElement) => void,
 ): HTMLButtonElement {
   const tell = async () => {
     if (made.ariaBusy === 'true' || !(await confirmed(confirm))) return;
     made.ariaBusy = 'true';
-    await surface.act(pressed);
+    const heard = await surface.act(pressed);
     made.ariaBusy = 'false';
+    if (heard) then?.(made);
   };
   const made = h('button', { type: 'button', ...attributes, onclick: () => void tell() }, label);
   return made;
@@ -104,6 +97,7 @@ async function confirmed(raw: unknown): Promise<boolean> {
     text: plain(raw.text),
     yes: plain(raw.confirm) || 'Yes',
     no: plain(raw.deny) || 'No',
+    style: raw.style === 'danger' ? 'danger' : 'primary',
   });
 }
 
@@ -115,6 +109,11 @@ async function tell(one: Fields, surface: Surface, actionId: string, values: str
 }
 
 function feedback(one: Fields, actionId: string, surface: Surface): HTMLElement {
+  /** As in Slack, the thumb that was pressed last stays marked. */
+  const chosen = (made: HTMLButtonElement) => {
+    for (const thumb of made.parentElement?.children ?? [])
+      thumb.setAttribute('aria-pressed', String(thumb === made));
+  };
   const thumb = (raw: unknown, name: 'up' | 'down') => {
     if (!isFields(raw)) return undefined;
     const label = maybeText(raw.accessibility_label) ?? plain(raw.text);
@@ -125,9 +124,12 @@ function feedback(one: Fields, actionId: string, surface: Surface): HTMLElement 
         class: 'button quiet',
         'aria-label': label,
         title: label,
+        'aria-pressed': 'false',
         'data-key': `${actionId}/${text(raw.value)}`,
       },
       icon(name),
+      undefined,
+      chosen,
     );
   };
   return h(

@@ -1,7 +1,7 @@
 import type { Fields } from '../wire.ts';
 import { type Child, h } from './dom.ts';
-import { objects, plain, text } from './json.ts';
-import { state } from './state.ts';
+import { plain, text } from './json.ts';
+import { initials, type Option, optionsOf } from './options.ts';
 
 /** How the element's texts are called in HTML. */
 const written: Record<string, string> = {
@@ -28,12 +28,6 @@ export const inputTypes: ReadonlySet<string> = new Set([
   'file_input',
 ]);
 
-interface Option {
-  value: string;
-  label: string;
-  about?: string;
-}
-
 /**
  * An input. `key` is `block_id/action_id`, under which forms find it; `changed` hears the values after each change.
  * `labelled` is the id of its label, where it has one of its own.
@@ -48,6 +42,7 @@ export function choiceInput(
   const common = {
     'data-input': key,
     'data-key': key,
+    'data-action': text(one.action_id),
     'aria-labelledby': labelled?.by,
     'aria-describedby': labelled?.describedBy,
     'aria-label':
@@ -76,16 +71,7 @@ export function choiceInput(
       tell,
     );
   }
-  const [chosen] = initials(one);
-  const options = optionsOf(one).map(({ value, label }) =>
-    h('option', { value, selected: value === chosen }, label),
-  );
-  const none = h(
-    'option',
-    { value: '', disabled: true, selected: chosen === undefined },
-    plain(one.placeholder) || 'Choose',
-  );
-  return h('select', { ...common, onchange: tell }, chosen === undefined && none, options);
+  return select(optionsOf(one), initials(one)[0], plain(one.placeholder) || 'Choose', common, tell);
 }
 
 type Common = Record<string, string | undefined>;
@@ -126,44 +112,33 @@ function ticks(
   );
 }
 
+/** A list to choose from; what the options say about themselves stands below it, for the one that is chosen. */
+function select(
+  options: Option[],
+  chosen: string | undefined,
+  placeholder: string,
+  common: Common,
+  tell: (event: Event) => void,
+): HTMLElement {
+  const made = h(
+    'select',
+    { ...common, onchange: tell },
+    chosen === undefined && h('option', { value: '', disabled: true, selected: true }, placeholder),
+    options.map(({ value, label }) => h('option', { value, selected: value === chosen }, label)),
+  );
+  if (options.every(({ about }) => about === undefined)) return made;
+  const about = h('small', { class: 'about-option', 'aria-live': 'polite' });
+  const show = () => {
+    about.textContent = options.find(({ value }) => value === made.value)?.about ?? '';
+  };
+  made.addEventListener('input', show);
+  show();
+  return h('div', { class: 'select' }, made, about);
+}
+
 function accepted(one: Fields): string | undefined {
   const types: unknown[] = Array.isArray(one.filetypes) ? one.filetypes : [];
   return types.length === 0 ? undefined : types.map((type) => `.${text(type)}`).join(',');
-}
-
-function optionsOf(one: Fields): Option[] {
-  const type = text(one.type).replace(/^multi_/, '');
-  if (type === 'users_select')
-    return state.world.people.map(({ id, realName }) => ({ value: id, label: realName }));
-  if (fromWorld.includes(type)) {
-    return state.world.channels
-      .filter(({ kind }) => type === 'conversations_select' || kind === 'channel')
-      .map(({ id, kind, name }) => ({
-        value: id,
-        label: kind === 'im' || kind === 'mpim' ? name : `#${name}`,
-      }));
-  }
-  const grouped = objects(one.option_groups).flatMap((group) => objects(group.options));
-  return [...objects(one.options), ...grouped].map((option) => ({
-    value: text(option.value),
-    label: plain(option.text),
-    ...(option.description === undefined ? {} : { about: plain(option.description) }),
-  }));
-}
-
-function initials(one: Fields): string[] {
-  const single = [
-    one.initial_user,
-    one.initial_channel,
-    one.initial_conversation === undefined && one.default_to_current_conversation === true
-      ? state.channel
-      : one.initial_conversation,
-  ];
-  const lists = [one.initial_users, one.initial_channels, one.initial_conversations];
-  const options = [...objects(one.initial_options), ...objects([one.initial_option])].map(
-    ({ value }) => value,
-  );
-  return [...single, ...lists.flat(), ...options].filter((value) => typeof value === 'string');
 }
 
 /** What an input holds. */

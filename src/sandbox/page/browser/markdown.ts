@@ -1,5 +1,6 @@
 import type { AlignType, Nodes, Root, Table } from 'mdast';
-import { type Child, h, link } from './dom.ts';
+import { type Child, h } from './dom.ts';
+import { link } from './links.ts';
 
 /** A Markdown tree as people read it. HTML in it is shown as text, pictures become links, as in Slack. */
 export function markdown(tree: Root): Child[] {

@@ -26,13 +26,14 @@ export class MessageList {
       const article = target instanceof Element ? target.closest('article') : null;
       if (article instanceof HTMLElement) this.#takeTab(article);
     });
-    new ResizeObserver(() => this.#follow()).observe(this.#list);
-    this.element.addEventListener('scroll', () => {
-      this.#atEnd = this.#distance() < nearEnd;
-    });
+    const sizes = new ResizeObserver(() => this.#follow());
+    sizes.observe(this.#list);
+    sizes.observe(this.element);
+    this.element.addEventListener('scroll', () => this.#scrolled());
   }
 
   #atEnd = true;
+  #top = 0;
 
   /** Shows these messages; `subject` tells one conversation from another. */
   show(subject: string, messages: SeenMessage[]): void {
@@ -82,6 +83,15 @@ export class MessageList {
 
   #follow(): void {
     if (this.#atEnd && this.#views.size > 0) this.element.scrollTop = this.element.scrollHeight;
+    this.#top = this.element.scrollTop;
+  }
+
+  /** Only people go up; where the end has moved away, a picture or table was loaded above it. */
+  #scrolled(): void {
+    const { scrollTop } = this.element;
+    if (this.#distance() < nearEnd) this.#atEnd = true;
+    else if (scrollTop < this.#top) this.#atEnd = false;
+    this.#top = scrollTop;
   }
 
   #takeTab(article: HTMLElement): void {

@@ -69,7 +69,7 @@ function otherActions(message: SeenMessage, article: HTMLElement): MenuItem[] {
 
 async function remove({ channel, ts }: SeenMessage): Promise<void> {
   const text = 'The app is told about it, as in Slack.';
-  if (await sure({ title: 'Delete this message?', text, yes: 'Delete' })) {
+  if (await sure({ title: 'Delete this message?', text, yes: 'Delete', style: 'danger' })) {
     await worked(act({ kind: 'remove', person: state.me, channel, ts }));
   }
 }

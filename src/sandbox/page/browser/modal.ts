@@ -13,6 +13,8 @@ export class Modal {
   readonly #title = h('h2', { id: 'modal-title', tabindex: -1 });
   readonly #body = h('div', { class: 'modal-body' });
   readonly #foot = h('div', { class: 'modal-foot' });
+  /** The keys of files that have arrived; those of a form that was refused are not sent again. */
+  readonly #arrived = new WeakMap<File, string>();
   #shown: { id: string; hash: string } | undefined;
 
   constructor() {
@@ -37,6 +39,10 @@ export class Modal {
       event.preventDefault();
       this.#close();
     });
+    // What leads to another place on the page is to be seen there.
+    this.#body.addEventListener('click', ({ target }) => {
+      if (target instanceof Element && target.closest('[data-place]') !== null) this.#close();
+    });
     byId('modals').append(this.#dialog);
     state.on(['mine', 'world'], () => this.#draw());
   }
@@ -50,6 +56,7 @@ export class Modal {
     }
     if (modal.id === this.#shown?.id && modal.hash === this.#shown.hash) return;
     const sameView = modal.id === this.#shown?.id;
+    const couldWrite = this.#firstInput !== null;
     this.#shown = modal;
     this.#title.textContent = modal.title;
     const draw = () => fill(this.#body, ...blocks(modal.blocks, { act: (pressed) => this.#press(pressed) }));
@@ -57,9 +64,13 @@ export class Modal {
     else draw();
     this.#drawFoot(modal);
     if (!this.#dialog.open) this.#dialog.showModal();
-    if (sameView) return;
-    const first = this.#body.querySelector<HTMLElement>('input, select, textarea');
-    (first ?? this.#title).focus();
+    // A form that was loading has inputs only now.
+    if (sameView && (couldWrite || this.#firstInput === null)) return;
+    (this.#firstInput ?? this.#title).focus();
+  }
+
+  get #firstInput(): HTMLElement | null {
+    return this.#body.querySelector<HTMLElement>('input, select, textarea');
   }
 
   #drawFoot({ close, submit }: SeenView): void {
@@ -90,8 +101,14 @@ export class Modal {
   async #send(): Promise<Outcome> {
     const files: Record<string, string[]> = {};
     for (const [key, chosen] of Object.entries(filesIn(this.#body)))
-      files[key] = await Promise.all(chosen.map(upload));
+      files[key] = await Promise.all(chosen.map((file) => this.#arrive(file)));
     return act({ kind: 'submit', person: state.me, values: valuesIn(this.#body), files });
+  }
+
+  async #arrive(file: File): Promise<string> {
+    const key = this.#arrived.get(file) ?? (await upload(file));
+    this.#arrived.set(file, key);
+    return key;
   }
 
   /** Slack itself asks for what is not optional before the app hears of it. */
@@ -115,12 +132,16 @@ export class Modal {
     for (const field of this.#body.querySelectorAll<HTMLElement>('[data-block]')) {
       const problem = errors[field.dataset.block ?? ''];
       const input = field.querySelector<HTMLElement>('[data-input]');
-      input?.toggleAttribute('aria-invalid', problem !== undefined);
-      if (problem === undefined) continue;
       const id = `error-${field.dataset.block}`;
+      const about = new Set(input?.getAttribute('aria-describedby')?.split(' '));
+      about.delete(id);
+      input?.toggleAttribute('aria-invalid', problem !== undefined);
+      if (about.size === 0) input?.removeAttribute('aria-describedby');
+      else input?.setAttribute('aria-describedby', [...about].join(' '));
+      if (problem === undefined) continue;
+      input?.setAttribute('aria-describedby', [...about, id].join(' '));
       field.append(h('p', { class: 'field-error', id, role: 'alert' }, problem));
-      input?.setAttribute('aria-describedby', id);
-      first ??= input ?? undefined;
+      first ??= input?.matches('.ticks') ? (input.querySelector('input') ?? undefined) : (input ?? undefined);
     }
     first?.focus();
   }

@@ -1,8 +1,9 @@
 import type { Fields, SeenBlock } from '../wire.ts';
-import { type Child, h, link } from './dom.ts';
+import { type Child, h } from './dom.ts';
 import { element, picture, textObject } from './elements.ts';
 import { icon } from './icons.ts';
 import { isFields, maybeText, objects, plain, text } from './json.ts';
+import { link } from './links.ts';
 import { tableFrame } from './markdown.ts';
 import { richText } from './rich-text.ts';
 import type { Surface } from './surface.ts';

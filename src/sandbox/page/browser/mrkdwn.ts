@@ -1,4 +1,5 @@
-import { type Child, h, link } from './dom.ts';
+import { type Child, h } from './dom.ts';
+import { link } from './links.ts';
 import { broadcastMention, channelMention, emojiPicture, personMention } from './names.ts';
 
 const token =

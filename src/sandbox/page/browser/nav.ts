@@ -1,4 +1,5 @@
 import type { SeenChannel } from '../wire.ts';
+import { openApp } from './app-tab.ts';
 import { avatar } from './avatar.ts';
 import { byId, type Child, fill, h, keepingFocus } from './dom.ts';
 import { icon } from './icons.ts';
@@ -36,6 +37,7 @@ function row(channel: SeenChannel, chosen: () => void): HTMLElement {
   const unread = channel.id === state.channel ? 0 : state.unread(channel.id);
   const go = () => {
     state.go(channel.id);
+    if (channel.id === state.botDm?.id) openApp(state.tab);
     chosen();
   };
   return h(

@@ -17,10 +17,12 @@ export function announce(sentence: string): void {
   }, 1_000);
 }
 
-/** Shows a sentence for a while. */
+/** Shows a sentence for a while, above the dialog that is open. */
 export function warn(sentence: string): void {
   const note = h('p', { class: 'warning' }, sentence);
-  byId('warnings').append(note);
+  const dialog = [...document.querySelectorAll('dialog[open]')].at(-1);
+  if (dialog === undefined) byId('warnings').append(note);
+  else dialog.append(h('div', { class: 'warnings', role: 'alert' }, note));
   setTimeout(() => note.remove(), 8_000);
 }
 

@@ -1,6 +1,7 @@
 import type { Fields } from '../wire.ts';
-import { type Child, h, link } from './dom.ts';
+import { type Child, h } from './dom.ts';
 import { isFields, objects, text } from './json.ts';
+import { link } from './links.ts';
 import { broadcastMention, channelMention, emojiPicture, personMention } from './names.ts';
 
 /** A rich_text block: sections, lists, quotes and code. */

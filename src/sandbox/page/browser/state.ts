@@ -121,6 +121,12 @@ export class State {
     return this.world.channels.find(({ id }) => id === this.channel);
   }
 
+  /** This person's direct messages with the bot. */
+  get botDm(): SeenChannel | undefined {
+    const { bot, channels } = this.world;
+    return channels.find(({ kind, members }) => kind === 'im' && members.includes(bot));
+  }
+
   /** The messages of a channel itself, oldest first: roots, and replies that were sent to the channel too. */
   roots(channel: string): SeenMessage[] {
     return this.#sorted((one) => {

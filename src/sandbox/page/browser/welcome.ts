@@ -1,8 +1,11 @@
+import { openApp } from './app-tab.ts';
 import type { Composer } from './composer.ts';
-import { h } from './dom.ts';
+import { fill, h } from './dom.ts';
 import { sampleType } from './drop.ts';
 import { sizeWords } from './files.ts';
 import { icon } from './icons.ts';
+import { act } from './live.ts';
+import { worked } from './notices.ts';
 import { state } from './state.ts';
 
 interface Try {
@@ -25,16 +28,29 @@ const tries: Try[] = [
   },
 ];
 
+const watched = [
+  'The first words come at once; from then on one message grows, edited every few seconds.',
+  'A message sent meanwhile waits with an hourglass on it; after Stop it goes only when you say so.',
+  'Files come back as links in the thread, and the links work.',
+  'Behind the scenes, kill the bot in the middle of an answer: it goes on in the same message.',
+];
+
 /** The sample table as a file. */
 export async function sampleFile(): Promise<File> {
   const response = await fetch('/sample');
   return new File([await response.blob()], state.basics?.sample.name ?? 'sample.csv', { type: 'text/csv' });
 }
 
+/** In direct messages with the bot nobody needs to call it. */
+function mention(): string {
+  return state.channel === state.botDm?.id ? '' : '@taskthread ';
+}
+
 /** What newcomers read first: what this is, three things to try, and what to watch for. */
 export class Welcome {
   readonly element = h('details', { class: 'welcome', open: true });
   readonly #composer: Composer;
+  readonly #places = h('p', { class: 'places' });
 
   constructor(composer: Composer) {
     this.#composer = composer;
@@ -46,6 +62,7 @@ export class Welcome {
   }
 
   draw(): void {
+    this.#drawPlaces();
     const { sample } = state.basics ?? {};
     if (sample === undefined || this.element.childElementCount > 0) return;
     const chip = h(
@@ -70,7 +87,8 @@ export class Welcome {
         'p',
         { class: 'lead' },
         'This is a small Slack workspace on your own machine, with the real Taskthread bot in it. ',
-        'Mention it, and its answer grows in the thread. Nothing leaves this computer.',
+        'Mention it in a channel or write to it directly, and its answer grows in the thread. ',
+        'Nothing leaves this computer.',
       ),
       chip,
       h(
@@ -78,37 +96,41 @@ export class Welcome {
         { class: 'tries', 'aria-label': 'Three things to try' },
         ...tries.map((one) => this.#tryRow(one)),
       ),
+      this.#places,
       h(
         'details',
         { class: 'watch', open: true },
         h('summary', {}, 'What to watch for'),
-        h(
-          'ul',
-          {},
-          h(
-            'li',
-            {},
-            'The first words come at once; from then on one message grows, edited every few seconds.',
-          ),
-          h(
-            'li',
-            {},
-            'Stop keeps what was written. A message sent meanwhile waits its turn, with an hourglass on it.',
-          ),
-          h('li', {}, 'Files come back as links in the thread, and the links work.'),
-          h(
-            'li',
-            {},
-            'Behind the scenes, kill the bot in the middle of an answer: it goes on in the same message.',
-          ),
-        ),
+        h('ul', {}, ...watched.map((sentence) => h('li', {}, sentence))),
+      ),
+    );
+  }
+
+  /** What else there is: the same things that Slack offers, a press away. */
+  #drawPlaces(): void {
+    const withBot = state.place?.members.includes(state.world.bot) === true;
+    const type = (text: string) => () =>
+      void worked(
+        act({ kind: 'command', person: state.me, channel: state.channel, command: '/agent', text }),
+      );
+    const offers = [
+      ['Ask with a form', type('new')],
+      ['Your tasks', () => openApp('home')],
+      withBot && (['Settings here', type('settings')] as const),
+      ['What else it takes', type('help')],
+    ] as const;
+    fill(
+      this.#places,
+      'Or: ',
+      offers.map(
+        (offer) => offer && h('button', { type: 'button', class: 'button', onclick: offer[1] }, offer[0]),
       ),
     );
   }
 
   #tryRow({ title, text, withSample }: Try): HTMLElement {
     const use = async () =>
-      this.#composer.suggest(`@taskthread ${text}`, withSample ? [await sampleFile()] : []);
+      this.#composer.suggest(`${mention()}${text}`, withSample ? [await sampleFile()] : []);
     return h(
       'li',
       {},

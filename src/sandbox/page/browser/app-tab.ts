@@ -1,0 +1,12 @@
+import { act } from './live.ts';
+import { worked } from './notices.ts';
+import { state } from './state.ts';
+
+/** Shows the app's Home, or its messages with this person; the app hears of it, as in Slack. */
+export function openApp(tab: 'home' | 'messages'): void {
+  const { botDm, me } = state;
+  if (botDm === undefined) return;
+  if (botDm.id !== state.channel) state.go(botDm.id);
+  if (tab !== state.tab) state.show(tab);
+  void worked(act({ kind: 'open-app', person: me, tab }));
+}

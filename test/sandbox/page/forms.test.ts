@@ -1,0 +1,171 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { describeInBrowser, goTo, openBrowser, say, threadOf, type Visit } from './browser.ts';
+import { seriousFindings } from './findings.ts';
+
+const table = {
+  name: 'genes.csv',
+  mimeType: 'text/csv',
+  buffer: Buffer.from('gene,reads\nTP53,12\nKRAS,7\n'),
+};
+
+/** The form by which a task is begun, once it is there to be filled in. */
+async function startForm(page: Page) {
+  const form = page.getByRole('dialog', { name: 'Ask the agent' });
+  await form.getByRole('button', { name: 'Start' }).waitFor();
+  return form;
+}
+
+describeInBrowser("the bot's forms and its Home on the page", () => {
+  let visit: Visit;
+  let page: Page;
+  beforeAll(async () => {
+    visit = await openBrowser({ agent: { pace: 1 }, slack: { retryScale: 0.02 } });
+    page = await visit.open();
+    return () => visit.close();
+  });
+  const lastInChannel = () => page.locator('#channel article').last();
+  const closed = () => page.getByRole('dialog').waitFor({ state: 'hidden' });
+
+  test('the first view leads to the form, to Home and to the help', async () => {
+    const welcome = page.locator('.welcome');
+    await welcome.getByRole('button', { name: 'Ask with a form' }).click();
+    await startForm(page);
+    await page.keyboard.press('Escape');
+    await closed();
+    await welcome.getByRole('button', { name: 'What else it takes' }).click();
+    await page.locator('#channel .ephemeral').getByText('/agent status').waitFor();
+    await page.getByText('Try it: ask the agent').click();
+    await welcome.getByRole('button', { name: 'Your tasks' }).click();
+    await page.getByRole('region', { name: "Taskthread's Home" }).getByText('Your tasks').waitFor();
+    await goTo(page, 'sequencing');
+  });
+
+  test('/agent new opens a form; what is wrong with it stands at its field, then the thread begins', async () => {
+    await say(page, 'channel', '/agent new');
+    const form = await startForm(page);
+    const where = form.getByRole('combobox', { name: 'Where' });
+    expect(await where.locator('option').allInnerTexts()).toEqual([
+      '#sequencing',
+      '#reading-club',
+      '#coffee',
+      '#assay-42',
+      'Grace, Taskthread',
+    ]);
+    const question = form.getByRole('textbox', { name: 'What should the agent do?' });
+    await form.getByRole('button', { name: 'Start' }).click();
+    await form.getByText('Please fill this in.').waitFor();
+    expect(await question.evaluate((field) => field.matches(':focus'))).toBe(true);
+    await question.fill('What stands out in this table?');
+    await where.selectOption({ label: '#coffee' });
+    await form.getByRole('textbox', { name: 'Title' }).fill('Two genes');
+    await form.getByRole('radiogroup', { name: 'Model' }).getByLabel('Max').check();
+    await form.getByLabel('Files').setInputFiles([table]);
+    await form.getByRole('button', { name: 'Start' }).click();
+    await form.locator('[data-block="channel"]').getByText('I am not in this conversation yet').waitFor();
+    await expect.poll(() => where.getAttribute('aria-invalid')).toBe('');
+    expect(await seriousFindings(page)).toEqual([]);
+    await where.selectOption({ label: '#sequencing' });
+    await form.getByRole('button', { name: 'Start' }).click();
+    await closed();
+    const post = lastInChannel();
+    await post.getByText('What stands out in this table?').waitFor();
+    expect(await post.innerText()).toContain('@Ada');
+    await post.getByRole('button', { name: /repl(y|ies)/ }).click();
+    const reply = threadOf(page).locator('.from-app').last();
+    await reply.locator('table').first().waitFor();
+    await expect
+      .poll(() => reply.locator('table').first().innerText(), { timeout: 10_000 })
+      .toContain('reads');
+  });
+
+  test('a thumb below the answer is marked, and a comment goes along', async () => {
+    const good = threadOf(page).getByRole('button', { name: 'Good answer' });
+    await good.click();
+    await expect.poll(() => good.getAttribute('aria-pressed')).toBe('true');
+    const thanks = threadOf(page).locator('.ephemeral');
+    expect(await thanks.innerText()).toContain('Only visible to you');
+    await thanks.getByRole('button', { name: 'Add a comment' }).click();
+    const form = page.getByRole('dialog', { name: 'Comment on an answer' });
+    await form.getByRole('textbox').fill('Short, and right.');
+    await form.getByRole('button', { name: 'Send' }).click();
+    await closed();
+  });
+
+  test('both shortcuts open the form, the one of a message with the message in it', async () => {
+    await page.getByRole('button', { name: 'Shortcuts' }).click();
+    await page.getByRole('menuitem', { name: 'Start an agent task' }).click();
+    const form = await startForm(page);
+    expect(await form.getByRole('combobox', { name: 'Where' }).inputValue()).toBe('');
+    await page.keyboard.press('Escape');
+    await closed();
+    await goTo(page, 'reading-club');
+    await say(page, 'channel', 'The paper of this week has 3 figures.');
+    await lastInChannel().getByText('3 figures').waitFor();
+    await lastInChannel().hover();
+    await lastInChannel().getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Ask the agent about this' }).click();
+    await startForm(page);
+    await form.getByText('About this message: “The paper of this week has 3 figures.”').waitFor();
+    await form.getByRole('textbox', { name: /What should the agent do with it/ }).fill('Count them.');
+    await form.getByRole('button', { name: 'Start' }).click();
+    await closed();
+    await lastInChannel().getByRole('button', { name: /repl/ }).click();
+    await threadOf(page)
+      .getByText(/You wrote/)
+      .waitFor();
+  });
+
+  test("Home lists the tasks and opens their details; a task's name leads to its thread", async () => {
+    await goTo(page, 'Taskthread');
+    await page.getByRole('tab', { name: 'Home' }).click();
+    const home = page.getByRole('region', { name: "Taskthread's Home" });
+    await home.getByRole('link', { name: 'Two genes' }).waitFor();
+    const channels = home.getByRole('combobox', { name: 'Choose a channel' });
+    expect(await channels.locator('option').allInnerTexts()).not.toContain('Grace, Taskthread');
+    await channels.focus();
+    await channels.selectOption({ label: '#sequencing' });
+    await home.getByRole('button', { name: 'Channel settings' }).waitFor();
+    expect(await channels.evaluate((one) => one.matches(':focus'))).toBe(true);
+    expect(await seriousFindings(page)).toEqual([]);
+    await home.getByRole('button', { name: 'Details' }).last().click();
+    const details = page.getByRole('dialog', { name: 'Task' });
+    await details.getByText('genes.csv').waitFor();
+    await details.getByRole('button', { name: 'Delete task' }).click();
+    const sure = page.getByRole('dialog', { name: 'Delete this task?' });
+    await sure.getByRole('button', { name: 'Keep it' }).click();
+    await details.getByRole('link', { name: 'Open thread' }).click();
+    await threadOf(page).getByText('What stands out in this table?').waitFor();
+    await closed();
+    await page.getByRole('main').getByRole('heading', { name: 'sequencing', level: 1 }).waitFor();
+  });
+
+  test("a channel's settings are saved, and are there when the form is opened again", async () => {
+    const settings = page.getByRole('dialog', { name: 'Settings of the channel' });
+    const model = settings.getByRole('combobox', { name: 'Model of new tasks' });
+    await say(page, 'channel', '/agent settings');
+    await model.selectOption({ label: 'Max' });
+    await settings.getByText('The most capable model').waitFor();
+    await settings.getByRole('textbox', { name: /description/ }).fill('What we sequenced');
+    await settings.getByLabel('Every message of the channel').check();
+    await settings.getByRole('group', { name: 'And besides' }).getByRole('checkbox').first().uncheck();
+    await settings.getByRole('button', { name: 'Save' }).click();
+    await closed();
+    await say(page, 'channel', '/agent settings');
+    await model.waitFor();
+    expect(await model.locator('option:checked').innerText()).toBe('Max');
+    expect(await settings.getByRole('textbox', { name: /description/ }).inputValue()).toBe(
+      'What we sequenced',
+    );
+    expect(await settings.getByLabel('Every message of the channel').isChecked()).toBe(true);
+    expect(
+      await settings.getByRole('group', { name: 'And besides' }).getByRole('checkbox').first().isChecked(),
+    ).toBe(false);
+    await settings.getByRole('button', { name: 'Cancel' }).click();
+    await closed();
+  });
+
+  test('nothing goes wrong on the page', () => {
+    expect(visit.problems).toEqual([]);
+  });
+});

@@ -37,7 +37,9 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     await page.locator('#channel .ephemeral').getByText('/agent status').waitFor();
     await page.getByText('Try it: ask the agent').click();
     await welcome.getByRole('button', { name: 'Your tasks' }).click();
-    await page.getByRole('region', { name: "Taskthread's Home" }).getByText('Your tasks').waitFor();
+    const home = page.getByRole('region', { name: "Taskthread's Home" });
+    await home.getByText('Your tasks').waitFor();
+    expect(await home.isVisible()).toBe(true);
     await goTo(page, 'sequencing');
   });
 

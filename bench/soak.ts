@@ -12,19 +12,16 @@ import { badWeather } from '../src/sandbox/chaos/weather.ts';
 import { Witness } from '../src/sandbox/chaos/witness.ts';
 import { setScenery } from '../src/sandbox/scenery.ts';
 import { startEmbedded } from '../src/store/embedded.ts';
+import { Collector } from './collector.ts';
 import { rounded, slope } from './figures.ts';
 
 /** People say so much a minute; Slack takes one post a second in a channel, and about 145 a minute in a workspace. */
 const messagesPerMinute = 66;
 const channels = 24;
-/**
- * What is measured is no warm-up: before it the bot works faster for at least so long (ms), until its heap has been
- * collected so often, as V8 sees fit, and at most for so long.
- */
+/** What is measured is no warm-up: before it the bot works faster for so long (ms). */
 const warmUpPerMinute = 100;
-const warmUpMs = { least: 60_000, most: 300_000 };
-const warmCollections = 3;
-const sampleEveryMs = 1_000;
+const warmUpMs = 60_000;
+const sampleEveryMs = 3_000;
 /** Bytes: a larger file goes up in parts of half that. */
 const multipartThreshold = 1_024;
 
@@ -33,22 +30,20 @@ interface Sample {
   minute: number;
   rssKiB: number;
   handles: number;
-  /** The heap that V8 has taken, and what of it is in use or waits to be collected. */
   heapKiB: number;
-  usedKiB: number;
-  /** Full collections since the start. */
-  collections: number;
 }
 
-/** Looks at the bot's own figures, from outside, until it is stopped. */
+/** Looks at the bot's own figures from outside, each time after a full collection, until it is stopped. */
 class Sampler {
   readonly samples: Sample[] = [];
   readonly #url: string;
+  readonly #collector: Collector;
   readonly #began = performance.now();
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
 
-  constructor(port: number) {
+  constructor(port: number, collector: Collector) {
+    this.#collector = collector;
     this.#url = `http://127.0.0.1:${port}/metrics`;
     this.#running = this.#sample();
   }
@@ -67,34 +62,23 @@ class Sampler {
   async #sample(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
+      await this.#collector.collect();
       const page = await (await fetch(this.#url)).text();
       const minute = (performance.now() - this.#began) / 60_000;
       this.samples.push({
         minute: rounded(minute),
         rssKiB: figure(page, 'process_resident_memory_bytes') / 1_024,
         handles: figure(page, 'nodejs_active_handles_total'),
-        heapKiB: Math.round(figure(page, 'nodejs_heap_size_total_bytes') / 1_024),
-        usedKiB: Math.round(figure(page, 'nodejs_heap_size_used_bytes') / 1_024),
-        collections: figure(page, String.raw`nodejs_gc_duration_seconds_count\{kind="major"\}`, 0),
+        heapKiB: Math.round(figure(page, 'nodejs_heap_size_used_bytes') / 1_024),
       });
       await sleep(sampleEveryMs, undefined, { signal }).catch(() => undefined);
     }
   }
 }
 
-/** The least heap in use after each full collection (KiB): what grows here is kept, and no garbage. */
-function keptAfterCollections(samples: readonly Sample[]): number[] {
-  const least = new Map<number, number>();
-  for (const { collections, usedKiB } of samples)
-    least.set(collections, Math.min(usedKiB, least.get(collections) ?? usedKiB));
-  return [...least.values()];
-}
-
-/** The figure whose name and labels match, as a pattern; `absent` where there is none yet. */
-function figure(page: string, pattern: string, absent?: number): number {
-  const value = new RegExp(`^${pattern} (\\S+)$`, 'm').exec(page)?.[1];
-  if (value === undefined && absent !== undefined) return absent;
-  if (value === undefined) throw new Error(`/metrics has no ${pattern}.`);
+function figure(page: string, name: string): number {
+  const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(page)?.[1];
+  if (value === undefined) throw new Error(`/metrics has no ${name}.`);
   return Number(value);
 }
 
@@ -134,24 +118,23 @@ async function measure(minutes: number, seed: number, undo: (() => Promise<unkno
   undo.push(() => server.stop());
   const { host, port, user, database } = server.connection;
   const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
-  const bot = new BotProcess({ ...settings, DATABASE_URL: url }, join(folder, 'bot.log'));
+  const logFile = join(folder, 'bot.log');
+  const bot = new BotProcess({ ...settings, ...Collector.environment, DATABASE_URL: url }, logFile);
   undo.push(() => bot.stop());
   await bot.ready();
   if (bot.port === undefined) throw new Error('The bot did not start.');
+  const collector = await Collector.open(logFile);
+  undo.push(async () => collector.close());
   const witness = new Witness(async () => server.connection);
   undo.push(() => witness.stop());
   for (const rule of badWeather.slack) slack.faults.add(rule);
   for (const rule of badWeather.agent) agent.faults.add(rule);
 
   const conversation = new Conversation(slack, random.people, channels);
-  const warming = new Sampler(bot.port);
-  const isCold = () => (warming.samples.at(-1)?.collections ?? 0) < warmCollections;
-  const { least, most } = warmUpMs;
-  await talk(conversation, warmUpPerMinute, (ms) => ms < least || (ms < most && isCold()));
-  await warming.stop();
+  await talk(conversation, warmUpPerMinute, (ms) => ms < warmUpMs);
   const before = conversation.said.length;
   console.log(`warm after ${before} messages`);
-  const sampler = new Sampler(bot.port);
+  const sampler = new Sampler(bot.port, collector);
   await talk(conversation, messagesPerMinute, (ms) => ms < minutes * 60_000);
   const asked = conversation.said.length - before;
   await sampler.stop();
@@ -184,7 +167,6 @@ export async function run(args: string[]): Promise<void> {
     console.table(seen.samples.filter((_, index) => index % every === 0));
     for (const sentence of [...seen.lost, ...seen.damage]) console.error(sentence);
     console.log(`${seen.asked} messages were measured; with the warm-up, ${seen.files} had files`);
-    console.log('heap in use after each full collection, KiB:', keptAfterCollections(seen.samples));
     const slopeOf = (of: (sample: Sample) => number) =>
       rounded(slope(seen.lastHalf.map((sample) => [sample.minute, of(sample)])), 1);
     const figures = {

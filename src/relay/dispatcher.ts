@@ -40,6 +40,8 @@ interface Held {
 }
 
 const mostPerClaim = 500;
+/** Between two claims (ms): each looks at all that waits, and news often come together. */
+const restMs = 20;
 const checkMs = 250;
 const answerMs = 5_000;
 const afterAbortMs = 1_000;
@@ -124,6 +126,7 @@ export class Dispatcher {
         log.warn({ err: error }, 'no jobs could be claimed; trying again');
       }
       if (full) continue;
+      await pause(restMs, this.#stopping.signal);
       const idle = new AbortController();
       await Promise.race([this.#news.promise, pause(pollMs, idle.signal)]);
       idle.abort();

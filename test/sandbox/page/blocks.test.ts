@@ -201,6 +201,29 @@ describeInBrowser('what apps show on the page', () => {
     await threadOf(page).getByText('Working…').waitFor({ state: 'hidden' });
   });
 
+  test('a list stays at its end while what is in it grows, and where people have gone up to', async () => {
+    const list = page.locator('#channel .scroller:has(.messages)');
+    const fromEnd = () => list.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight);
+    const grow = () =>
+      last().evaluate((one) => {
+        const loaded = one.ownerDocument.createElement('div');
+        loaded.style.height = '900px';
+        one.querySelector('.message-main')?.append(loaded);
+        one.closest('.scroller')?.dispatchEvent(new one.ownerDocument.defaultView.Event('scroll'));
+      });
+    await post({ blocks: everyBlock(visit.playground.page.url) });
+    await post({ text: 'The last one' });
+    await last().getByText('The last one').waitFor();
+    await grow();
+    await expect.poll(fromEnd, patience).toBeLessThan(2);
+    await list.evaluate((one) => one.scrollBy(0, -500));
+    await expect.poll(fromEnd, patience).toBeGreaterThan(400);
+    await page.waitForTimeout(100);
+    await grow();
+    await page.waitForTimeout(100);
+    expect(await fromEnd()).toBeGreaterThan(1_300);
+  });
+
   test('a deleted root leaves its thread, and nothing goes wrong on the page', async () => {
     const { ts } = await post({ text: 'A root' });
     await post({ text: 'A reply', thread_ts: ts });

@@ -51,7 +51,7 @@ export class Posts {
   async place(
     turn: Pick<Turn, 'workspace' | 'id'>,
     part: string,
-    placed: { state: PostState; ts?: SlackTs; digest?: string },
+    placed: { state: PostState; ts?: SlackTs; digest?: string | null },
   ): Promise<void> {
     await this.#db
       .updateTable('posts')

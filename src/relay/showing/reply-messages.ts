@@ -124,6 +124,7 @@ export class ReplyMessages {
         await manner.onPermit();
         const message = this.#source.render()[index];
         if (message === undefined || this.isUpToDate(index, message)) return undefined;
+        await this.#posts.changing(part(index));
         shown = message;
         answer = this.#source.answer();
         return form(message);

@@ -69,9 +69,12 @@ export class ReplyState {
   #elapsedMs = 0;
   #offer: 'choose' | undefined;
   #quiet = false;
+  /** An earlier process may have shown more of the answer than is known here before the first read. */
+  #unread: boolean;
 
   constructor(turn: Turn, limits: { files: FileLimits; replyMessages: number }, onChange: () => void) {
     this.#turnId = turn.id;
+    this.#unread = turn.user_message_id !== null;
     this.#breaks = turn.breaks;
     this.#startedAt = turn.started_at.getTime();
     this.#limits = limits.files;
@@ -130,6 +133,7 @@ export class ReplyState {
   /** The agent's reply as it is now. After `silenceMs` without anything new the thread says so, once. */
   read(message: AgentMessage, silenceMs: number): void {
     this.#arrived = true;
+    this.#unread = false;
     const now = fingerprint(message);
     if (now !== this.#seen) {
       this.#seen = now;
@@ -260,8 +264,9 @@ export class ReplyState {
   }
 
   #touch(): void {
+    if (this.#over) this.#unread = false;
     this.#elapsedMs = Date.now() - this.#startedAt;
-    this.#onChange();
+    if (!this.#unread) this.#onChange();
   }
 }
 

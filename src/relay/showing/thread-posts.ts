@@ -86,11 +86,21 @@ export class ThreadPosts {
     }
   }
 
+  /** A part is about to be edited: until the edit is known to have been made, nobody knows what it shows. */
+  async changing(part: string): Promise<void> {
+    await this.#showing(part, null);
+  }
+
   /** Records what a part shows since an edit. */
   async showing(part: string, digest: string): Promise<void> {
-    await this.#parts.store.posts.place(this.#turn, part, { state: 'posted', digest });
+    await this.#showing(part, digest);
+  }
+
+  async #showing(part: string, digest: string | null): Promise<void> {
     const post = this.#posts.get(part);
-    if (post !== undefined) this.#posts.set(part, { ...post, digest });
+    if (post === undefined || post.digest === digest) return;
+    await this.#parts.store.posts.place(this.#turn, part, { state: 'posted', digest });
+    this.#posts.set(part, { ...post, digest });
   }
 
   /** Slack does not have the part any more, or does not let us edit it: it is posted anew. */

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { permitAuditChange } from './audit.ts';
+import { inOrder } from './registry-version.ts';
 import type { Tables } from './tables.ts';
 
 /** A task at the service that a person began. */
@@ -106,24 +107,47 @@ export class Oblivion {
 
   /** Deletes every row of a workspace, in every table there is; the answer is how many. */
   async workspace(workspace: string): Promise<number> {
+    return this.#db.transaction().execute((trx) => everything(trx, workspace));
+  }
+
+  /**
+   * Deletes the rows of one workspace that the app has left so many days ago, or of one organisation; the answer is how
+   * many. Nothing is installed meanwhile. Of a workspace that uses another's token by now, its former installation goes.
+   */
+  async left(days: number): Promise<number> {
     return this.#db.transaction().execute(async (trx) => {
-      await permitAuditChange(trx, 'forget');
-      const tables = await sql<{ name: string }>`
-        select table_name as name from information_schema.columns
-        where table_schema = current_schema() and column_name = 'workspace'
-          and table_name in (select table_name from information_schema.tables where table_type = 'BASE TABLE')
-        order by 1`.execute(trx);
-      let rows = 0;
-      for (const { name } of tables.rows) {
-        const deleted = await sql`delete from ${sql.table(name)} where workspace = ${workspace}`.execute(trx);
-        rows += Number(deleted.numAffectedRows ?? 0);
-      }
-      const queue = await sql<{
-        there: boolean;
-      }>`select to_regclass('pgboss.job') is not null as there`.execute(trx);
-      if (queue.rows[0]?.there === true)
-        await sql`delete from pgboss.job where data ->> 'workspace' = ${workspace}`.execute(trx);
-      return rows;
+      await inOrder(trx);
+      const { rows } = await sql<{ workspace: string; whole: boolean }>`
+        select workspace, true as whole from workspaces where left_at < now() - ${days} * interval '1 day'
+        union all
+        select workspace, not exists (
+          select from workspaces where workspaces.workspace = installations.workspace) as whole
+        from installations where left_at < now() - ${days} * interval '1 day' limit 1`.execute(trx);
+      const [left] = rows;
+      if (left === undefined) return 0;
+      if (left.whole) return everything(trx, left.workspace);
+      await trx.deleteFrom('installations').where('workspace', '=', left.workspace).execute();
+      return 1;
     });
   }
+}
+
+async function everything(trx: Kysely<Tables>, workspace: string): Promise<number> {
+  await permitAuditChange(trx, 'forget');
+  const tables = await sql<{ name: string }>`
+    select table_name as name from information_schema.columns
+    where table_schema = current_schema() and column_name = 'workspace'
+      and table_name in (select table_name from information_schema.tables where table_type = 'BASE TABLE')
+    order by 1`.execute(trx);
+  let rows = 0;
+  for (const { name } of tables.rows) {
+    const deleted = await sql`delete from ${sql.table(name)} where workspace = ${workspace}`.execute(trx);
+    rows += Number(deleted.numAffectedRows ?? 0);
+  }
+  const queue = await sql<{
+    there: boolean;
+  }>`select to_regclass('pgboss.job') is not null as there`.execute(trx);
+  if (queue.rows[0]?.there === true)
+    await sql`delete from pgboss.job where data ->> 'workspace' = ${workspace}`.execute(trx);
+  return rows;
 }

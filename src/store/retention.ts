@@ -93,20 +93,8 @@ export class Retention {
     ];
     counts.push(await new Audit(this.#db).expire(days.audit));
     counts.push(await new Accounts(this.#db).dropKeys());
-    counts.push(await this.#left(days.uninstalled));
+    counts.push(await new Oblivion(this.#db).left(days.uninstalled));
     return counts.reduce((sum, count) => sum + count, 0);
-  }
-
-  /** One workspace a sweep that the app has left long enough ago, or one organisation. */
-  async #left(days: number): Promise<number> {
-    const { rows } = await sql<{ workspace: string }>`
-      select workspace from workspaces where left_at < now() - ${days} * interval '1 day'
-      union all
-      select workspace from installations where left_at < now() - ${days} * interval '1 day' limit 1`.execute(
-      this.#db,
-    );
-    const [left] = rows;
-    return left === undefined ? 0 : await new Oblivion(this.#db).workspace(left.workspace);
   }
 
   async #run(statement: ReturnType<typeof sql>): Promise<number> {

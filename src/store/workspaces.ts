@@ -9,15 +9,21 @@ export class Workspaces {
     this.#db = db;
   }
 
-  /** Writes down an installation, or what is new of it. */
+  /** Writes down a workspace that uses the settings' token, or what is new of it; one that the app left lives again. */
   async put(row: { workspace: string; name: string; bot_user: string; bot_id: string }): Promise<void> {
     await this.#db
       .insertInto('workspaces')
       .values(row)
       .onConflict((conflict) =>
-        conflict
-          .column('workspace')
-          .doUpdateSet({ name: row.name, bot_user: row.bot_user, bot_id: row.bot_id }),
+        conflict.column('workspace').doUpdateSet({
+          name: row.name,
+          bot_user: row.bot_user,
+          bot_id: row.bot_id,
+          installation: null,
+          left_at: null,
+          // What was said while the app was away is not made up for.
+          receiving_at: sql<Date>`case when workspaces.left_at is null then workspaces.receiving_at end`,
+        }),
       )
       .execute();
   }

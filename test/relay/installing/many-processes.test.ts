@@ -38,6 +38,19 @@ async function install(token = `xoxb-${id}`, expiresAt: Date | null = null): Pro
   });
 }
 
+async function installOrganisation(organisation: string): Promise<void> {
+  await store.installations.put({
+    workspace: organisation,
+    enterprise: organisation,
+    organisation: true,
+    name: 'All',
+    bot_user: 'U2',
+    bot_id: 'B2',
+    expires_at: null,
+    sealed: sealTokens(keyring, organisation, { bot: { token: 'xoxb-all' } }),
+  });
+}
+
 /** What one process knows; the calls in a workspace are only its token and whether it is left. */
 async function process(ring = keyring) {
   const built = new Map<string, { installation: Installation; gone: AbortSignal }>();
@@ -92,17 +105,7 @@ describe('processes that share installations', () => {
     await install();
     expect(await installed.find({ workspace: id })).toMatchObject({ id });
     expect(await installed.find({ workspace: 'T900' })).toBeUndefined();
-    const tokens = { bot: { token: 'xoxb-all' } };
-    await store.installations.put({
-      workspace: 'E1',
-      enterprise: 'E1',
-      organisation: true,
-      name: 'All',
-      bot_user: 'U2',
-      bot_id: 'B2',
-      expires_at: null,
-      sealed: sealTokens(keyring, 'E1', tokens),
-    });
+    await installOrganisation('E1');
     expect(await installed.find({ workspace: 'T900' })).toBeUndefined();
     expect(await installed.find({ workspace: 'T900', organisation: 'E1' })).toMatchObject({ id: 'T900' });
     const authorization = await installed.authorization({ workspace: 'T900' });
@@ -227,6 +230,37 @@ describe('the end of an installation', () => {
       await kysely.updateTable(table).set({ left_at: long }).where('workspace', '=', id).execute();
     await store.retention.sweep(keep);
     expect(await store.installations.get(id)).toBeUndefined();
+  });
+});
+
+describe('a workspace that moved before the days of its former installation were over', () => {
+  const longGone = async () => {
+    await store.installations.leave(id);
+    const left_at = new Date(Date.now() - 31 * 24 * hour);
+    for (const table of ['installations', 'workspaces'] as const)
+      await kysely.updateTable(table).set({ left_at }).where('workspace', '=', id).execute();
+  };
+  const swept = async () => {
+    await store.retention.sweep({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+    const rows = await kysely
+      .selectFrom('workspaces')
+      .select('workspace')
+      .where('workspace', '=', id)
+      .execute();
+    return { workspaces: rows.length, installation: await store.installations.get(id) };
+  };
+
+  test('to its organisation keeps its rows', async () => {
+    await longGone();
+    await installOrganisation('E7');
+    await store.installations.discover(id, 'E7');
+    expect(await swept()).toEqual({ workspaces: 1, installation: undefined });
+  });
+
+  test('to the token of the settings keeps its rows', async () => {
+    await longGone();
+    await store.workspaces.put({ workspace: id, name: 'One', bot_user: 'U1', bot_id: 'B1' });
+    expect(await swept()).toEqual({ workspaces: 1, installation: undefined });
   });
 });
 

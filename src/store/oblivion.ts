@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { permitAuditChange } from './audit.ts';
 import { inOrder } from './registry-version.ts';
 import type { Tables } from './tables.ts';
@@ -132,7 +132,7 @@ export class Oblivion {
   }
 }
 
-async function everything(trx: Kysely<Tables>, workspace: string): Promise<number> {
+async function everything(trx: Transaction<Tables>, workspace: string): Promise<number> {
   await permitAuditChange(trx, 'forget');
   const tables = await sql<{ name: string }>`
     select table_name as name from information_schema.columns

@@ -98,22 +98,29 @@ export class Installations {
       .executeTakeFirst();
   }
 
-  /** The app is not installed there any more: the tokens go at once. `organisation` leaves with all its workspaces. */
-  async leave(workspace: string): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+  /**
+   * The app is not installed there any more: the tokens go at once. `organisation` leaves with all its workspaces. False
+   * where the row has changed since `version`: then it may be another installation.
+   */
+  async leave(workspace: string, version: number): Promise<boolean> {
+    return this.#db.transaction().execute(async (trx) => {
       await inOrder(trx);
-      await trx
+      const ended = await trx
         .updateTable('installations')
         .set({ sealed: null, expires_at: null, left_at: sql<Date>`clock_timestamp()`, version: nextVersion })
         .where('workspace', '=', workspace)
+        .where('version', '=', version)
         .where('left_at', 'is', null)
-        .execute();
+        .returning('workspace')
+        .executeTakeFirst();
+      if (ended === undefined) return false;
       await trx
         .updateTable('workspaces')
         .set({ left_at: sql<Date>`clock_timestamp()`, version: nextVersion })
         .where('installation', '=', workspace)
         .where('left_at', 'is', null)
         .execute();
+      return true;
     });
   }
 

@@ -33,6 +33,8 @@ export interface DeparturesParts {
 
 /** An event this close to the installation (ms) may be about the one before. */
 const closeMs = 120_000;
+/** How often one departure is judged while its installation changes. */
+const mostJudged = 5;
 
 /**
  * Takes the end of installations. Slack sends `tokens_revoked` and `app_uninstalled` in any order, perhaps late and
@@ -47,37 +49,44 @@ export class Departures {
 
   /** Returns when it is written down. Throws where Slack shall send it again. */
   async accept(departure: Departure): Promise<void> {
-    const { store, log, onLeft } = this.#parts;
+    const { store, onLeft } = this.#parts;
     if (departure.kind === 'withdrawn') {
       if (departure.organisation !== undefined)
         await store.installations.withdraw(departure.organisation, departure.from);
       return await onLeft();
     }
-    for (const row of await this.#meant(departure)) {
-      if (departure.kind === 'revoked') await this.#forgetPerson(row, departure.people);
-      if (departure.kind === 'revoked' && departure.bots.length === 0) continue;
-      if (await this.#stillLives(row, departure.at)) {
-        log.info({ workspace: row.workspace }, 'an installation before this one was ended');
-        continue;
-      }
-      await store.installations.leave(row.workspace);
-      const details = { setting: 'installation', installed: false };
-      await store.audit.add({ workspace: row.workspace, kind: 'setting', details });
-      log.info(
-        { workspace: row.workspace, why: departure.kind },
-        'the app was uninstalled; its tokens are deleted',
-      );
-    }
+    const meant = await this.#meant(departure);
+    if (meant !== undefined) await this.#end(meant, departure);
     await onLeft();
   }
 
+  async #end(workspace: string, departure: Exclude<Departure, { kind: 'withdrawn' }>): Promise<void> {
+    const { store, log } = this.#parts;
+    for (let judged = 0; judged < mostJudged; judged += 1) {
+      const row = await store.installations.get(workspace);
+      if (row === undefined || row.left_at !== null) return;
+      if (departure.kind === 'revoked') await this.#forgetPerson(row, departure.people);
+      if (departure.kind === 'revoked' && departure.bots.length === 0) return;
+      if (await this.#stillLives(row, departure.at)) {
+        log.info({ workspace }, 'an installation before this one was ended');
+        return;
+      }
+      // It may have been installed anew while Slack was asked.
+      if (!(await store.installations.leave(workspace, row.version))) continue;
+      const details = { setting: 'installation', installed: false };
+      await store.audit.add({ workspace, kind: 'setting', details });
+      log.info({ workspace, why: departure.kind }, 'the app was uninstalled; its tokens are deleted');
+      return;
+    }
+    throw new Error(`The installation of ${workspace} changes too often to be ended; Slack sends it again.`);
+  }
+
   /** The workspace's own installation; where it has none, its organisation's. */
-  async #meant({ workspace, organisation }: Departure): Promise<InstallationRow[]> {
+  async #meant({ workspace, organisation }: Departure): Promise<string | undefined> {
     const { installations } = this.#parts.store;
     const own = workspace === undefined ? undefined : await installations.get(workspace);
-    if (own !== undefined) return [own];
-    const all = organisation === undefined ? undefined : await installations.get(organisation);
-    return all === undefined ? [] : [all];
+    if (own !== undefined) return workspace;
+    return organisation;
   }
 
   async #stillLives(row: InstallationRow, at: Date): Promise<boolean> {

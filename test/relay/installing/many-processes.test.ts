@@ -38,6 +38,11 @@ async function install(token = `xoxb-${id}`, expiresAt: Date | null = null): Pro
   });
 }
 
+async function leave(): Promise<void> {
+  const row = await store.installations.get(id);
+  expect(await store.installations.leave(id, row?.version ?? 0)).toBe(true);
+}
+
 async function installOrganisation(organisation: string): Promise<void> {
   await store.installations.put({
     workspace: organisation,
@@ -82,7 +87,7 @@ describe('processes that share installations', () => {
     await installed.refresh();
     expect(first?.installation.token).toBe('xoxb-renewed');
     expect(first?.gone.aborted).toBe(false);
-    await store.installations.leave(id);
+    await leave();
     await installed.refresh();
     expect(installed.workspace(id)).toBeUndefined();
     expect(first?.gone.aborted).toBe(true);
@@ -206,6 +211,24 @@ describe('the end of an installation', () => {
     expect(await tokenOf(id)).toBe(`xoxb-${id}`);
   });
 
+  test('says nothing about an installation that comes while Slack is asked', async () => {
+    const asked: string[] = [];
+    const judging = new Departures({
+      store,
+      keyring,
+      isAlive: async (token) => {
+        asked.push(token);
+        if (asked.length === 1) await install('xoxb-anew');
+        return token === 'xoxb-anew';
+      },
+      onLeft: async () => undefined,
+      log: silent,
+    });
+    await judging.accept(uninstalled());
+    expect(asked).toEqual([`xoxb-${id}`, 'xoxb-anew']);
+    expect(await tokenOf(id)).toBe('xoxb-anew');
+  });
+
   test('is to be sent again where Slack cannot be asked', async () => {
     await expect(departures(new Error('Slack is away')).accept(uninstalled())).rejects.toThrow('away');
     expect(await tokenOf(id)).toBe(`xoxb-${id}`);
@@ -221,7 +244,7 @@ describe('the end of an installation', () => {
   });
 
   test('leaves nothing of the workspace after its days', async () => {
-    await store.installations.leave(id);
+    await leave();
     const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
     await store.retention.sweep(keep);
     expect(await store.installations.get(id)).toBeDefined();
@@ -235,7 +258,7 @@ describe('the end of an installation', () => {
 
 describe('a workspace that moved before the days of its former installation were over', () => {
   const longGone = async () => {
-    await store.installations.leave(id);
+    await leave();
     const left_at = new Date(Date.now() - 31 * 24 * hour);
     for (const table of ['installations', 'workspaces'] as const)
       await kysely.updateTable(table).set({ left_at }).where('workspace', '=', id).execute();

@@ -30,6 +30,9 @@ export interface Rotated {
   expiresAt: Date | null;
 }
 
+/** How often it is tried to keep tokens that are renewed. */
+const mostKept = 3;
+
 /** Workspaces and organisations in which the app is installed by OAuth. */
 export class Installations {
   readonly #db: Kysely<Tables>;
@@ -166,7 +169,8 @@ export class Installations {
 
   /**
    * Has an installation's tokens renewed where they end within `ms`. One process does it at a time: a refresh token
-   * may be used once, so the row is held while `renew` asks Slack. False where there was nothing to do.
+   * may be used once, so a lock of its own is held while `renew` asks Slack; the row is free meanwhile, and stays as it
+   * is where it became another installation. False where there was nothing to do.
    */
   async rotate(
     workspace: string,
@@ -174,24 +178,45 @@ export class Installations {
     renew: (row: InstallationRow) => Promise<Rotated>,
   ): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
+      const { rows } = await sql<{ ours: boolean }>`
+        select pg_try_advisory_xact_lock(hashtextextended(${`rotate/${workspace}`}, 0)) as ours`.execute(trx);
+      if (rows[0]?.ours !== true) return false;
       const row = await trx
         .selectFrom('installations')
         .selectAll()
+        .select(sql<string>`installed_at::text`.as('installed'))
         .where('workspace', '=', workspace)
         .where('expires_at', '<', sql<Date>`clock_timestamp() + ${ms} * interval '1 ms'`)
         .where('sealed', 'is not', null)
-        .forUpdate()
-        .skipLocked()
         .executeTakeFirst();
       if (row === undefined) return false;
-      const { sealed, expiresAt } = await renew(row);
+      const rotated = await renew(row);
+      // The tokens before are spent: what came in their place must not get lost with one connection.
+      for (let kept = 1; ; kept += 1) {
+        try {
+          return await this.#keep(row, rotated);
+        } catch (error) {
+          if (kept === mostKept) throw error;
+        }
+      }
+    });
+  }
+
+  async #keep(
+    row: { workspace: string; installed: string },
+    { sealed, expiresAt }: Rotated,
+  ): Promise<boolean> {
+    return this.#db.transaction().execute(async (trx) => {
       await inOrder(trx);
-      await trx
+      const kept = await trx
         .updateTable('installations')
         .set({ sealed, expires_at: expiresAt, version: nextVersion })
-        .where('workspace', '=', workspace)
-        .execute();
-      return true;
+        .where('workspace', '=', row.workspace)
+        .where('left_at', 'is', null)
+        .where('installed_at', '=', sql<Date>`${row.installed}::timestamptz`)
+        .returning('workspace')
+        .executeTakeFirst();
+      return kept !== undefined;
     });
   }
 

@@ -6,7 +6,7 @@ import { openTokens, sealTokens } from './tokens.ts';
 
 /** Tokens live twelve hours; they are renewed when this much is left (ms). */
 const aheadMs = 2 * 60 * 60_000;
-/** Renewals at one time: each holds a connection of the database while Slack answers. */
+/** Renewals at one time: each holds a connection of the database while Slack answers, and needs a second one then. */
 const atOnce = 3;
 /** How often it is looked for tokens that end soon (ms). */
 const everyMs = 60_000;

@@ -3,7 +3,7 @@ import { rotateKey } from '../../../src/operate/rotate-key.ts';
 import type { Workspace } from '../../../src/relay/context.ts';
 import { Departures } from '../../../src/relay/installing/departures.ts';
 import { InstalledWorkspaces } from '../../../src/relay/installing/installed-workspaces.ts';
-import { TokenRotation } from '../../../src/relay/installing/rotation.ts';
+import { type RotationParts, TokenRotation } from '../../../src/relay/installing/rotation.ts';
 import { openTokens, sealTokens } from '../../../src/relay/installing/tokens.ts';
 import type { Installation } from '../../../src/slack/client.ts';
 import { Unauthorized } from '../../../src/slack/errors.ts';
@@ -130,23 +130,13 @@ describe('tokens that end', () => {
   test('are renewed once, by one of several processes, before they end', async () => {
     await install('xoxb-short', new Date(Date.now() + hour));
     const asked: string[] = [];
-    const rotations = [1, 2, 3, 4].map(
-      (n) =>
-        new TokenRotation({
-          store,
-          keyring,
-          renew: async (refreshToken) => {
-            asked.push(refreshToken);
-            await new Promise((resolve) => setTimeout(resolve, 50));
-            return {
-              token: `xoxb-by-${n}`,
-              refreshToken: 'next',
-              expiresAt: new Date(Date.now() + 12 * hour),
-            };
-          },
-          onRenewed: async () => undefined,
-          log: silent,
-        }),
+    const expiresAt = new Date(Date.now() + 12 * hour);
+    const rotations = [1, 2, 3, 4].map((n) =>
+      rotationWith(async (refreshToken) => {
+        asked.push(refreshToken);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return { token: `xoxb-by-${n}`, refreshToken: 'next', expiresAt };
+      }),
     );
     await Promise.all(rotations.map((rotation) => rotation.once()));
     for (const rotation of rotations) await rotation.once();
@@ -157,6 +147,22 @@ describe('tokens that end', () => {
     expect(user?.token).toBe('xoxp-nine');
   });
 
+  test.each([
+    ['the keys are changed', async () => reseal(), 'xoxb-renewed'],
+    ['the app is installed anew', async () => install('xoxb-anew'), 'xoxb-anew'],
+    ['the app is uninstalled', async () => leave(), undefined],
+  ])('wait for nobody and lose nothing when %s while Slack renews them', async (_what, change, left) => {
+    await install('xoxb-short', new Date(Date.now() + hour));
+    const expiresAt = new Date(Date.now() + 12 * hour);
+    const renew = async () => {
+      await change();
+      return { token: 'xoxb-renewed', refreshToken: 'next', expiresAt };
+    };
+    await rotationWith(renew).once();
+    const row = await store.installations.get(id);
+    expect(row?.sealed == null ? undefined : openTokens(keyring, id, row.sealed).bot.token).toBe(left);
+  });
+
   test('stay as they are where Slack refuses, and are tried again', async () => {
     await install('xoxb-short', new Date(Date.now() + hour));
     let tries = 0;
@@ -165,13 +171,7 @@ describe('tokens that end', () => {
       if (tries === 1) throw new Error('invalid_refresh_token');
       return { token: 'xoxb-second', refreshToken: 'next', expiresAt: new Date(Date.now() + 12 * hour) };
     };
-    const rotation = new TokenRotation({
-      store,
-      keyring,
-      renew,
-      onRenewed: async () => undefined,
-      log: silent,
-    });
+    const rotation = rotationWith(renew);
     await rotation.once();
     expect(await tokenOf(id)).toBe('xoxb-short');
     await rotation.once();
@@ -308,6 +308,16 @@ describe('a changed SECRET_KEY', () => {
     expect(await rotateKey(store, new Keyring([fresh, 'k'.repeat(32)]))).toEqual({ resealed: 0, left: 0 });
   });
 });
+
+function rotationWith(renew: RotationParts['renew']): TokenRotation {
+  return new TokenRotation({ store, keyring, renew, onRenewed: async () => undefined, log: silent });
+}
+
+async function reseal(): Promise<void> {
+  const before = (await store.installations.get(id))?.sealed ?? '';
+  const sealed = sealTokens(keyring, id, openTokens(keyring, id, before));
+  expect(await store.installations.reseal(id, before, sealed)).toBe(true);
+}
 
 async function tokenOf(workspace: string): Promise<string> {
   const row = await store.installations.get(workspace);

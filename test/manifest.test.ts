@@ -63,6 +63,7 @@ const events: Readonly<Record<string, readonly string[]>> = {
   app_home_opened: [],
   app_mention: ['app_mentions:read'],
   app_uninstalled: [],
+  team_access_granted: [],
   team_access_revoked: [],
   tokens_revoked: [],
   'message.channels': ['channels:history'],

@@ -19,10 +19,11 @@ const departureShape = z.looseObject({
     z.looseObject({ type: z.literal('app_uninstalled') }),
     z.looseObject({ type: z.literal('tokens_revoked'), tokens: z.looseObject({ oauth: ids, bot: ids }) }),
     z.looseObject({ type: z.literal('team_access_revoked'), team_ids: z.array(z.string()) }),
+    z.looseObject({ type: z.literal('team_access_granted'), team_ids: z.array(z.string()) }),
   ]),
 });
 
-/** Reads an event about the end of an installation; undefined for everything else. */
+/** Reads an event about the end or the reach of an installation; undefined for everything else. */
 export function readDeparture(body: unknown, now: () => number = Date.now): Departure | undefined {
   const parsed = departureShape.safeParse(body);
   if (!parsed.success) return undefined;
@@ -43,5 +44,7 @@ export function readDeparture(body: unknown, now: () => number = Date.now): Depa
       return { ...where, kind: 'revoked', people: event.tokens.oauth ?? [], bots: event.tokens.bot ?? [] };
     case 'team_access_revoked':
       return { ...where, kind: 'withdrawn', from: event.team_ids };
+    case 'team_access_granted':
+      return { ...where, kind: 'granted', to: event.team_ids };
   }
 }

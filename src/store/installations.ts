@@ -61,7 +61,7 @@ export class Installations {
         await sql`
           update workspaces set left_at = null, receiving_at = null, version = nextval('registry_versions'),
             bot_user = ${row.bot_user}, bot_id = ${row.bot_id}
-          where installation = ${row.workspace} and (left_at is not null or bot_user <> ${row.bot_user})`.execute(
+          where installation = ${row.workspace} and withdrawn_at is null and (left_at is not null or bot_user <> ${row.bot_user})`.execute(
           trx,
         );
     });
@@ -69,7 +69,7 @@ export class Installations {
 
   /**
    * A workspace of an organisation is seen for the first time, or again: it uses the organisation's installation
-   * from now on. False where there is none.
+   * from now on. False where there is none, or where the organisation took the app from the workspace.
    */
   async discover(workspace: string, organisation: string): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
@@ -85,9 +85,10 @@ export class Installations {
       where workspace = ${installation} and left_at is null
       on conflict (workspace) do update set
         name = excluded.name, bot_user = excluded.bot_user, bot_id = excluded.bot_id,
-        installation = excluded.installation, left_at = null,
+        installation = excluded.installation, left_at = null, withdrawn_at = null,
         -- What was said while the app was away is not made up for.
-        receiving_at = case when workspaces.left_at is null then workspaces.receiving_at end, version = nextval('registry_versions')`.execute(
+        receiving_at = case when workspaces.left_at is null then workspaces.receiving_at end, version = nextval('registry_versions')
+      where workspaces.withdrawn_at is null or workspaces.installation is distinct from excluded.installation`.execute(
       trx,
     );
     return (numAffectedRows ?? 0n) > 0n;
@@ -127,18 +128,32 @@ export class Installations {
     });
   }
 
-  /** An organisation's installation does not reach these workspaces any more. */
+  /** An organisation takes the app from these workspaces, also where it was never used: until they are granted it again. */
   async withdraw(organisation: string, workspaces: readonly string[]): Promise<void> {
     if (workspaces.length === 0) return;
     await this.#db.transaction().execute(async (trx) => {
       await inOrder(trx);
-      await trx
-        .updateTable('workspaces')
-        .set({ left_at: sql<Date>`clock_timestamp()`, version: nextVersion })
-        .where('installation', '=', organisation)
-        .where('workspace', 'in', [...workspaces])
-        .where('left_at', 'is', null)
-        .execute();
+      await sql`
+        insert into workspaces (workspace, name, bot_user, bot_id, installation, left_at, withdrawn_at)
+        select taken.workspace, name, bot_user, bot_id, installations.workspace, clock_timestamp(), clock_timestamp()
+        from installations, unnest(${[...new Set(workspaces)]}::text[]) as taken (workspace)
+        where installations.workspace = ${organisation}
+        on conflict (workspace) do update set left_at = coalesce(workspaces.left_at, excluded.left_at),
+          withdrawn_at = excluded.withdrawn_at, version = nextval('registry_versions')
+        where workspaces.installation = excluded.installation`.execute(trx);
+    });
+  }
+
+  /** An organisation gives the app to these workspaces again. */
+  async grant(organisation: string, workspaces: readonly string[]): Promise<void> {
+    if (workspaces.length === 0) return;
+    await this.#db.transaction().execute(async (trx) => {
+      await inOrder(trx);
+      await sql`
+        update workspaces set withdrawn_at = null, receiving_at = null, version = nextval('registry_versions'),
+          left_at = (select left_at from installations where installations.workspace = ${organisation})
+        where installation = ${organisation} and withdrawn_at is not null
+          and workspace = any(${[...workspaces]}::text[])`.execute(trx);
     });
   }
 

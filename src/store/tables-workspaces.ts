@@ -17,6 +17,8 @@ export interface WorkspaceTable {
   installation: ColumnType<string | null, string | null | undefined, string | null>;
   /** When the app was uninstalled: the workspace's rows go some time later. */
   left_at: MaybeTime;
+  /** When its organisation took the app from it; null once it was given again. */
+  withdrawn_at: MaybeTime;
   version: Generated<number>;
 }
 

@@ -21,6 +21,7 @@ export class Workspaces {
           bot_id: row.bot_id,
           installation: null,
           left_at: null,
+          withdrawn_at: null,
           // What was said while the app was away is not made up for.
           receiving_at: sql<Date>`case when workspaces.left_at is null then workspaces.receiving_at end`,
         }),

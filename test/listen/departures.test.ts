@@ -40,6 +40,8 @@ describe('an event about the end of an installation', () => {
     expect(departure).toMatchObject({ workspace: undefined, organisation: 'E1' });
     const withdrawn = readDeparture(envelope({ type: 'team_access_revoked', team_ids: ['T1', 'T2'] }, ofAll));
     expect(withdrawn).toMatchObject({ kind: 'withdrawn', organisation: 'E1', from: ['T1', 'T2'] });
+    const granted = readDeparture(envelope({ type: 'team_access_granted', team_ids: ['T1'] }, ofAll));
+    expect(granted).toMatchObject({ kind: 'granted', organisation: 'E1', to: ['T1'] });
   });
 
   test('is nothing else', () => {

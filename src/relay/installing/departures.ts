@@ -4,7 +4,7 @@ import type { Store } from '../../store/store.ts';
 import type { InstallationRow } from '../../store/tables-workspaces.ts';
 import { openTokens, sealTokens } from './tokens.ts';
 
-/** What Slack says about an installation that ends. */
+/** What Slack says about an installation that ends, or reaches fewer or more workspaces. */
 export type Departure = {
   /** The workspace of the event (`T…`). */
   workspace: string | undefined;
@@ -18,6 +18,8 @@ export type Departure = {
   | { kind: 'revoked'; people: readonly string[]; bots: readonly string[] }
   /** The organisation takes the app from some of its workspaces. */
   | { kind: 'withdrawn'; from: readonly string[] }
+  /** The organisation gives the app to some of its workspaces. */
+  | { kind: 'granted'; to: readonly string[] }
 );
 
 /** What taking departures needs. */
@@ -50,9 +52,11 @@ export class Departures {
   /** Returns when it is written down. Throws where Slack shall send it again. */
   async accept(departure: Departure): Promise<void> {
     const { store, onLeft } = this.#parts;
-    if (departure.kind === 'withdrawn') {
-      if (departure.organisation !== undefined)
-        await store.installations.withdraw(departure.organisation, departure.from);
+    if (departure.kind === 'withdrawn' || departure.kind === 'granted') {
+      const { organisation } = departure;
+      if (organisation === undefined) return;
+      if (departure.kind === 'withdrawn') await store.installations.withdraw(organisation, departure.from);
+      else await store.installations.grant(organisation, departure.to);
       return await onLeft();
     }
     const meant = await this.#meant(departure);
@@ -60,7 +64,10 @@ export class Departures {
     await onLeft();
   }
 
-  async #end(workspace: string, departure: Exclude<Departure, { kind: 'withdrawn' }>): Promise<void> {
+  async #end(
+    workspace: string,
+    departure: Extract<Departure, { kind: 'uninstalled' | 'revoked' }>,
+  ): Promise<void> {
     const { store, log } = this.#parts;
     for (let judged = 0; judged < mostJudged; judged += 1) {
       const row = await store.installations.get(workspace);

@@ -92,6 +92,7 @@ export class InstalledWorkspaces implements Installed {
   }
 
   async #entry(at: Whereabouts): Promise<Entry | undefined> {
+    if (!at.workspace.startsWith('T')) return undefined;
     const known = this.#entries.get(at.workspace);
     if (known !== undefined) return known;
     await this.refresh();

@@ -120,6 +120,28 @@ describe('processes that share installations', () => {
     expect(installed.workspace('T900')).toBeUndefined();
   });
 
+  test('do without a workspace that its organisation took the app from, until it gives it back', async () => {
+    const { installed } = await process();
+    await installOrganisation('E2');
+    const of = (workspace: string) => installed.find({ workspace, organisation: 'E2' });
+    expect(await of('T901')).toMatchObject({ id: 'T901' });
+    const taken = ['T901', 'T902'];
+    await store.installations.withdraw('E2', taken);
+    await installed.refresh();
+    await installOrganisation('E2');
+    for (const workspace of taken) expect(await of(workspace)).toBeUndefined();
+    await store.installations.grant('E2', taken);
+    for (const workspace of taken) expect(await of(workspace)).toMatchObject({ id: workspace });
+  });
+
+  test.each(['', 'E2'])('take %j for no workspace', async (workspace) => {
+    const { installed } = await process();
+    await installOrganisation('E2');
+    expect(await installed.find({ workspace, organisation: 'E2' })).toBeUndefined();
+    const rows = await kysely.selectFrom('workspaces').select('workspace').execute();
+    expect(rows.map((row) => row.workspace)).not.toContain(workspace);
+  });
+
   test('pass a workspace over whose tokens were sealed under a key that is not there', async () => {
     const { installed } = await process(new Keyring(['x'.repeat(32)]));
     expect(installed.ids()).toEqual([]);

@@ -169,13 +169,14 @@ export class Installations {
     return rows;
   }
 
-  /** Installations whose token ends within `ms`. */
-  async expiring(ms: number): Promise<string[]> {
+  /** Installations whose token ends within `ms`, but for those named; the first hundred. */
+  async expiring(ms: number, but: readonly string[]): Promise<string[]> {
     const rows = await this.#db
       .selectFrom('installations')
       .select('workspace')
       .where('expires_at', '<', sql<Date>`clock_timestamp() + ${ms} * interval '1 ms'`)
       .where('sealed', 'is not', null)
+      .where(sql<boolean>`workspace <> all(${[...but]}::text[])`)
       .orderBy('expires_at')
       .limit(100)
       .execute();

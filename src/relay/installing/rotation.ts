@@ -10,6 +10,8 @@ const aheadMs = 2 * 60 * 60_000;
 const atOnce = 3;
 /** How often it is looked for tokens that end soon (ms). */
 const everyMs = 60_000;
+/** The longest that one which failed again and again is left out (ms): the others have their turn meanwhile. */
+const mostPauseMs = 60 * 60_000;
 
 /** What renewing tokens needs. */
 export interface RotationParts {
@@ -20,11 +22,15 @@ export interface RotationParts {
   /** Hears when tokens were renewed. */
   onRenewed: () => Promise<void>;
   log: Logger;
+  /** The clock (ms). */
+  now?: () => number;
 }
 
 /** Renews tokens before they end. Of all processes one does it: a refresh token is good once. */
 export class TokenRotation {
   readonly #parts: RotationParts;
+  /** What failed, how often in a row, and until when it is left out. */
+  readonly #failed = new Map<string, { times: number; until: number }>();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
 
@@ -47,11 +53,13 @@ export class TokenRotation {
     await this.#running;
   }
 
-  /** Renews what ends within the next two hours. Throws nothing: what failed is tried again in a minute. */
+  /** Renews what ends within the next two hours. Throws nothing: what failed is tried again, in a minute at first. */
   async once(): Promise<void> {
     const { store, log, onRenewed } = this.#parts;
     try {
-      const due = await store.installations.expiring(aheadMs);
+      const now = this.#now();
+      const paused = [...this.#failed].flatMap(([workspace, { until }]) => (until > now ? [workspace] : []));
+      const due = await store.installations.expiring(aheadMs, paused);
       let renewed = 0;
       const next = due.values();
       const renewNext = async () => {
@@ -69,20 +77,34 @@ export class TokenRotation {
   async #renew(workspace: string): Promise<boolean> {
     const { store, keyring, renew, log } = this.#parts;
     try {
-      return await store.installations.rotate(workspace, aheadMs, async ({ sealed }) => {
+      const renewed = await store.installations.rotate(workspace, aheadMs, async ({ sealed }) => {
         const tokens = openTokens(keyring, workspace, sealed ?? '');
         const { refreshToken } = tokens.bot;
         if (refreshToken === undefined) throw new Error('A token that ends came without one to renew it.');
         const { token, refreshToken: next, expiresAt } = await renew(refreshToken);
-        const renewed = { ...tokens, bot: { token, refreshToken: next } };
-        return { sealed: sealTokens(keyring, workspace, renewed), expiresAt };
+        const anew = { ...tokens, bot: { token, refreshToken: next } };
+        return { sealed: sealTokens(keyring, workspace, anew), expiresAt };
       });
+      this.#failed.delete(workspace);
+      return renewed;
     } catch (error) {
+      this.#pause(workspace);
       log.error(
         { workspace, err: error },
         'a token could not be renewed; where that stays so, the app must be installed again',
       );
       return false;
     }
+  }
+
+  /** A first failure may be Slack's; after that it is waited twice as long each time. */
+  #pause(workspace: string): void {
+    const times = (this.#failed.get(workspace)?.times ?? 0) + 1;
+    const pauseMs = Math.min((2 ** (times - 1) - 1) * everyMs, mostPauseMs);
+    this.#failed.set(workspace, { times, until: this.#now() + pauseMs });
+  }
+
+  #now(): number {
+    return (this.#parts.now ?? Date.now)();
   }
 }

@@ -201,6 +201,19 @@ describe('tokens that end', () => {
   });
 });
 
+test('tokens that cannot be renewed are tried less and less often, and others have their turn', async () => {
+  await install('xoxb-dead', new Date(Date.now() - 48 * hour));
+  let minutes = 0;
+  const tries: number[] = [];
+  const renew = async () => {
+    tries.push(minutes);
+    throw new Error('invalid_refresh_token');
+  };
+  const rotation = rotationWith(renew, () => minutes * 60_000);
+  for (; minutes < 16; minutes += 1) await rotation.once();
+  expect(tries).toEqual([0, 1, 2, 5, 12]);
+});
+
 describe('the end of an installation', () => {
   const departures = (alive: boolean | Error) =>
     new Departures({
@@ -331,8 +344,8 @@ describe('a changed SECRET_KEY', () => {
   });
 });
 
-function rotationWith(renew: RotationParts['renew']): TokenRotation {
-  return new TokenRotation({ store, keyring, renew, onRenewed: async () => undefined, log: silent });
+function rotationWith(renew: RotationParts['renew'], now: () => number = Date.now): TokenRotation {
+  return new TokenRotation({ store, keyring, renew, onRenewed: async () => undefined, log: silent, now });
 }
 
 async function reseal(): Promise<void> {

@@ -73,8 +73,8 @@ export interface TaskthreadApp {
 export interface GivenParts {
   /** Asks the tables; called with the app's own database. */
   store?: (db: Database['kysely']) => Store;
-  /** Hears of secrets that are in no setting, so that no log shows them. */
-  onSecret?: (secret: string) => void;
+  /** Hears of secrets that are in no setting, so that no log shows them until the answer is called. */
+  onSecret?: (secret: string) => () => void;
 }
 
 /** Puts the parts together and starts them. Throws a StoreError or a SlackError that says what to mend. */
@@ -123,7 +123,7 @@ async function start(
   if (embedded !== undefined) await Promise.all([queue.reclaimAll(), store.receivers.clear()]);
 
   const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
-  const onSecret = given.onSecret ?? (() => undefined);
+  const onSecret = given.onSecret ?? (() => () => undefined);
   const calls: WorkspaceOptions = {
     slackApiUrl: config.SLACK_API_URL,
     lanes: watch.lanes(new Lanes(database.kysely)),

@@ -35,29 +35,42 @@ const shapes: readonly (readonly [RegExp, string])[] = [
 
 /** Takes secrets out of what is logged: by the values that are known, and by the shapes that secrets have. */
 export class Redaction {
-  readonly #values = new Set<string>();
+  /** The forms of secrets, and how many secrets have each. */
+  readonly #forms = new Map<string, number>();
 
   /** `secrets`: the values of the settings that are secrets. */
   constructor(secrets: Iterable<string> = []) {
     for (const secret of secrets) this.add(secret);
   }
 
-  /** One more value that must never be shown, such as a workspace's own service key. */
-  add(secret: string): void {
-    if (secret.length < shortest) return;
-    // As it stands, as JSON writes it, as JSON in a text of JSON does, and as an address carries it.
-    const escaped = JSON.stringify(secret).slice(1, -1);
-    const twice = JSON.stringify(escaped).slice(1, -1);
-    for (const form of [secret, escaped, twice, encodeURIComponent(secret)]) this.#values.add(form);
-    const password = URL.parse(secret)?.password ?? '';
-    if (password.length >= shortest) this.add(decodeURIComponent(password));
+  /** One more value that must never be shown, such as a workspace's own service key, until the answer is called. */
+  add(secret: string): () => void {
+    const forms = formsOf(secret);
+    for (const form of forms) this.#forms.set(form, (this.#forms.get(form) ?? 0) + 1);
+    return () => {
+      for (const form of forms.splice(0)) {
+        const others = (this.#forms.get(form) ?? 0) - 1;
+        if (others > 0) this.#forms.set(form, others);
+        else this.#forms.delete(form);
+      }
+    };
   }
 
   /** A line of the log without secrets; a line of JSON stays one. */
   clean(line: string): string {
     let cleaned = line;
-    for (const value of this.#values) cleaned = cleaned.replaceAll(value, mark);
+    for (const form of this.#forms.keys()) cleaned = cleaned.replaceAll(form, mark);
     for (const [shape, left] of shapes) cleaned = cleaned.replace(shape, left);
     return cleaned;
   }
+}
+
+/** A secret as it stands, as JSON writes it, as JSON in a text of JSON does, and as an address carries it. */
+function formsOf(secret: string): string[] {
+  if (secret.length < shortest) return [];
+  const escaped = JSON.stringify(secret).slice(1, -1);
+  const twice = JSON.stringify(escaped).slice(1, -1);
+  const password = URL.parse(secret)?.password ?? '';
+  const inside = password.length < shortest ? [] : formsOf(decodeURIComponent(password));
+  return [...new Set([secret, escaped, twice, encodeURIComponent(secret), ...inside])];
 }

@@ -800,6 +800,8 @@ export const account = {
     not_admin: 'Only admins and owners of this workspace can set its account.',
     bad_address:
       'This address cannot be used: it must be https, at a public address, without a user or a query. Nothing was changed.',
+    odd_key:
+      'This is no key: a key has 16 characters or more, without spaces, quotes, braces and backslashes. Nothing was changed.',
     bad_key: 'The service does not accept this key. Nothing was changed.',
     no_service:
       'At this address answers something else than the agent service: check it, with its version at the end. Nothing was changed.',

@@ -12,7 +12,13 @@ const scene = await openScene({
       { id: 'T2', name: 'Two' },
     ],
   },
-  agent: { apiKeys: { 'key-of-one': 'one', 'new-key-of-one': 'one', 'key-of-two': 'two' } },
+  agent: {
+    apiKeys: {
+      'workspace-key-of-one': 'one',
+      'new-workspace-key-of-one': 'one',
+      'workspace-key-of-two': 'two',
+    },
+  },
   settings: { AGENT_BASE_URL: '', AGENT_API_KEY: '' },
 });
 const tenants = new Tenants(scene);
@@ -37,25 +43,37 @@ describe("a workspace's account", () => {
   });
 
   test.each([
-    ['a wrong key', address, 'nobodys-key', words.account.refused.bad_key],
-    ['a private address', 'https://10.0.0.1/v1', 'key-of-one', words.account.refused.bad_address],
-    ['an address with a query', `${address}?x=1`, 'key-of-one', words.account.refused.bad_address],
-    ['the address of another service', scene.slack.url, 'key-of-one', words.account.refused.no_service],
-    ['an address that nobody answers at', 'http://127.0.0.1:9/v1', 'k', words.account.refused.unreachable],
+    ['a wrong key', address, 'the-key-of-nobody', words.account.refused.bad_key],
+    ['a word for a key', address, 'taskthread', words.account.refused.odd_key],
+    ['a part of JSON for a key', address, '{"level":30,"time":1', words.account.refused.odd_key],
+    ['a private address', 'https://10.0.0.1/v1', 'workspace-key-of-one', words.account.refused.bad_address],
+    ['an address with a query', `${address}?x=1`, 'workspace-key-of-one', words.account.refused.bad_address],
+    [
+      'the address of another service',
+      scene.slack.url,
+      'workspace-key-of-one',
+      words.account.refused.no_service,
+    ],
+    [
+      'an address that nobody answers at',
+      'http://127.0.0.1:9/v1',
+      'the-key-of-nobody',
+      words.account.refused.unreachable,
+    ],
   ])('is not kept with %s', async (_what, base, key, said) => {
     expect(await tenants.setAccount(boss, base, key)).toContain(said);
     expect(await current()).toBeUndefined();
   });
 
   test('is kept when it works, sealed, and used from then on', async () => {
-    expect(await tenants.setAccount(boss, address, 'key-of-one')).toContain(words.account.done);
+    expect(await tenants.setAccount(boss, address, 'workspace-key-of-one')).toContain(words.account.done);
     await tenants.answered(tenants.ask(place, 'First question'));
     expect(scene.told('First question').texts).toHaveLength(1);
     const { rows } = await sql<{ row: string }>`select accounts::text as row from accounts`.execute(
       scene.stage.bot.store.db,
     );
-    expect(rows.map(({ row }) => row).join()).not.toContain('key-of-one');
-    expect(await tenants.openForm(boss)).not.toContain('key-of-one');
+    expect(rows.map(({ row }) => row).join()).not.toContain('workspace-key-of-one');
+    expect(await tenants.openForm(boss)).not.toContain('workspace-key-of-one');
     await scene.slack.closeView(boss);
   });
 
@@ -63,7 +81,9 @@ describe("a workspace's account", () => {
     const root = tenants.ask(place, 'Second question');
     await tenants.answered(root);
     const before = await current();
-    expect(await tenants.setAccount(boss, address, 'new-key-of-one')).toContain(words.account.doneSame);
+    expect(await tenants.setAccount(boss, address, 'new-workspace-key-of-one')).toContain(
+      words.account.doneSame,
+    );
     expect((await current())?.account).toBe(before?.account);
     await tenants.answered(tenants.ask(place, 'and more', root), root);
     expect(scene.told('Second question').texts).toHaveLength(2);
@@ -73,7 +93,7 @@ describe("a workspace's account", () => {
     const root = tenants.ask(place, 'Third question');
     await tenants.answered(root);
     const projects = scene.agent.projects.length;
-    expect(await tenants.setAccount(boss, address, 'key-of-two')).toContain(words.account.done);
+    expect(await tenants.setAccount(boss, address, 'workspace-key-of-two')).toContain(words.account.done);
     expect(await tenants.answered(tenants.ask(place, 'go on', root), root)).toContain(words.accountChanged);
     expect(scene.told('Third question').texts).toHaveLength(1);
     await tenants.answered(tenants.ask(place, 'Fourth question'));
@@ -91,7 +111,7 @@ describe("a workspace's account", () => {
     const root = tenants.ask(place, '/slow 300');
     await scene.until('the answer grows', () => tenants.shown(root).includes('Second 1'));
     const before = await current();
-    await tenants.setAccount(boss, address, 'key-of-one');
+    await tenants.setAccount(boss, address, 'workspace-key-of-one');
     expect((await current())?.account).not.toBe(before?.account);
     const { store } = scene.stage.bot;
     await store.accounts.dropKeys();

@@ -99,3 +99,13 @@ describe('the log', () => {
     expect(redaction.clean('{"k":"a-key-set-in-app-home"}')).toBe('{"k":"[redacted]"}');
   });
 });
+
+test('a secret may be shown again once nobody has it any more', () => {
+  const redaction = new Redaction();
+  const [one, other] = [redaction.add('key-of-somebody-1'), redaction.add('key-of-somebody-1')];
+  one();
+  one();
+  expect(redaction.clean('it is key-of-somebody-1')).toBe('it is [redacted]');
+  other();
+  expect(redaction.clean('it is key-of-somebody-1')).toBe('it is key-of-somebody-1');
+});

@@ -17,8 +17,8 @@ export interface SettingParts extends Pick<RelayParts, 'workspace'> {
   /** Whether the settings have an account for workspaces without one. */
   shared: boolean;
   options: Pick<ServiceOptions, 'dialect' | 'allowedHosts'>;
-  /** Hears of each key, so that no log shows it. */
-  onSecret: (secret: string) => void;
+  /** Hears of each key, so that no log shows it until the answer is called. */
+  onSecret: (secret: string) => () => void;
   /** Hears when an account was set or removed. */
   onSet: () => Promise<void>;
   log: Logger;
@@ -27,7 +27,13 @@ export interface SettingParts extends Pick<RelayParts, 'workspace'> {
 /** What came of setting an account. */
 export type Setting =
   | { kind: 'set'; sameAccount: boolean }
-  | { kind: 'refused'; why: 'not_admin' | 'bad_address' | 'bad_key' | 'no_service' | 'unreachable' };
+  | {
+      kind: 'refused';
+      why: 'not_admin' | 'bad_address' | 'odd_key' | 'bad_key' | 'no_service' | 'unreachable';
+    };
+
+/** What may be a key. It is taken out of the log wherever it stands, so it must not be a word or a part of JSON. */
+const keyShape = /^(?:(?!["'`{}\\])[\x21-\x7e]){16,}$/;
 
 /** Tasks that are tried to see whether a key belongs to the account before. */
 const tasksTried = 3;
@@ -64,11 +70,25 @@ export class AccountSetting {
 
   /** Tries an account, and keeps it where it works. A key of the account before lets its threads go on. */
   async set(workspace: string, person: string, typed: Credentials): Promise<Setting> {
-    const { store, keyring, log, onSecret, onSet } = this.#parts;
+    const { keyring, onSecret } = this.#parts;
     if (keyring === undefined || !(await this.mayBeSetBy(workspace, person))) return refused('not_admin');
-    onSecret(typed.apiKey);
     const credentials = { apiKey: typed.apiKey.trim(), baseUrl: typed.baseUrl.trim().replace(/\/+$/, '') };
-    onSecret(credentials.apiKey);
+    if (!keyShape.test(credentials.apiKey)) return refused('odd_key');
+    const forget = onSecret(credentials.apiKey);
+    try {
+      return await this.#keep(keyring, workspace, person, credentials);
+    } finally {
+      forget();
+    }
+  }
+
+  async #keep(
+    keyring: Keyring,
+    workspace: string,
+    person: string,
+    credentials: Credentials,
+  ): Promise<Setting> {
+    const { store, log, onSet } = this.#parts;
     const tried = await this.#tried(workspace, credentials);
     if (tried !== 'good') return refused(tried);
     const before = await store.accounts.current(workspace);

@@ -19,8 +19,8 @@ export interface AccountsParts {
   options: ServiceOptions;
   /** A gate for the account of a workspace, or of the settings. */
   gateOf: (workspace: string | undefined) => KeyGate;
-  /** Hears of each key, so that no log shows it. */
-  onSecret: (secret: string) => void;
+  /** Hears of each key, so that no log shows it until the answer is called. */
+  onSecret: (secret: string) => () => void;
   log: Logger;
 }
 
@@ -29,6 +29,8 @@ interface Entry {
   row: AccountRow;
   /** Undefined once the key is gone. */
   apiKey: string | undefined;
+  /** The log may show the key again. */
+  forget: () => void;
   service: Service | undefined;
 }
 
@@ -107,12 +109,17 @@ export class ServiceAccounts {
     const apiKey = this.#open(row);
     const known = this.#entries.get(account);
     if (apiKey !== undefined && known !== undefined) {
-      if (known.apiKey !== apiKey) known.service?.gate.accepted();
+      if (known.apiKey !== apiKey) {
+        known.service?.gate.accepted();
+        known.forget();
+        known.forget = this.#parts.onSecret(apiKey);
+      }
       Object.assign(known, { row, apiKey });
     } else if (apiKey !== undefined) {
-      this.#entries.set(account, { row, apiKey, service: undefined });
+      this.#entries.set(account, { row, apiKey, forget: this.#parts.onSecret(apiKey), service: undefined });
     } else if (known !== undefined) {
       known.apiKey = undefined;
+      known.forget();
       this.#entries.delete(account);
     }
     if (row.retired_at === null) this.#current.set(workspace, account);
@@ -120,12 +127,10 @@ export class ServiceAccounts {
   }
 
   #open({ workspace, account, sealed }: AccountRow): string | undefined {
-    const { keyring, onSecret, log } = this.#parts;
+    const { keyring, log } = this.#parts;
     if (sealed === null || keyring === undefined) return undefined;
     try {
-      const apiKey = keyring.open(sealed, sealedPlaces.account({ workspace, account }));
-      onSecret(apiKey);
-      return apiKey;
+      return keyring.open(sealed, sealedPlaces.account({ workspace, account }));
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
       log.error({ workspace, account, err: error }, 'the key of an account cannot be read');

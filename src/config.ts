@@ -105,6 +105,9 @@ const settingsSchema = z.object({
   PRIVATE_HOSTS: setting('PRIVATE_HOSTS', hostList, {
     what: "Hosts (names or addresses, separated by commas) that may lie in a private network or speak plain http: the service's and those of its links; all others must be public and https",
   }),
+  ACCOUNT_HOSTS: setting('ACCOUNT_HOSTS', hostList, {
+    what: 'The same for the accounts that admins of workspaces set: whoever may set one can have these hosts asked',
+  }),
   AGENT_DIALECT: setting('AGENT_DIALECT', dialectSetting, {
     what: 'What the service document leaves open, as a JSON object; the table of assumptions lists the names',
   }),

@@ -106,6 +106,11 @@ export function serviceOptions(config: Config) {
   };
 }
 
+/** The same for those that admins of workspaces set: they reach into no private network of the settings' account. */
+export function ownServiceOptions(config: Config) {
+  return { ...serviceOptions(config), allowedHosts: config.ACCOUNT_HOSTS };
+}
+
 /** How long what is kept. */
 export function retentionDays(config: Config): RetentionDays {
   return {

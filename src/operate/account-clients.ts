@@ -33,10 +33,12 @@ export class AccountClients {
   }
 
   async #open(workspace: string, account: string): Promise<AgentClient> {
-    const credentials = (await this.#own(workspace, account)) ?? this.#shared(account);
+    const { AGENT_DIALECT: dialect, PRIVATE_HOSTS, ACCOUNT_HOSTS } = this.#config;
+    const own = await this.#own(workspace, account);
+    const credentials = own ?? this.#shared(account);
     if (credentials === undefined)
       throw new Error(`The key of the account ${account} is gone: its tasks must be deleted at the service.`);
-    const { AGENT_DIALECT: dialect, PRIVATE_HOSTS: allowedHosts } = this.#config;
+    const allowedHosts = own === undefined ? PRIVATE_HOSTS : ACCOUNT_HOSTS;
     return new AgentClient({ ...credentials, dialect, allowedHosts });
   }
 

@@ -60,6 +60,7 @@ export async function setScenery(
     AGENT_BASE_URL: agent.url,
     AGENT_API_KEY: agent.apiKey,
     PRIVATE_HOSTS: '127.0.0.1',
+    ACCOUNT_HOSTS: '127.0.0.1',
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     DATA_FOLDER: join(folder, 'data'),
     PORT: '0',

@@ -19,7 +19,12 @@ const scene = await openScene({
       'workspace-key-of-two': 'two',
     },
   },
-  settings: { AGENT_BASE_URL: '', AGENT_API_KEY: '' },
+  settings: {
+    AGENT_BASE_URL: '',
+    AGENT_API_KEY: '',
+    PRIVATE_HOSTS: '127.0.0.1,10.0.0.1',
+    ACCOUNT_HOSTS: '127.0.0.1',
+  },
 });
 const tenants = new Tenants(scene);
 await tenants.install('T1');

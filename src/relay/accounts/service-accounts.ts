@@ -17,6 +17,8 @@ export interface AccountsParts {
   /** The account of the settings, for workspaces without one of their own. */
   shared: Credentials | undefined;
   options: ServiceOptions;
+  /** Hosts in private networks that workspaces' own accounts may use; those in `options` are the settings' alone. */
+  ownHosts: readonly string[];
   /** A gate for the account of a workspace, or of the settings. */
   gateOf: (workspace: string | undefined) => KeyGate;
   /** Hears of each key, so that no log shows it until the answer is called. */
@@ -149,7 +151,7 @@ export class ServiceAccounts {
           return keyOf(entry);
         },
       },
-      this.#parts.options,
+      { ...this.#parts.options, allowedHosts: this.#parts.ownHosts },
       gateOf(entry, this.#parts.gateOf(entry.row.workspace)),
     );
     return entry.service;

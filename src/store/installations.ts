@@ -103,7 +103,7 @@ export class Installations {
   }
 
   /**
-   * The app is not installed there any more: the tokens go at once. `organisation` leaves with all its workspaces. False
+   * The app is not installed there any more: the tokens and the keys of accounts go at once. `organisation` leaves with all its workspaces. False
    * where the row has changed since `version`: then it may be another installation.
    */
   async leave(workspace: string, version: number): Promise<boolean> {
@@ -118,12 +118,14 @@ export class Installations {
         .returning('workspace')
         .executeTakeFirst();
       if (ended === undefined) return false;
-      await trx
+      const left = await trx
         .updateTable('workspaces')
         .set({ left_at: sql<Date>`clock_timestamp()`, version: nextVersion })
         .where('installation', '=', workspace)
         .where('left_at', 'is', null)
+        .returning('workspace')
         .execute();
+      await dropKeysOf(trx, left);
       return true;
     });
   }
@@ -141,6 +143,10 @@ export class Installations {
         on conflict (workspace) do update set left_at = coalesce(workspaces.left_at, excluded.left_at),
           withdrawn_at = excluded.withdrawn_at, version = nextval('registry_versions')
         where workspaces.installation = excluded.installation`.execute(trx);
+      const gone = sql<{ workspace: string }>`
+        select workspace from workspaces
+        where installation = ${organisation} and workspace = any(${[...workspaces]}::text[])`;
+      await dropKeysOf(trx, (await gone.execute(trx)).rows);
     });
   }
 
@@ -267,4 +273,19 @@ export class Installations {
       .executeTakeFirst();
     return row !== undefined;
   }
+}
+
+/** The accounts stay, so that their threads say what is missing, but nothing can be asked under them any more. */
+async function dropKeysOf(trx: Kysely<Tables>, left: readonly { workspace: string }[]): Promise<void> {
+  if (left.length === 0) return;
+  await trx
+    .updateTable('accounts')
+    .set({ sealed: null, version: nextVersion })
+    .where('sealed', 'is not', null)
+    .where(
+      'workspace',
+      'in',
+      left.map(({ workspace }) => workspace),
+    )
+    .execute();
 }

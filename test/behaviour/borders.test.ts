@@ -59,20 +59,24 @@ async function press(actionId: string, root: Message): Promise<void> {
 
 const table = { files: [{ name: 'table.csv', bytes: Buffer.from('gene,count\nA,1\nB,2\n') }] };
 
+const links = new ResultLinks({ secretKeys: [secretKey], publicUrl: 'https://bot.invalid' });
+
 describe('a workspace', () => {
   let root: Message;
+  let resultId = '';
+
+  /** What the link of a workspace to the result answers. */
+  async function followed(workspace: string): Promise<number> {
+    const link = links.make({ workspace, channel: root.channel, root: root.ts, resultId });
+    return (await tenants.fetch(new URL(link).pathname)).status;
+  }
 
   test('has a thread with results, which only its own links and people reach', async () => {
     const mention = `<@${tenants.team('T1').bot.userId}>`;
     root = slack.say({ ...ours, text: `${mention} Summarise this`, ...table });
     expect(await tenants.answered(root)).not.toBe('');
     const [result] = await store.results.of({ workspace: 'T1', channel: root.channel, root: root.ts });
-    const resultId = result?.[0] ?? '';
-    const links = new ResultLinks({ secretKeys: [secretKey], publicUrl: 'https://bot.invalid' });
-    const followed = async (workspace: string) => {
-      const link = links.make({ workspace, channel: root.channel, root: root.ts, resultId });
-      return (await tenants.fetch(new URL(link).pathname)).status;
-    };
+    resultId = result?.[0] ?? '';
     expect([await followed('T1'), await followed('T2')]).toEqual([302, 410]);
   });
 
@@ -172,6 +176,19 @@ describe('a workspace', () => {
       const errors = { channel_project: expect.stringContaining('no such project') };
       expect(await modal.save({ channel_project: wanted })).toEqual({ response_action: 'errors', errors });
     }
+  });
+
+  test('that uninstalls the app leaves no key, and no link that leads anywhere', async () => {
+    await store.accounts.put({
+      workspace: 'T1',
+      account: 'a1',
+      base_url: 'https://a/v1',
+      set_by: 'U1',
+      sealed: 'x',
+    });
+    slack.uninstall('T1');
+    await scene.until('the link is over', async () => (await followed('T1')) === 410);
+    expect(await store.accounts.current('T1')).toMatchObject({ account: 'a1', sealed: null });
   });
 
   test('stands in the key of every table', async () => {

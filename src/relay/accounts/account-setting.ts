@@ -56,6 +56,8 @@ export class AccountSetting {
     const { store, shared } = this.#parts;
     const row = await store.accounts.current(workspace);
     if (row === undefined) return { kind: shared ? 'shared' : 'none' };
+    // Its key went with an uninstallation.
+    if (row.sealed === null) return { kind: 'none' };
     return { kind: 'own', host: new URL(row.base_url).host, setBy: row.set_by, setAt: row.set_at };
   }
 

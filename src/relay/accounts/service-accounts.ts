@@ -55,9 +55,11 @@ export class ServiceAccounts {
     this.#shared = shared && openService(shared, options, parts.gateOf(undefined));
   }
 
-  /** The account that a workspace's new threads go to. */
+  /** The account that a workspace's new threads go to. Where its own has no key any more, no other takes its place. */
   current(workspace: string): string {
-    return this.#current.get(workspace) ?? (this.#shared === undefined ? noAccount : settingsAccount);
+    const own = this.#current.get(workspace);
+    if (own !== undefined) return this.#entries.has(own) ? own : noAccount;
+    return this.#shared === undefined ? noAccount : settingsAccount;
   }
 
   /** The client of an account. Throws AccountGone. */

@@ -33,8 +33,8 @@ export async function underAccount(
   // What may have been sent is followed to its end under the account that it was sent with.
   if (thread.account === account && account !== noAccount) return thread;
   if (turn.send_intended_at !== null) return thread;
+  if (account === noAccount) throw new TurnEnds('refused', words.noAccount);
   if (thread.task_id !== null || thread.task_intended_at !== null)
     throw new TurnEnds('refused', words.accountChanged);
-  if (account === noAccount) throw new TurnEnds('refused', words.noAccount);
   return store.threads.moveTo(thread, account);
 }

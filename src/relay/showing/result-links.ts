@@ -16,7 +16,7 @@ export type Destination =
   | { kind: 'there'; url: string }
   /** Not a link of ours. */
   | { kind: 'unknown' }
-  /** Its time is over, or the task or the file is gone. */
+  /** Its time is over, the task or the file is gone, or the app was uninstalled there. */
   | { kind: 'over' }
   /** The service cannot be asked just now. */
   | { kind: 'later' };
@@ -65,13 +65,13 @@ function isSame(one: string, other: string): boolean {
 
 /** Finds where a link of ours leads: to a fresh link of the service, as long as the task is there. */
 export async function destinationOf(
-  parts: Pick<RelayParts, 'store' | 'agent' | 'log'>,
+  parts: Pick<RelayParts, 'store' | 'agent' | 'log' | 'workspace'>,
   links: ResultLinks,
   token: string,
 ): Promise<Destination> {
   const linked = links.read(token);
   if (linked === undefined) return { kind: 'unknown' };
-  if (linked === 'over') return { kind: 'over' };
+  if (linked === 'over' || parts.workspace(linked.workspace) === undefined) return { kind: 'over' };
   try {
     const thread = await parts.store.threads.get(linked);
     const posted = await parts.store.results.of(linked);

@@ -163,7 +163,7 @@ async function start(
   await registries.start();
   if (tenancy !== undefined) {
     undo.push(() => tenancy.rotation.stop());
-    await tenancy.rotation.start();
+    tenancy.rotation.start();
   }
   const links = resultLinks(config);
   const parts: RelayParts = {

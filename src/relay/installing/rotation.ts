@@ -33,22 +33,21 @@ export class TokenRotation {
   readonly #failed = new Map<string, { times: number; until: number }>();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
+  #stopping = false;
 
   constructor(parts: RotationParts) {
     this.#parts = parts;
   }
 
-  /** Renews what has ended or ends soon, and goes on with that. */
-  async start(): Promise<void> {
-    await this.once();
-    this.#timer = setInterval(() => {
-      this.#running ??= this.once().finally(() => {
-        this.#running = undefined;
-      });
-    }, everyMs);
+  /** Renews what has ended or ends soon, and goes on with that; returns before, as Slack may be slow. */
+  start(): void {
+    this.#look();
+    this.#timer = setInterval(() => this.#look(), everyMs);
   }
 
+  /** Waits for the renewals under way, and begins no more. */
   async stop(): Promise<void> {
+    this.#stopping = true;
     clearInterval(this.#timer);
     await this.#running;
   }
@@ -63,7 +62,10 @@ export class TokenRotation {
       let renewed = 0;
       const next = due.values();
       const renewNext = async () => {
-        for (const workspace of next) if (await this.#renew(workspace)) renewed += 1;
+        for (const workspace of next) {
+          if (this.#stopping) return;
+          if (await this.#renew(workspace)) renewed += 1;
+        }
       };
       await Promise.all(Array.from({ length: atOnce }, renewNext));
       if (renewed === 0) return;
@@ -72,6 +74,12 @@ export class TokenRotation {
     } catch (error) {
       log.warn({ err: error }, 'it could not be looked for tokens that end; it is tried again in a minute');
     }
+  }
+
+  #look(): void {
+    this.#running ??= this.once().finally(() => {
+      this.#running = undefined;
+    });
   }
 
   async #renew(workspace: string): Promise<boolean> {

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { rotateKey } from '../../../src/operate/rotate-key.ts';
 import type { Workspace } from '../../../src/relay/context.ts';
 import { Departures } from '../../../src/relay/installing/departures.ts';
 import { InstalledWorkspaces } from '../../../src/relay/installing/installed-workspaces.ts';
@@ -214,6 +213,26 @@ test('tokens that cannot be renewed are tried less and less often, and others ha
   expect(tries).toEqual([0, 1, 2, 5, 12]);
 });
 
+test('a start does not wait for Slack, and a stop only for what is under way', async () => {
+  for (const n of [1, 2, 3, 4, 5]) {
+    id = `T50${n}`;
+    await install(`xoxb-${id}`, new Date(Date.now() + hour));
+  }
+  let asked = 0;
+  const answer = Promise.withResolvers<void>();
+  const rotation = rotationWith(async () => {
+    asked += 1;
+    await answer.promise;
+    return { token: 'xoxb-late', refreshToken: 'next', expiresAt: new Date(Date.now() + 12 * hour) };
+  });
+  rotation.start();
+  await expect.poll(() => asked).toBe(3);
+  const stopped = rotation.stop();
+  answer.resolve();
+  await stopped;
+  expect(asked).toBe(3);
+});
+
 describe('the end of an installation', () => {
   const departures = (alive: boolean | Error) =>
     new Departures({
@@ -319,28 +338,6 @@ describe('a workspace that moved before the days of its former installation were
     await longGone();
     await store.workspaces.put({ workspace: id, name: 'One', bot_user: 'U1', bot_id: 'B1' });
     expect(await swept()).toEqual({ workspaces: 1, installation: undefined });
-  });
-});
-
-describe('a changed SECRET_KEY', () => {
-  test('has everything sealed anew, after which the old one can go', async () => {
-    await store.accounts.put({
-      workspace: id,
-      account: 'a1',
-      base_url: 'https://agent.example/v1',
-      set_by: 'U9',
-      sealed: keyring.seal('an api key', ['accounts', id, 'a1']),
-    });
-    const fresh = 'n'.repeat(32);
-    const { resealed, left } = await rotateKey(store, new Keyring([fresh, 'k'.repeat(32)]));
-    expect(resealed).toBeGreaterThanOrEqual(2);
-    expect(left).toBe(0);
-    const alone = new Keyring([fresh]);
-    const row = await store.installations.get(id);
-    expect(openTokens(alone, id, row?.sealed ?? '').bot.token).toBe(`xoxb-${id}`);
-    const account = await store.accounts.get({ workspace: id, account: 'a1' });
-    expect(alone.open(account?.sealed ?? '', ['accounts', id, 'a1'])).toBe('an api key');
-    expect(await rotateKey(store, new Keyring([fresh, 'k'.repeat(32)]))).toEqual({ resealed: 0, left: 0 });
   });
 });
 

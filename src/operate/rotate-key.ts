@@ -1,5 +1,5 @@
 import { type Config, readConfig } from '../config.ts';
-import { Keyring } from '../store/keyring.ts';
+import { Keyring, SealError } from '../store/keyring.ts';
 import { sealedPlaces } from '../store/sealed-places.ts';
 import type { Store } from '../store/store.ts';
 import { runCommand, UsageError } from './command.ts';
@@ -9,20 +9,31 @@ const usage = 'npm run rotate-key, with SECRET_KEY=<new>,<old>';
 
 /**
  * Seals all tokens and keys under the first key of SECRET_KEY; may be given while the app runs with the same keys, and
- * again after a failure. The answer is how many rows are under that key now. Throws SealError.
+ * again after a failure. The answer is how many rows are under that key now, how many changed meanwhile, and a sentence
+ * for each that no key opens.
  */
 export async function rotateKey(
   store: Pick<Store, 'installations' | 'accounts'>,
   keyring: Keyring,
-): Promise<{ resealed: number; left: number }> {
-  const count = { resealed: 0, left: 0 };
+): Promise<{ resealed: number; left: number; unreadable: string[] }> {
+  const unreadable: string[] = [];
+  const count = { resealed: 0, left: 0, unreadable };
   const reseal = async (
+    what: string,
     sealed: string,
     place: readonly string[],
     put: (sealed: string) => Promise<boolean>,
   ): Promise<void> => {
     if (keyring.isCurrent(sealed)) return;
-    const done = await put(keyring.seal(keyring.open(sealed, place), place));
+    let text: string;
+    try {
+      text = keyring.open(sealed, place);
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+      unreadable.push(`${what}: ${error.message}`);
+      return;
+    }
+    const done = await put(keyring.seal(text, place));
     if (done) count.resealed += 1;
     // A token that was renewed meanwhile: whoever renewed it may have done so under the key before.
     else count.left += 1;
@@ -30,10 +41,13 @@ export async function rotateKey(
   const { installations, accounts } = store;
   for (const { workspace, sealed } of await installations.sealed()) {
     const place = sealedPlaces.installation(workspace);
-    await reseal(sealed, place, (text) => installations.reseal(workspace, sealed, text));
+    await reseal(`the tokens of ${workspace}`, sealed, place, (text) =>
+      installations.reseal(workspace, sealed, text),
+    );
   }
   for (const { sealed, ...key } of await accounts.sealed()) {
-    await reseal(sealed, sealedPlaces.account(key), (text) => accounts.reseal(key, sealed, text));
+    const what = `the key of the account ${key.account} of ${key.workspace}`;
+    await reseal(what, sealed, sealedPlaces.account(key), (text) => accounts.reseal(key, sealed, text));
   }
   return count;
 }
@@ -48,12 +62,13 @@ if (import.meta.main) {
   await runCommand(async () => {
     const config = readConfig(process.env);
     const keyring = keyringOf(config);
-    const { resealed, left } = await withStore(config, (store) => rotateKey(store, keyring));
+    const { resealed, left, unreadable } = await withStore(config, (store) => rotateKey(store, keyring));
     console.log(`${resealed} rows are sealed under the first key now.`);
     if (left > 0) {
       console.log(`${left} changed meanwhile: give the command again before you take the old key away.`);
-      return 1;
     }
+    for (const sentence of unreadable) console.log(`Not sealed anew: ${sentence}`);
+    if (left > 0 || unreadable.length > 0) return 1;
     console.log('The keys behind the first can be taken away once every process runs with the first.');
     return 0;
   });

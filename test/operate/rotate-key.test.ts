@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { rotateKey } from '../../src/operate/rotate-key.ts';
+import { Keyring } from '../../src/store/keyring.ts';
+import { sealedPlaces } from '../../src/store/sealed-places.ts';
+import { Store } from '../../src/store/store.ts';
+import { freshDatabase } from '../store/postgres.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const [old, fresh] = ['k'.repeat(32), 'n'.repeat(32)];
+const before = new Keyring([old]);
+const both = new Keyring([fresh, old]);
+
+async function install(workspace: string, ring: Keyring): Promise<void> {
+  await store.installations.put({
+    workspace,
+    enterprise: null,
+    organisation: false,
+    name: 'One',
+    bot_user: 'U1',
+    bot_id: 'B1',
+    expires_at: null,
+    sealed: ring.seal('the tokens', sealedPlaces.installation(workspace)),
+  });
+}
+
+test('a changed SECRET_KEY has everything sealed anew, after which the old one can go', async () => {
+  const key = { workspace: 'T1', account: 'a1' };
+  await install('T1', before);
+  const sealed = before.seal('an api key', sealedPlaces.account(key));
+  await store.accounts.put({ ...key, base_url: 'https://agent.example/v1', set_by: 'U9', sealed });
+  expect(await rotateKey(store, both)).toEqual({ resealed: 2, left: 0, unreadable: [] });
+  const alone = new Keyring([fresh]);
+  const row = await store.installations.get('T1');
+  expect(alone.open(row?.sealed ?? '', sealedPlaces.installation('T1'))).toBe('the tokens');
+  const account = await store.accounts.get(key);
+  expect(alone.open(account?.sealed ?? '', sealedPlaces.account(key))).toBe('an api key');
+  expect(await rotateKey(store, both)).toEqual({ resealed: 0, left: 0, unreadable: [] });
+});
+
+test('a row that no key opens is named, and does not keep the others from being sealed anew', async () => {
+  await install('T2', new Keyring(['x'.repeat(32)]));
+  await install('T3', before);
+  const { resealed, unreadable } = await rotateKey(store, both);
+  expect(resealed).toBe(1);
+  expect(unreadable).toEqual([expect.stringMatching(/^the tokens of T2: .*SECRET_KEY/)]);
+});

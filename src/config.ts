@@ -19,17 +19,16 @@ function setting<Schema extends z.ZodType>(name: string, schema: Schema, note: N
   return schema;
 }
 
-const hostList = z
+/** Words between commas. */
+const list = z
   .string()
   .default('')
-  .transform((text) => text.split(',').flatMap((host) => host.trim().toLowerCase() || []));
+  .transform((text) => text.split(/[,\s]+/).filter((word) => word !== ''));
+
+const hostList = list.transform((hosts) => hosts.map((host) => host.toLowerCase()));
 
 /** Endings and MIME types between commas. */
-const typeList = z
-  .string()
-  .default('')
-  .transform((text) => text.split(/[,\s]+/).filter((type) => type !== ''))
-  .pipe(z.array(z.string().regex(/^(\.[^/\s]+|[\w.+-]+\/([\w.+-]+|\*))$/)));
+const typeList = list.pipe(z.array(z.string().regex(/^(\.[^/\s]+|[\w.+-]+\/([\w.+-]+|\*))$/)));
 
 /** Several secrets between commas; each long enough to be a key. */
 const keyList = z
@@ -45,11 +44,7 @@ const emoji = z
   .transform((name) => (name === 'none' ? '' : name.replaceAll(':', '')));
 
 /** Ids of bots between commas. */
-const botList = z
-  .string()
-  .default('')
-  .transform((text) => text.split(/[,\s]+/).filter((id) => id !== ''))
-  .pipe(z.array(z.string().regex(/^B[A-Z0-9]+$/)));
+const botList = list.pipe(z.array(z.string().regex(/^B[A-Z0-9]+$/)));
 
 const count = z.coerce.number().int().nonnegative();
 

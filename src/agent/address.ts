@@ -22,8 +22,9 @@ for (const [net, prefix] of [
   special.addSubnet(net, prefix, 'ipv4');
 }
 for (const [net, prefix] of [
-  ['::', 128],
-  ['::1', 128],
+  // Any, this machine, and old forms of IPv4 addresses (RFC 4291, RFC 2765).
+  ['::', 96],
+  ['::ffff:0:0:0', 96],
   ['64:ff9b:1::', 48],
   ['100::', 64],
   ['2001::', 23],
@@ -31,6 +32,7 @@ for (const [net, prefix] of [
   ['2002::', 16],
   ['fc00::', 7],
   ['fe80::', 10],
+  ['fec0::', 10],
   ['ff00::', 8],
 ] as const) {
   special.addSubnet(net, prefix, 'ipv6');

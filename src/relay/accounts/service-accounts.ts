@@ -125,6 +125,9 @@ export class ServiceAccounts {
       known.apiKey = undefined;
       known.forget();
       this.#entries.delete(account);
+      known.service?.agent.close().catch((error: unknown) => {
+        this.#parts.log.debug({ account, err: error }, 'the connections of an account could not be closed');
+      });
     }
     if (row.retired_at === null) this.#current.set(workspace, account);
     else if (this.#current.get(workspace) === account) this.#current.delete(workspace);

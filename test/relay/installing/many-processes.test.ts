@@ -234,11 +234,12 @@ test('a start does not wait for Slack, and a stop only for what is under way', a
 });
 
 describe('the end of an installation', () => {
-  const departures = (alive: boolean | Error) =>
+  const departures = (alive: boolean | Error | ((token: string) => Promise<boolean>)) =>
     new Departures({
       store,
       keyring,
-      isAlive: async () => {
+      isAlive: async (token) => {
+        if (typeof alive === 'function') return alive(token);
         if (alive instanceof Error) throw alive;
         return alive;
       },
@@ -267,16 +268,10 @@ describe('the end of an installation', () => {
 
   test('says nothing about an installation that comes while Slack is asked', async () => {
     const asked: string[] = [];
-    const judging = new Departures({
-      store,
-      keyring,
-      isAlive: async (token) => {
-        asked.push(token);
-        if (asked.length === 1) await install('xoxb-anew');
-        return token === 'xoxb-anew';
-      },
-      onLeft: async () => undefined,
-      log: silent,
+    const judging = departures(async (token) => {
+      asked.push(token);
+      if (asked.length === 1) await install('xoxb-anew');
+      return token === 'xoxb-anew';
     });
     await judging.accept(uninstalled());
     expect(asked).toEqual([`xoxb-${id}`, 'xoxb-anew']);
@@ -302,44 +297,40 @@ describe('the end of an installation', () => {
     const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
     await store.retention.sweep(keep);
     expect(await store.installations.get(id)).toBeDefined();
-    const long = new Date(Date.now() - 31 * 24 * hour);
-    for (const table of ['installations', 'workspaces'] as const)
-      await kysely.updateTable(table).set({ left_at: long }).where('workspace', '=', id).execute();
+    await letDaysPass();
     await store.retention.sweep(keep);
     expect(await store.installations.get(id)).toBeUndefined();
   });
 });
 
 describe('a workspace that moved before the days of its former installation were over', () => {
-  const longGone = async () => {
-    await leave();
-    const left_at = new Date(Date.now() - 31 * 24 * hour);
-    for (const table of ['installations', 'workspaces'] as const)
-      await kysely.updateTable(table).set({ left_at }).where('workspace', '=', id).execute();
-  };
   const swept = async () => {
     await store.retention.sweep({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
-    const rows = await kysely
-      .selectFrom('workspaces')
-      .select('workspace')
-      .where('workspace', '=', id)
-      .execute();
-    return { workspaces: rows.length, installation: await store.installations.get(id) };
+    const there = kysely.selectFrom('workspaces').select('workspace').where('workspace', '=', id);
+    return { workspaces: (await there.execute()).length, installation: await store.installations.get(id) };
   };
 
   test('to its organisation keeps its rows', async () => {
-    await longGone();
+    await leave();
+    await letDaysPass();
     await installOrganisation('E7');
     await store.installations.discover(id, 'E7');
     expect(await swept()).toEqual({ workspaces: 1, installation: undefined });
   });
 
   test('to the token of the settings keeps its rows', async () => {
-    await longGone();
+    await leave();
+    await letDaysPass();
     await store.workspaces.put({ workspace: id, name: 'One', bot_user: 'U1', bot_id: 'B1' });
     expect(await swept()).toEqual({ workspaces: 1, installation: undefined });
   });
 });
+
+async function letDaysPass(): Promise<void> {
+  const left_at = new Date(Date.now() - 31 * 24 * hour);
+  for (const table of ['installations', 'workspaces'] as const)
+    await kysely.updateTable(table).set({ left_at }).where('workspace', '=', id).execute();
+}
 
 function rotationWith(renew: RotationParts['renew'], now: () => number = Date.now): TokenRotation {
   return new TokenRotation({ store, keyring, renew, onRenewed: async () => undefined, log: silent, now });

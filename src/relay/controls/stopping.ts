@@ -4,7 +4,7 @@ import type { StopAnswer } from '../../store/stops.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import { passing } from '../patience.ts';
-import { isGone, isSettled } from '../showing/follow.ts';
+import { isGone, isSettled, isSettledTask } from '../showing/follow.ts';
 import type { ControlOutcome } from './controls.ts';
 import { permits } from './permission.ts';
 
@@ -135,12 +135,13 @@ export async function carryOutStop(
   if (turn.stop_asked_at === null || (turn.stop_sent_at !== null && !force)) return;
   // What is not bound to a message at the service is stopped by the turn itself, before it is sent or just after.
   if (turn.user_message_id === null) return;
+  const sent = { messageId: turn.user_message_id, replyId: turn.assistant_message_id };
   const thread = await store.threads.expect(turn);
   const taskId = turn.task_id ?? thread.task_id;
   if (taskId === null) return;
   const agent = agentOf(thread.account);
   try {
-    await cancel(agent, taskId, turn.assistant_message_id, force);
+    await cancel(agent, taskId, sent, force);
   } catch (error) {
     // A task that is gone, or has nothing to stop any more, is stopped.
     if (!isGone(error) && !(error instanceof AgentBusyError)) throw error;
@@ -148,18 +149,31 @@ export async function carryOutStop(
   await store.stops.sent(turn, force ? 'forced' : 'graceful');
 }
 
-/** Gracefully the reply, by force the task: but never a task that works on another message by now. */
+/**
+ * Gracefully the reply, by force the task; the task also where it works on in the background after its reply. But never
+ * a task that works on another message by now.
+ */
 async function cancel(
   agent: AgentClient,
   taskId: string,
-  replyId: string | null,
+  { messageId, replyId }: { messageId: string; replyId: string | null },
   force: boolean,
 ): Promise<void> {
   if (replyId === null) {
     await agent.cancelTask(taskId, { force });
     return;
   }
-  if (isSettled(await agent.getMessage(taskId, replyId))) return;
+  if (isSettled(await agent.getMessage(taskId, replyId))) {
+    if (await worksOnlyOn(agent, taskId, messageId)) await agent.cancelTask(taskId, { force });
+    return;
+  }
   if (force) await agent.cancelTask(taskId, { force });
   else await agent.cancelMessage(taskId, replyId);
+}
+
+/** Whether a task still works, and on nothing later than this message. */
+async function worksOnlyOn(agent: AgentClient, taskId: string, messageId: string): Promise<boolean> {
+  if (isSettledTask((await agent.getTask(taskId)).status)) return false;
+  for await (const { role } of agent.messagesAfter(taskId, messageId)) if (role === 'user') return false;
+  return true;
 }

@@ -4,6 +4,7 @@ import type { Message as AgentMessage, MessageResult } from '../../agent/schema.
 import type { Turn } from '../../store/tables.ts';
 import type { RelayParts } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
+import { TurnEnds } from '../interruption.ts';
 import { pause } from '../patience.ts';
 
 /** How often the task's messages are read beside a send that the service holds open (ms). */
@@ -23,7 +24,8 @@ export interface Delivered {
 /**
  * Sends a turn's message once. The intent records the task's last message before the call; after an unknown outcome
  * ours is the user message after that one with the same content and bound to no other turn. Throws AgentError;
- * after an error whose outcome is `unknown`, call it again: it looks before it sends.
+ * after an error whose outcome is `unknown`, call it again: it looks before it sends, and throws TurnEnds where a stop
+ * was asked for meanwhile.
  */
 export async function deliver(
   parts: RelayParts,
@@ -36,6 +38,7 @@ export async function deliver(
   if (turn.send_intended_at !== null) {
     const found = await settle(parts, agent, taskId, turn, lease);
     if (found !== undefined) return { turn: await bind(parts, turn, taskId, found), reply: null };
+    await unlessStopped(parts, turn);
   }
   const [last] = await agent.lastMessages(taskId, 1);
   const skill = turn.skill ?? parts.settings.skill;
@@ -128,6 +131,13 @@ async function settle(
   const left = (turn.send_intended_at?.getTime() ?? 0) + overAfterMs - Date.now();
   if (left > 0) await pause(left, lease);
   return ours(parts, agent, taskId, turn);
+}
+
+/** A stop may have been asked for while an earlier send was in doubt. Throws TurnEnds. */
+async function unlessStopped({ store }: RelayParts, { workspace, id }: Turn): Promise<void> {
+  const now = await store.turns.get(workspace, id);
+  if (now === undefined) throw new TurnEnds('withdrawn', null);
+  if (now.stop_asked_at !== null) throw new TurnEnds('cancelled', null);
 }
 
 /** The id of our message at the service: after the intent's last message, same content, bound to no other turn. */

@@ -17,4 +17,62 @@ describe.concurrent('a stop that comes late', () => {
     expect(task?.status).toBe('cancelled');
     expect(scene.shown(channel, root)).not.toContain('still works on something');
   });
+
+  test('keeps a message back whose first send got lost', async ({ onTestFinished }) => {
+    const scene = await openScene({}, onTestFinished);
+    const channel = scene.channel();
+    const call = 'POST /experimental/tasks/{task_id}/messages';
+    const reads = 'GET /experimental/tasks/{task_id}/messages';
+    scene.agent.faults.add({ call, fault: { kind: 'status', status: 502 } });
+    const { db, turns } = scene.stage.bot.store;
+    const root = scene.ask(channel, 'sent in doubt');
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
+    const turn = await scene.until('a send is in doubt', async () => {
+      const now = await turns.ofMessage(key);
+      return now?.send_intended_at == null ? undefined : now;
+    });
+    // What became of a send is waited for some seconds.
+    const longAgo = new Date(Date.now() - 60_000);
+    await db.updateTable('turns').set({ send_intended_at: longAgo }).where('id', '=', turn.id).execute();
+    const mend = scene.agent.faults.add({ call: reads, fault: { kind: 'status', status: 503 } });
+    const reply = await scene.until('the trouble is shown', () =>
+      scene
+        .replies(channel, root)
+        .find((message) => scene.slack.shown(message).includes('cannot be reached')),
+    );
+    const sends = () => scene.agent.calls.filter(({ name }) => name === call).length;
+    const before = sends();
+    await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    mend();
+    await scene.finished(channel, root, 8_000);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+    expect(sends()).toBe(before);
+  });
+
+  test('on a passed-on message needs the permission that the running turn needs', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openScene(
+      {
+        agent: { dialect: { messageToRunning: 'accepted' } },
+        settings: { CONTROLS_BY: 'starter', SILENCE_SECONDS: '1' },
+      },
+      onTestFinished,
+    );
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 5000');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    const passed = scene.reply(channel, root, 'and this', { person: scene.grace });
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: passed.ts };
+    await scene.until('it is passed on', async () => {
+      const turn = await scene.stage.bot.store.turns.ofMessage(key);
+      return turn?.user_message_id != null;
+    });
+    scene.slack.react(scene.grace, channel, passed.ts, 'octagonal_sign');
+    await scene.until('it is refused', () => scene.slack.ephemerals(scene.grace, channel).length > 0);
+    expect(scene.agent.calls.filter(({ name }) => name.endsWith('/cancel'))).toEqual([]);
+    scene.slack.react(scene.ada, channel, passed.ts, 'octagonal_sign');
+    await scene.finished(channel, root, 8_000);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+  });
 });

@@ -61,13 +61,14 @@ export class Stopping {
 
   /**
    * The first ask stops a turn gracefully, another one that comes 10 s later at once. One that is not sent yet never
-   * is; one that is over is left alone.
+   * is; one that is over is left alone. A message that was passed on to a running turn means that one.
    */
   async ask(request: StopRequest): Promise<ControlOutcome> {
     const { store } = this.#parts;
     const { workspace, turnId, person, control = 'stop' } = request;
-    const known = await store.turns.get(workspace, turnId);
-    if (known === undefined) return 'unknown';
+    const named = await store.turns.get(workspace, turnId);
+    if (named === undefined) return 'unknown';
+    const known = await this.#runningFor(named);
     if (known.settled_at !== null || known.finished_at !== null) return 'over';
     const { channel, root } = known;
     if (!(await permits(this.#parts, { workspace, channel, root, person, turn: known, control })))
@@ -80,6 +81,15 @@ export class Stopping {
     this.#onAsked(turn);
     this.#carryOut(turn);
     return 'done';
+  }
+
+  /** The turn at work: what was passed on to a running one is stopped with that one, or not at all. */
+  async #runningFor(turn: Turn): Promise<Turn> {
+    if (turn.passed_on_by === null || turn.finished_at !== null) return turn;
+    const running = await this.#parts.store.turns.get(turn.workspace, turn.passed_on_by);
+    return running === undefined || running.settled_at !== null || running.finished_at !== null
+      ? turn
+      : running;
   }
 
   async #record(known: Turn, { person, ts }: StopRequest): Promise<StopAnswer | undefined> {

@@ -13,7 +13,7 @@ describe.concurrent('a stop that comes late', () => {
     await scene.until('the reply has settled', () => task?.messages.at(-1)?.status === 'completed');
     expect(task?.status).toBe('running');
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
-    await scene.finished(channel, root, 8_000);
+    await scene.finished(channel, root, 15_000);
     expect(task?.status).toBe('cancelled');
     expect(scene.shown(channel, root)).not.toContain('still works on something');
   });
@@ -44,7 +44,7 @@ describe.concurrent('a stop that comes late', () => {
     const before = sends();
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     mend();
-    await scene.finished(channel, root, 8_000);
+    await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
     expect(sends()).toBe(before);
   });
@@ -72,7 +72,27 @@ describe.concurrent('a stop that comes late', () => {
     await scene.until('it is refused', () => scene.slack.ephemerals(scene.grace, channel).length > 0);
     expect(scene.agent.calls.filter(({ name }) => name.endsWith('/cancel'))).toEqual([]);
     scene.slack.react(scene.ada, channel, passed.ts, 'octagonal_sign');
-    await scene.finished(channel, root, 8_000);
+    await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+  });
+
+  test('begins nothing for a message that is not admitted, where the stop is refused', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openScene({}, onTestFinished);
+    const guest = scene.slack.createPerson({ name: 'gus', kind: 'guest' });
+    const channel = scene.channel();
+    const mend = scene.slack.faults.add({ call: 'users.info', fault: { kind: 'status', status: 503 } });
+    const root = scene.ask(channel, 'from a guest', { person: guest });
+    await scene.until('it is told that it waits', () => scene.slack.ephemerals(guest, channel).length > 0);
+    scene.reply(channel, root, 'stop', { person: scene.grace });
+    await scene.until('the stop is refused', () => scene.slack.ephemerals(scene.grace, channel).length > 0);
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
+    expect(await scene.stage.bot.store.turns.ofMessage(key)).toBeUndefined();
+    mend();
+    await scene.until('the message is refused', async () => {
+      const message = await scene.stage.bot.store.messages.get(key);
+      return message?.state === 'refused';
+    });
   });
 });

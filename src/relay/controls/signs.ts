@@ -22,6 +22,13 @@ export type Sign =
   /** Slack's own button to stop an agent's session. */
   | { kind: 'session_stopped'; workspace: string; channel: string; person: string; ts: string; root: string };
 
+/** Somebody asks for the stop of what a thread is at; `control` is its name in the audit trail. */
+interface ThreadStop {
+  person: string;
+  ts: string;
+  control: string;
+}
+
 /** What became of a sign; `nothing`: there is nothing to stop, `withdrawn`: the message had not been sent. */
 export type SignOutcome = ControlOutcome | 'nothing' | 'withdrawn' | 'ignored';
 
@@ -51,10 +58,7 @@ export class Signs {
 
   /** Somebody wrote stop. Of what is at work there, it means what was asked before it. */
   async stopSaid({ workspace, channel, root, ts, person }: PersonMessage): Promise<SignOutcome> {
-    const turn = await this.#meant({ workspace, channel, root }, ts);
-    if (turn === undefined) return 'nothing';
-    const request = { workspace, turnId: turn.id, person, ts, control: 'stop_word' };
-    return this.#stopping.ask(request);
+    return this.#stop({ workspace, channel, root }, { person, ts, control: 'stop_word' });
   }
 
   /** Takes a sign from an event; what is none of ours is ignored. */
@@ -88,27 +92,45 @@ export class Signs {
 
   async #sessionStopped(sign: Sign & { kind: 'session_stopped' }): Promise<SignOutcome> {
     const { workspace, channel, root, person, ts } = sign;
-    const turn = await this.#meant({ workspace, channel, root }, ts);
+    return this.#stop({ workspace, channel, root }, { person, ts, control: 'session_stop' });
+  }
+
+  async #stop(thread: ThreadKey, use: ThreadStop): Promise<SignOutcome> {
+    const { workspace } = thread;
+    const turn = await this.#meant(thread, use);
     if (turn === undefined) return 'nothing';
-    return this.#stopping.ask({ workspace, turnId: turn.id, person, ts, control: 'session_stop' });
+    return turn === 'refused' ? turn : this.#stopping.ask({ workspace, turnId: turn.id, ...use });
   }
 
   /** The turn at work in a thread; in a direct channel, the one at work anywhere, where the word stands at the top. */
-  async #meant(thread: ThreadKey, ts: string): Promise<Turn | undefined> {
+  async #meant(thread: ThreadKey, use: ThreadStop): Promise<Turn | 'refused' | undefined> {
     const { store } = this.#parts;
-    const atTop = isDirect(thread.channel) && thread.root === ts;
+    const atTop = isDirect(thread.channel) && thread.root === use.ts;
     const open = atTop
       ? await store.stops.latestOpen(thread.workspace, thread.channel)
-      : ((await store.turns.open(thread)) ?? (await this.#begun(thread, ts)));
-    return open !== undefined && isEarlier(open.message_ts, ts) ? open : undefined;
+      : ((await store.turns.open(thread)) ?? (await this.#begun(thread, use)));
+    if (open === undefined || open === 'refused') return open;
+    return isEarlier(open.message_ts, use.ts) ? open : undefined;
   }
 
-  /** Nothing is at work, but something is about to: its turn begins here, to be stopped before anything is sent. */
-  async #begun(thread: ThreadKey, ts: string): Promise<Turn | undefined> {
+  /**
+   * Nothing is at work, but something is about to: its turn begins here, to be stopped before anything is sent. But
+   * only for who may stop it: nobody looked yet at whether it is admitted.
+   */
+  async #begun(
+    thread: ThreadKey,
+    { person, ts, control }: ThreadStop,
+  ): Promise<Turn | 'refused' | undefined> {
+    const next = await this.#parts.store.messages.nextWaiting(thread);
+    if (next === undefined || !isEarlier(next.ts, ts)) return undefined;
+    const { workspace, channel, root } = thread;
+    const use = { workspace, channel, root, person, turn: { asker: next.person }, control };
+    if (!(await permits(this.#parts, use))) return 'refused';
     return this.#parts.store.transaction(async (store) => {
-      const next = await store.messages.nextWaiting(thread);
-      if (next === undefined || !isEarlier(next.ts, ts)) return undefined;
-      return store.turns.beginUnlessBegun(this.#nextId(), next);
+      const now = await store.messages.nextWaiting(thread);
+      return now?.ts === next.ts
+        ? store.turns.beginUnlessBegun(this.#nextId(), now)
+        : store.turns.open(thread);
     });
   }
 }

@@ -10,7 +10,7 @@ import { PassingOn } from './asking/passing-on.ts';
 import { asksNothing, isFilesOnly, messageOf } from './asking/question.ts';
 import { sentBefore } from './asking/resending.ts';
 import type { RelayParts, Workspace } from './context.ts';
-import { sayHeld } from './controls/holding.ts';
+import { sayHeldAndFinish } from './controls/holding.ts';
 import type { Marks } from './controls/marks.ts';
 import { carryOutStop, stopperName } from './controls/stopping.ts';
 import { leaveThread } from './departure.ts';
@@ -303,8 +303,7 @@ export class TurnRun {
   async #close(outcome: TurnOutcome): Promise<void> {
     await this.#reply.close();
     const posts = new ThreadPosts(this.#parts, this.#workspace, this.#turn, this.#lease);
-    await this.#patiently(() => sayHeld(this.#parts, posts, this.#turn));
-    await this.#parts.store.turns.finish(this.#turn, outcome);
+    await this.#patiently(() => sayHeldAndFinish(this.#parts, posts, this.#turn, outcome));
   }
 
   async #patiently<T>(step: () => Promise<T>): Promise<T> {

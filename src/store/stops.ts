@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { SlackTs, Tables, Turn } from './tables.ts';
+import type { Message, SlackTs, Tables, Turn } from './tables.ts';
+import type { ThreadKey } from './threads.ts';
 
 /** From so long (s) after the first, another ask for a stop means: at once. */
 export const forceAfterSeconds = 10;
@@ -67,7 +68,38 @@ export class Stops {
       .execute();
   }
 
-  /** The turn at work in a direct channel, whatever its thread: the one that began last. */
+  /** The turn at work in a thread that has not settled: the running one, else the first that it passed on. */
+  async atWork(thread: ThreadKey): Promise<Turn | undefined> {
+    return this.#db
+      .selectFrom('turns')
+      .selectAll()
+      .where('workspace', '=', thread.workspace)
+      .where('channel', '=', thread.channel)
+      .where('root', '=', thread.root)
+      .where('finished_at', 'is', null)
+      .where('settled_at', 'is', null)
+      .orderBy(sql`passed_on_by is not null`)
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  /** The last message before this ts that waits in a direct channel and may go, whatever its thread. */
+  async latestWaiting(workspace: string, channel: string, before: SlackTs): Promise<Message | undefined> {
+    return this.#db
+      .selectFrom('messages')
+      .selectAll()
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .where('state', '=', 'waiting')
+      .where('ts', '<', before)
+      .where(mayGo)
+      .orderBy('ts', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  /** The unsettled turn at work in a direct channel, whatever its thread: the one that began last. */
   async latestOpen(workspace: string, channel: string): Promise<Turn | undefined> {
     return this.#db
       .selectFrom('turns')
@@ -75,6 +107,7 @@ export class Stops {
       .where('workspace', '=', workspace)
       .where('channel', '=', channel)
       .where('finished_at', 'is', null)
+      .where('settled_at', 'is', null)
       .orderBy('id', 'desc')
       .limit(1)
       .executeTakeFirst();

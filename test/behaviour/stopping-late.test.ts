@@ -95,4 +95,25 @@ describe.concurrent('a stop that comes late', () => {
       return message?.state === 'refused';
     });
   });
+
+  test('holds what waits while the turn before only posts its end', async ({ onTestFinished }) => {
+    const scene = await openScene({}, onTestFinished);
+    const channel = scene.channel();
+    const results = /^GET .*results$/;
+    const mend = scene.agent.faults.add({ call: results, fault: { kind: 'status', status: 503 } });
+    const root = scene.ask(channel, 'soon answered');
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
+    await scene.until('the answer has settled', async () => {
+      const turn = await scene.stage.bot.store.turns.ofMessage(key);
+      return turn?.settled_at != null;
+    });
+    scene.reply(channel, root, 'not to be sent');
+    await scene.slack.settled();
+    scene.reply(channel, root, 'stop');
+    await scene.slack.settled();
+    mend();
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('1 message waits here');
+    expect(scene.told('soon answered').texts).toEqual(['soon answered']);
+  });
 });

@@ -1,7 +1,7 @@
 import { heldMessage, heldNoMore } from '../../reply/held.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import * as words from '../../reply/words.ts';
-import type { Message, Turn } from '../../store/tables.ts';
+import type { Message, Turn, TurnOutcome } from '../../store/tables.ts';
 import type { ThreadKey } from '../../store/threads.ts';
 import type { Admission } from '../arriving/inbox.ts';
 import type { RelayParts } from '../context.ts';
@@ -133,7 +133,7 @@ export class Holding {
 }
 
 /** Says in a stopped turn's thread how many messages wait there, once; nothing where none does. */
-export async function sayHeld(
+async function sayHeld(
   parts: RelayParts,
   posts: Pick<ThreadPosts, 'load' | 'post'>,
   turn: Turn,
@@ -144,6 +144,26 @@ export async function sayHeld(
   if (message === undefined) return;
   await posts.load();
   await posts.post(part, message, '', 'notice');
+}
+
+/** Ends a turn when its thread was told what waits there; a hold may begin as long as the turn is not finished. */
+export async function sayHeldAndFinish(
+  parts: RelayParts,
+  posts: Pick<ThreadPosts, 'load' | 'post'>,
+  turn: Turn,
+  outcome: TurnOutcome,
+): Promise<void> {
+  for (let finished = false; !finished; ) {
+    await sayHeld(parts, posts, turn);
+    finished = await parts.store.transaction(async (store) => {
+      await store.threads.lock(turn);
+      const isHeld =
+        (await store.holds.holder(turn)) === turn.id && (await store.holds.waiting(turn)).length > 0;
+      if (isHeld && !(await store.posts.of(turn)).has(part)) return false;
+      await store.turns.finish(turn, outcome);
+      return true;
+    });
+  }
 }
 
 /** How many messages wait; a hold of none ends. */

@@ -38,7 +38,7 @@ export type SignOutcome = ControlOutcome | 'nothing' | 'withdrawn' | 'ignored';
  */
 export class Signs {
   readonly #parts: RelayParts;
-  readonly #stopping: Pick<Stopping, 'ask'>;
+  readonly #stopping: Pick<Stopping, 'ask' | 'hold'>;
   readonly #marks: Pick<Marks, 'tidy'>;
   readonly #reaction: string;
   readonly #nextId = jobIds();
@@ -46,7 +46,7 @@ export class Signs {
   /** `reaction`: the emoji that stops, without colons. */
   constructor(
     parts: RelayParts,
-    stopping: Pick<Stopping, 'ask'>,
+    stopping: Pick<Stopping, 'ask' | 'hold'>,
     marks: Pick<Marks, 'tidy'>,
     reaction: string,
   ) {
@@ -99,18 +99,25 @@ export class Signs {
     const { workspace } = thread;
     const turn = await this.#meant(thread, use);
     if (turn === undefined) return 'nothing';
-    return turn === 'refused' ? turn : this.#stopping.ask({ workspace, turnId: turn.id, ...use });
+    if (turn === 'refused') return turn;
+    const request = { workspace, turnId: turn.id, ...use };
+    const outcome = await this.#stopping.ask(request);
+    return outcome === 'over' ? this.#stopping.hold(request) : outcome;
   }
 
-  /** The turn at work in a thread; in a direct channel, the one at work anywhere, where the word stands at the top. */
+  /**
+   * The turn at work in a thread, or else the one that posts its end; in a direct channel, the one at work anywhere,
+   * where the word stands at the top.
+   */
   async #meant(thread: ThreadKey, use: ThreadStop): Promise<Turn | 'refused' | undefined> {
-    const { store } = this.#parts;
-    const atTop = isDirect(thread.channel) && thread.root === use.ts;
-    const open = atTop
-      ? await store.stops.latestOpen(thread.workspace, thread.channel)
-      : ((await store.turns.open(thread)) ?? (await this.#begun(thread, use)));
-    if (open === undefined || open === 'refused') return open;
-    return isEarlier(open.message_ts, use.ts) ? open : undefined;
+    const { stops, turns } = this.#parts.store;
+    const { workspace, channel } = thread;
+    const atTop = isDirect(channel) && thread.root === use.ts;
+    const atWork = atTop ? await stops.latestOpen(workspace, channel) : await stops.atWork(thread);
+    const place = atTop ? await stops.latestWaiting(workspace, channel, use.ts) : thread;
+    const open = atWork ?? (place && (await turns.open(place)));
+    if (open !== undefined) return isEarlier(open.message_ts, use.ts) ? open : undefined;
+    return place && this.#begun(place, use);
   }
 
   /**

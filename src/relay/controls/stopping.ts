@@ -2,6 +2,7 @@ import type { AgentClient } from '../../agent/client.ts';
 import { AgentBusyError } from '../../agent/errors.ts';
 import type { StopAnswer } from '../../store/stops.ts';
 import type { Turn } from '../../store/tables.ts';
+import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import { passing } from '../patience.ts';
 import { isGone, isSettled, isSettledTask } from '../showing/follow.ts';
@@ -81,6 +82,25 @@ export class Stopping {
     this.#onAsked(turn);
     this.#carryOut(turn);
     return 'done';
+  }
+
+  /** Somebody said stop while a turn only posts its end: what was written before, and waits behind it, is held. */
+  async hold({ workspace, turnId, person, ts, control = 'stop' }: StopRequest): Promise<ControlOutcome> {
+    const { store } = this.#parts;
+    const turn = await store.turns.get(workspace, turnId);
+    if (turn === undefined || turn.finished_at !== null) return 'over';
+    const waiting = await store.holds.waiting(turn);
+    if (!waiting.some((message) => isEarlier(message.ts, ts))) return 'over';
+    const { channel, root } = turn;
+    if (!(await permits(this.#parts, { workspace, channel, root, person, turn, control }))) return 'refused';
+    return store.transaction(async (within) => {
+      await within.threads.lock(turn);
+      const now = await within.turns.get(workspace, turnId);
+      if (now === undefined || now.finished_at !== null) return 'over';
+      await within.holds.begin(now);
+      this.#parts.log.info({ turn: turnId, person, control }, 'what waits behind a turn is held');
+      return 'done';
+    });
   }
 
   /** The turn at work: what was passed on to a running one is stopped with that one, or not at all. */

@@ -6,7 +6,7 @@ import type { Thread, Turn, TurnOutcome } from '../store/tables.ts';
 import { tellShared } from './admitting/shared-channel.ts';
 import { isDirect } from './arriving/arrivals.ts';
 import { Asking } from './asking/asking.ts';
-import { PassingOn } from './asking/passing-on.ts';
+import { PassingOn, putBack } from './asking/passing-on.ts';
 import { asksNothing, isFilesOnly, messageOf } from './asking/question.ts';
 import { sentBefore } from './asking/resending.ts';
 import type { RelayParts, Workspace } from './context.ts';
@@ -17,7 +17,7 @@ import { leaveThread } from './departure.ts';
 import type { Lease } from './dispatcher.ts';
 import { skippedNotes } from './files/attachments.ts';
 import { keepFiles } from './files/keeping.ts';
-import { HandOver, TurnEnds } from './interruption.ts';
+import { HandOver, Held, TurnEnds } from './interruption.ts';
 import { patiently } from './patience.ts';
 import { endNotes } from './showing/end-notes.ts';
 import { Follow, worksOn } from './showing/follow.ts';
@@ -84,6 +84,8 @@ export class TurnRun {
     } catch (error) {
       if (error instanceof HandOver || error instanceof StoreError || this.#lease.remainingMs() <= 0)
         throw error;
+      if (error instanceof Held)
+        return await this.#patiently(() => putBack(this.#parts, this.#turn, this.#reply));
       if (!hasNoPlace(error)) return await this.#endEarly(error);
       this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the reply has no place in Slack any more');
       await leaveThread(this.#parts, this.#workspace, this.#turn, this.#lease);

@@ -41,7 +41,7 @@ export class Holds {
     return row !== undefined;
   }
 
-  /** What waits in the thread for a turn of its own, but for what a button sent again. */
+  /** What waits in the thread for a turn of its own, but for what a button sent again; what is being passed on waits, too. */
   async waiting(thread: ThreadKey): Promise<Message[]> {
     return this.#waiting(thread)
       .where((where) =>
@@ -52,7 +52,10 @@ export class Holds {
               .select('turns.id')
               .whereRef('turns.workspace', '=', 'messages.workspace')
               .whereRef('turns.channel', '=', 'messages.channel')
-              .whereRef('turns.message_ts', '=', 'messages.ts'),
+              .whereRef('turns.message_ts', '=', 'messages.ts')
+              .where(
+                sql<boolean>`not (passed_on_by is not null and user_message_id is null and finished_at is null)`,
+              ),
           ),
         ),
       )

@@ -116,4 +116,34 @@ describe.concurrent('a stop that comes late', () => {
     expect(scene.shown(channel, root)).toContain('1 message waits here');
     expect(scene.told('soon answered').texts).toEqual(['soon answered']);
   });
+
+  test('leaves a message waiting that was on its way to the run when the process ended', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/ask Which one?');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    const uploads = 'POST /experimental/files';
+    const mend = scene.agent.faults.add({ call: uploads, fault: { kind: 'status', status: 503 } });
+    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const next = scene.reply(channel, root, 'these', { files });
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
+    await scene.until('it is being passed on', () => scene.stage.bot.store.turns.ofMessage(key));
+    scene.reply(channel, root, 'stop');
+    await scene.slack.settled();
+    mend();
+    await scene.stage.restartBot();
+    const post = await scene.until('the thread says what waits', () =>
+      scene.replies(channel, root).find(({ text }) => text.includes('1 message waits here')),
+    );
+    await scene.until('it waits without a turn', async () => {
+      const { messages, turns } = scene.stage.bot.store;
+      return (await messages.get(key))?.state === 'waiting' && (await turns.ofMessage(key)) === undefined;
+    });
+    expect(scene.told('/ask').texts).toHaveLength(1);
+    await scene.slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'go' });
+    await scene.finished(channel, next);
+    expect(scene.told('/ask').texts).toEqual(['/ask Which one?', 'these']);
+  });
 });

@@ -94,11 +94,7 @@ export class PassingOn {
   }
 
   async #putBack(turn: Turn): Promise<false> {
-    await this.#parts.store.transaction(async ({ messages, turns }) => {
-      const key = { workspace: turn.workspace, channel: turn.channel, ts: turn.message_ts };
-      await messages.setState(key, 'waiting');
-      await turns.discard(turn);
-    });
+    await putBack(this.#parts, turn);
     this.#signs.putBack();
     return false;
   }
@@ -134,6 +130,20 @@ export class PassingOn {
         ),
     };
   }
+}
+
+/** The message of a turn was not sent and waits again, without a turn; what is shown of it goes away. */
+export async function putBack(
+  { store }: Pick<RelayParts, 'store'>,
+  turn: Turn,
+  reply?: { remove(): Promise<void> },
+): Promise<void> {
+  await reply?.remove();
+  await store.transaction(async ({ messages, turns }) => {
+    const key = { workspace: turn.workspace, channel: turn.channel, ts: turn.message_ts };
+    await messages.setState(key, 'waiting');
+    await turns.discard(turn);
+  });
 }
 
 /** The service takes no message while the agent works. */

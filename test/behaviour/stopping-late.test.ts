@@ -132,8 +132,8 @@ describe.concurrent('a stop that comes late', () => {
     await scene.until('it is being passed on', () => scene.stage.bot.store.turns.ofMessage(key));
     scene.reply(channel, root, 'stop');
     await scene.slack.settled();
-    mend();
     await scene.stage.restartBot();
+    mend();
     const post = await scene.until('the thread says what waits', () =>
       scene.replies(channel, root).find(({ text }) => text.includes('1 message waits here')),
     );
@@ -145,5 +145,22 @@ describe.concurrent('a stop that comes late', () => {
     await scene.slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'go' });
     await scene.finished(channel, next);
     expect(scene.told('/ask').texts).toEqual(['/ask Which one?', 'these']);
+  });
+
+  test('counts what a reaction takes back in a held thread', async ({ onTestFinished }) => {
+    const scene = await openScene({}, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000');
+    await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+    const first = scene.reply(channel, root, 'the first');
+    scene.reply(channel, root, 'the second');
+    await scene.slack.settled();
+    scene.reply(channel, root, 'stop');
+    const post = await scene.until('the thread says what waits', () =>
+      scene.replies(channel, root).find(({ text }) => text.startsWith('2 messages wait here')),
+    );
+    scene.slack.react(scene.ada, channel, first.ts, 'octagonal_sign');
+    await scene.until('the number is brought up to date', () => !post.text.startsWith('2'));
+    expect(post.text).toContain('1 message waits here');
   });
 });

@@ -38,9 +38,13 @@ export interface Press extends ControlRequest {
 export class Controls {
   readonly #parts: RelayParts;
   readonly #stopping: Pick<Stopping, 'ask'>;
-  readonly #holding: Pick<Holding, 'go' | 'takeBack'>;
+  readonly #holding: Pick<Holding, 'go' | 'takeBack' | 'changed'>;
 
-  constructor(parts: RelayParts, stopping: Pick<Stopping, 'ask'>, holding: Pick<Holding, 'go' | 'takeBack'>) {
+  constructor(
+    parts: RelayParts,
+    stopping: Pick<Stopping, 'ask'>,
+    holding: Pick<Holding, 'go' | 'takeBack' | 'changed'>,
+  ) {
     this.#parts = parts;
     this.#stopping = stopping;
     this.#holding = holding;
@@ -80,7 +84,7 @@ export class Controls {
     const { workspace, person, ts } = press;
     const known = await this.#permitted(press, 'correct');
     if (typeof known === 'string') return known;
-    return this.#parts.store.transaction(async (store, trx) => {
+    const outcome = await this.#parts.store.transaction(async (store, trx) => {
       const { channel, root, message_ts } = known;
       const change = await store.messages.takeChange({ workspace, channel, ts: message_ts });
       if (change?.words == null) return 'over';
@@ -88,6 +92,7 @@ export class Controls {
       await this.#add(store, trx, { workspace, channel, root }, { ts, person, words: withoutBlocks(said) });
       return 'done';
     });
+    return this.#written(outcome, press, known);
   }
 
   /** Shows the presser new links to the results of a turn; only the presser sees them. */
@@ -122,7 +127,7 @@ export class Controls {
     const known = await this.#permitted(press, control);
     if (typeof known === 'string') return known;
     if (known.settled_at === null && known.finished_at === null) return 'running';
-    return this.#parts.store.transaction(async (store, trx) => {
+    const outcome = await this.#parts.store.transaction(async (store, trx) => {
       const turn = await store.turns.claimFollowUp(workspace, turnId);
       if (turn === undefined) return 'over';
       const saying = await sayingOf(turn, store);
@@ -131,6 +136,13 @@ export class Controls {
       await this.#add(store, trx, { workspace, channel, root }, { ts, person, ...saying });
       return 'done';
     });
+    return this.#written(outcome, press, known);
+  }
+
+  /** What a button wrote may wait in a held thread: the post there says how many do. */
+  #written(outcome: ControlOutcome, { workspace, ts }: Press, { channel }: Turn): ControlOutcome {
+    if (outcome === 'done') this.#holding.changed({ workspace, channel, ts });
+    return outcome;
   }
 
   /** The turn that is meant, where the person may use this control; else what became of it. */

@@ -56,6 +56,8 @@ export class Hands {
     const outcome = await this.#signs.accept(sign);
     const threadTs = sign.kind === 'reaction' ? await this.#rootOf(sign) : sign.root;
     this.#answer({ ...sign, threadTs }, outcome);
+    if (sign.kind === 'reaction' && outcome === 'withdrawn')
+      this.#holding.changed({ workspace: sign.workspace, channel: sign.channel, ts: sign.target });
     if (sign.kind === 'session_stopped' && (outcome === 'nothing' || outcome === 'over')) {
       // Slack leaves its sign to us.
       const { channel, root } = sign;

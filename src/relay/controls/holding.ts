@@ -44,7 +44,16 @@ export class Holding {
   admitted(admission: Admission, message: { workspace: string; channel: string; ts: string }): void {
     if (admission.kind !== 'admitted' && admission.kind !== 'withdrawn') return;
     const isAlone = admission.kind === 'admitted' && !admission.waits;
-    const change = isAlone ? this.#endEmpty(admission.thread) : this.#refresh(message);
+    if (isAlone) this.#inBackground(this.#endEmpty(admission.thread));
+    else this.changed(message);
+  }
+
+  /** What waits was changed, by a button or a sign: where the thread is held, the post says how many wait now. */
+  changed(message: { workspace: string; channel: string; ts: string }): void {
+    this.#inBackground(this.#refresh(message));
+  }
+
+  #inBackground(change: Promise<void>): void {
     change.catch((error: unknown) =>
       this.#parts.log.debug({ err: error }, 'the number of held messages was not shown'),
     );

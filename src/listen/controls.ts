@@ -1,7 +1,7 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Controls, Press } from '../relay/controls/controls.ts';
+import type { ControlOutcome, Controls, Press } from '../relay/controls/controls.ts';
 import * as words from '../reply/words.ts';
 
 /** A press, and where it was made. */
@@ -58,7 +58,10 @@ const pressShape = z.looseObject({
   actions: z.array(z.looseObject({ value: z.uuid(), action_ts: z.string() })).min(1),
 });
 
-/** Takes the presses of our buttons; each is carried out before it is acknowledged. */
+/**
+ * Takes the presses of our buttons; each is carried out before it is acknowledged, but for fresh links: nothing of them
+ * is kept, and the service may take longer than Slack waits.
+ */
 export function listenToControls(app: App, listeners: ControlListeners, tell: Telling, log: Logger): void {
   app.action(buttonIds, async ({ ack, body, action }) => {
     const id = 'action_id' in action ? action.action_id : '';
@@ -68,10 +71,25 @@ export function listenToControls(app: App, listeners: ControlListeners, tell: Te
       await ack();
       return;
     }
+    if (id === 'fresh_links') {
+      // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
+      listeners.freshLinks(press).then((outcome) => answer(press, outcome), failed);
+      await ack();
+      return;
+    }
     const outcome = await listeners[buttons[id]](press);
     await ack();
-    if (outcome !== 'done' && outcome !== 'refused') await tell(press, words.controlOver[outcome]);
+    answer(press, outcome);
   });
+
+  function answer(press: PlacedPress, outcome: ControlOutcome): void {
+    if (outcome === 'done' || outcome === 'refused') return;
+    tell(press, words.controlOver[outcome]).catch(failed);
+  }
+
+  function failed(error: unknown): void {
+    log.warn({ err: error }, 'a press could not be answered');
+  }
 }
 
 function isButton(id: string): id is keyof typeof buttons {

@@ -42,7 +42,7 @@ export function listenToFeedback(app: App, listener: FeedbackListener, tell: Tel
     const outcome = thumb && (await listener.give({ ...press.by, ...thumb }));
     await ack();
     if (outcome === undefined) log.debug('a thumb that is not for us is passed over');
-    else await answer(press, outcome);
+    else answer(press, outcome).catch(failed);
   });
 
   app.action('feedback_comment', async ({ ack, body }) => {
@@ -54,7 +54,7 @@ export function listenToFeedback(app: App, listener: FeedbackListener, tell: Tel
     listener
       .ask({ ...by, turnId, triggerId })
       .then((outcome) => answer(press, outcome))
-      .catch((error: unknown) => log.warn({ err: error }, 'the modal for a comment could not be shown'));
+      .catch(failed);
   });
 
   app.view('feedback_comment', async ({ ack, body }) => {
@@ -76,6 +76,10 @@ export function listenToFeedback(app: App, listener: FeedbackListener, tell: Tel
   async function answer(press: Press | undefined, outcome: ControlOutcome | 'late'): Promise<void> {
     if (press === undefined || outcome === 'done' || outcome === 'refused') return;
     await tell({ ...press.by, ...press.place }, words.controlOver[outcome]);
+  }
+
+  function failed(error: unknown): void {
+    log.warn({ err: error }, 'a press about feedback could not be answered');
   }
 }
 

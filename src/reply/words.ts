@@ -208,6 +208,7 @@ export const controlOver = {
     'The agent was asked to stop already. If it has not stopped 10 seconds after that, ask once more and it is stopped at once.',
   running: 'The agent is working on this now; nothing was changed.',
   unknown: 'I do not know this message any more, so the button does nothing. Write in the thread instead.',
+  away: 'The agent service does not answer right now. Please press the button again in a few minutes.',
 } as const;
 
 export const goodLabel = 'Good answer';

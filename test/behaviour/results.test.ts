@@ -94,9 +94,11 @@ describe.concurrent('results', () => {
       ts: button?.ts ?? '',
       actionId: 'fresh_links',
     });
-    const told = JSON.stringify(scene.slack.ephemerals(scene.grace, channel).map(({ blocks }) => blocks));
+    const told = await scene.until('the links are there', () => {
+      const shown = JSON.stringify(scene.slack.ephemerals(scene.grace, channel).map(({ blocks }) => blocks));
+      return shown.includes('note-1.txt') && shown;
+    });
     expect(told).toContain('later-2.png');
-    expect(told).toContain('note-1.txt');
     expect(scene.slack.ephemerals(scene.ada, channel)).toEqual([]);
   });
 });

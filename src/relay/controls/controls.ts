@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import { AgentError } from '../../agent/errors.ts';
 import { resultMessages } from '../../reply/results.ts';
 import * as words from '../../reply/words.ts';
 import type { NewMessage } from '../../store/messages.ts';
@@ -6,14 +7,15 @@ import type { Store } from '../../store/store.ts';
 import type { Tables, Turn, Words } from '../../store/tables.ts';
 import type { ThreadKey } from '../../store/threads.ts';
 import type { RelayParts } from '../context.ts';
+import { isGone } from '../showing/follow.ts';
 import { shownResult } from '../showing/results.ts';
 import type { Holding } from './holding.ts';
 import { permits } from './permission.ts';
 import type { Stopping } from './stopping.ts';
 
 /** What became of a control. `stopping`: asked for before, and not ended yet;
- * `running`: the turn is at work; `refused`: the person may not, and was told so. */
-export type ControlOutcome = 'done' | 'over' | 'unknown' | 'stopping' | 'running' | 'refused';
+ * `running`: the turn is at work; `refused`: the person may not, and was told so; `away`: the service does not answer. */
+export type ControlOutcome = 'done' | 'over' | 'unknown' | 'stopping' | 'running' | 'refused' | 'away';
 
 /** What a button says to the agent. */
 type Saying = Pick<NewMessage, 'words' | 'resends'>;
@@ -106,7 +108,8 @@ export class Controls {
     const taskId = turn.task_id ?? thread.task_id;
     if (taskId === null || posting === undefined) return 'unknown';
     const claimed = await store.results.of(turn);
-    const all = await this.#parts.agent(thread.account).allResults(taskId);
+    const all = await this.#resultsOf(thread.account, taskId, turn);
+    if (typeof all === 'string') return all;
     const results = all
       .filter(({ id }) => claimed.get(id)?.turn === turn.id)
       .map((result) => shownResult(result));
@@ -115,6 +118,17 @@ export class Controls {
       await posting.ephemeral({ channel: turn.channel, user: person, threadTs: turn.root, message });
     }
     return 'done';
+  }
+
+  async #resultsOf(account: string, taskId: string, turn: Turn) {
+    try {
+      return await this.#parts.agent(account).allResults(taskId);
+    } catch (error) {
+      if (!(error instanceof AgentError)) throw error;
+      if (isGone(error)) return 'unknown';
+      this.#parts.log.warn({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
+      return 'away';
+    }
   }
 
   /** A message that a button writes: it waits in the thread like any other. */

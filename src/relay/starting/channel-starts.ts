@@ -66,12 +66,20 @@ export class ChannelStarts {
   async look(): Promise<void> {
     for (const start of await this.#parts.store.starts.leftOver(mostAtOnce)) {
       try {
-        const posted = await this.post(start);
-        if (posted !== 'posted') await this.#giveBack(start);
+        if ((await this.#postOrGiveUp(start)) !== 'posted') await this.#giveBack(start);
       } catch (error) {
-        this.#parts.log.warn({ err: error, start: start.id }, 'a question from a form is not posted yet');
-        if (Date.now() - start.made_at.getTime() > giveUpAfterMs) await this.#giveBack(start);
+        this.#parts.log.warn({ err: error, start: start.id }, 'a question from a form is still on its way');
       }
+    }
+  }
+
+  async #postOrGiveUp(start: Start): Promise<Posted> {
+    try {
+      return await this.#post(start);
+    } catch (error) {
+      if (Date.now() - start.made_at.getTime() <= giveUpAfterMs) throw error;
+      this.#parts.log.warn({ err: error, start: start.id }, 'a question from a form is given up');
+      return 'no_place';
     }
   }
 
@@ -80,6 +88,13 @@ export class ChannelStarts {
    * sent again. Throws what may pass by itself; another look goes on then.
    */
   async post(start: Start): Promise<Posted> {
+    const posted = await this.#post(start);
+    if (posted !== 'posted') await this.#parts.store.starts.backToDraft(start);
+    return posted;
+  }
+
+  /** Like `post`, and keeps the words in hand whatever the answer is. */
+  async #post(start: Start): Promise<Posted> {
     const { store } = this.#parts;
     const workspace = this.#parts.workspace(start.workspace);
     if (workspace === undefined || start.words === null) return 'no_place';
@@ -103,9 +118,7 @@ export class ChannelStarts {
       return 'posted';
     } catch (error) {
       const why = refusalOf(error);
-      if (why !== undefined) await store.starts.backToDraft(start);
-      else if (error instanceof SlackError && error.outcome === 'none')
-        await store.starts.forgetIntent(start);
+      if (error instanceof SlackError && error.outcome === 'none') await store.starts.forgetIntent(start);
       if (why === undefined) throw error;
       this.#parts.log.info({ err: error, start: start.id }, 'a question from a form has no place');
       return why;
@@ -154,7 +167,10 @@ export class ChannelStarts {
     );
   }
 
-  /** Nobody's form is open any more: who asked gets the question back directly. */
+  /**
+   * Nobody's form is open any more: who asked gets the question back directly. Its words are kept until that was done,
+   * or Slack refused it for good. Throws what may pass by itself; another look tries again then.
+   */
   async #giveBack(start: Start): Promise<void> {
     const posting = this.#parts.workspace(start.workspace)?.posting;
     if (posting !== undefined && start.words !== null) {
@@ -163,7 +179,7 @@ export class ChannelStarts {
         const channel = await posting.openDm(start.person);
         await posting.post({ channel, message, key: `${keyOf(start)}/lost`, kind: 'notice' });
       } catch (error) {
-        if (!(error instanceof SlackError)) throw error;
+        if (refusalOf(error) === undefined) throw error;
         this.#parts.log.warn({ err: error, start: start.id }, 'a lost question could not be given back');
       }
     }

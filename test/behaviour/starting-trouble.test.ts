@@ -112,6 +112,32 @@ test('a question whose process ended before it was posted is posted once, or goe
   );
 });
 
+test('a question whose window was closed before it was refused goes back to its writer', async () => {
+  const { channel, person } = starting.room({ bot: false });
+  await starting.command(person, channel, 'new');
+  await starting.form(person);
+  slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'latency', ms: 2_500 } });
+  await slack.submitView(person, { question: 'closed too early' });
+  await slack.closeView(person);
+  const { db } = scene.stage.bot.store;
+  const waits = () =>
+    db
+      .selectFrom('starts')
+      .select(['id'])
+      .where('state', '=', 'posting')
+      .where('person', '=', person.id)
+      .where('intended_at', 'is', null)
+      .executeTakeFirst();
+  await scene.until('the question is in hand again', waits);
+  await sql`update starts set held_until = now() - interval '1 second' where state = 'posting'`.execute(db);
+  await scene.stage.restartBot();
+  const dm = slack.openDm(person);
+  await scene.until('it is given back', () =>
+    slack.messages(dm).some((one) => slack.shown(one).includes('closed too early')),
+  );
+  expect(starting.posts(channel, 'closed too early')).toEqual([]);
+});
+
 test('forms, commands and shortcuts work over HTTP too', async () => {
   const http = await openStartingScene({ transport: 'http' });
   const { channel, person } = http.room({ bot: false });

@@ -96,24 +96,45 @@ export class Starting {
       return { do: 'show', view: this.#refilled(sent, words.form.elsewhere, said) };
     if (posted !== 'slow' && posted !== 'later')
       return { do: 'complain', sentence: await complaint(workspace, posted) };
-    if (posted === 'slow') this.#tellLater(workspace, sent, posting, said);
+    if (posted === 'slow') this.#tellLater(workspace, sent, channel, posting, said);
     return { do: 'show', view: startNotice(words.form.slow) };
   }
 
-  /** The form's window says what became of a slow post; what was typed comes back where it found no place. */
-  #tellLater(workspace: Workspace, sent: SentForm, posting: Promise<Posted | 'later'>, said: Words): void {
+  /**
+   * The form's window says what became of a slow post; what was typed comes back where it found no place, and directly
+   * where the window was closed.
+   */
+  #tellLater(
+    workspace: Workspace,
+    sent: SentForm,
+    channel: string,
+    posting: Promise<Posted | 'later'>,
+    said: Words,
+  ): void {
     const tell = async () => {
       const posted = await posting;
       if (posted === 'later') return;
-      const view =
-        posted === 'posted'
-          ? startNotice(words.form.posted)
-          : this.#refilled(sent, await complaint(workspace, posted), said);
-      await workspace.views.update(sent.viewId, view);
+      if (posted === 'posted') {
+        await workspace.views.update(sent.viewId, startNotice(words.form.posted));
+        return;
+      }
+      const view = this.#refilled(sent, await complaint(workspace, posted), said);
+      if (!(await workspace.views.update(sent.viewId, view)))
+        await this.#takeOn(workspace, sent, channel, said);
     };
     tell().catch((error: unknown) =>
       this.#parts.log.debug({ err: error }, 'a form could not be brought up to date'),
     );
+  }
+
+  /** Nobody's window is open any more: the next look posts the question after all, or gives it back directly. */
+  async #takeOn(
+    { id: workspace }: Workspace,
+    { id, person }: SentForm,
+    channel: string,
+    said: Words,
+  ): Promise<void> {
+    await this.#parts.store.starts.toPost({ workspace, id, person, channel, words: said });
   }
 
   /** The form again, with what was filled in, for any channel. */

@@ -61,7 +61,10 @@ export class Hands {
     if (sign.kind === 'session_stopped' && (outcome === 'nothing' || outcome === 'over')) {
       // Slack leaves its sign to us.
       const { channel, root } = sign;
-      void this.#parts.workspace(sign.workspace)?.sessions?.show({ channel, threadTs: root }, 'active');
+      this.#parts
+        .workspace(sign.workspace)
+        ?.sessions?.show({ channel, threadTs: root }, 'active')
+        .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'a session was left as it is'));
     }
     return outcome;
   }

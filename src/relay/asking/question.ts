@@ -68,9 +68,10 @@ export async function readQuestion(
 ): Promise<Question> {
   const said = message.words ?? { text: '' };
   const words = readMessage(said);
-  const opensMidThread = message.ts === thread.began_ts && message.ts !== message.root;
+  const asked = { ...message, ts: await firstSaid(parts, message) };
+  const opensMidThread = asked.ts === thread.began_ts && asked.ts !== message.root;
   const about = said.about === undefined ? undefined : readMessage(said.about);
-  const before = about ? [about] : opensMidThread ? await readBefore(workspace, message, lease) : [];
+  const before = about ? [about] : opensMidThread ? await readBefore(workspace, asked, lease) : [];
   const names = await namesFor(workspace, idsIn(words, ...before));
   const flagged = readFlags(readable(words, names, workspace.bot.userId), parts.settings.offers);
   const choices = said.choices ?? flagged.choices;
@@ -162,6 +163,19 @@ function linkLines(notes: readonly FileNote[]): string {
     link === undefined ? [] : [`- [${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`],
   );
   return lines.length === 0 ? '' : `${words.linkedFiles(lines.length)}\n${lines.join('\n')}`;
+}
+
+/** When a message was first said: one that is sent again stands for the message that it repeats. */
+async function firstSaid({ store }: RelayParts, message: Message): Promise<string> {
+  let { ts, resends } = message;
+  while (resends !== null) {
+    const turn = await store.turns.get(message.workspace, resends);
+    if (turn === undefined) return ts;
+    ts = turn.message_ts;
+    const { workspace, channel } = turn;
+    resends = (await store.messages.get({ workspace, channel, ts }))?.resends ?? null;
+  }
+  return ts;
 }
 
 /** The messages of a human thread that stand before the one that made it ours. */

@@ -91,6 +91,11 @@ export class Starts {
       .execute();
   }
 
+  /** An open form's question goes to another channel: its thread takes none. */
+  async leaveThread(key: StartKey): Promise<void> {
+    await this.#change(key).set({ root: null }).where('state', '=', 'draft').execute();
+  }
+
   /** The post is about to be sent: the first time is noted. False where another process has taken it over. */
   async intend({ workspace, id, holder }: Start): Promise<boolean> {
     const row = await this.#change({ workspace, id })

@@ -186,6 +186,20 @@ describe.concurrent('the form', () => {
     expect(scene.shown(channel, root)).toContain('Begun with 1 files. Skill: skl_summary.');
   });
 
+  test('about a message in a direct conversation of others asks for another place', async () => {
+    const { channel, person } = starting.room();
+    const others = slack.openDm(person);
+    slack.kick(others);
+    const said = slack.say({ person, channel: others, text: 'Said among two' });
+    await slack.shortcut({ person, callbackId: 'ask_about', channel: others, ts: said.ts });
+    await starting.form(person);
+    await slack.submitView(person, { question: 'what of this?' });
+    expect(starting.window(person)).toContain('Choose a channel');
+    await slack.submitView(person, { ...starting.filled(person), channel: channel.id });
+    await scene.finished(channel, await starting.post(channel, 'what of this?'));
+    expect(scene.told('what of this?').texts[0]).toContain('Said among two');
+  });
+
   test('where nobody may post says so', async () => {
     const { channel, person } = starting.room();
     await starting.command(person, channel, 'new');

@@ -64,7 +64,7 @@ export class Starting {
     if (refusal !== undefined) return { do: 'complain', sentence: refusal };
     const leftMs = answerWithinMs - (performance.now() - since);
     const said = wordsOf(sent.values, start?.source ?? null, settings.offers);
-    if (start?.root != null) return this.#intoThread(workspace, start, said, leftMs);
+    if (start?.root != null) return this.#intoThread(workspace, sent, start, said, leftMs);
     return this.#intoChannel(workspace, sent, channel, said, leftMs);
   }
 
@@ -156,12 +156,22 @@ export class Starting {
     });
   }
 
-  async #intoThread(workspace: Workspace, start: Start, said: Words, leftMs: number): Promise<FormAnswer> {
+  async #intoThread(
+    workspace: Workspace,
+    sent: SentForm,
+    start: Start,
+    said: Words,
+    leftMs: number,
+  ): Promise<FormAnswer> {
     const { channel, root, ts, person, turn, id } = start;
     if (start.state === 'done') return { do: 'close' };
     if (root === null || ts === null) return { do: 'show', view: startNotice(words.form.gone) };
-    if (turn === null && !(await isIn(workspace, channel, leftMs)))
-      return { do: 'complain', sentence: await complaint(workspace, 'invite') };
+    if (turn === null && !(await isIn(workspace, channel, leftMs))) {
+      if (!channel.startsWith('D')) return { do: 'complain', sentence: await complaint(workspace, 'invite') };
+      // Nobody can be invited into a direct conversation of others: the question needs another place.
+      await this.#parts.store.starts.leaveThread(start);
+      return { do: 'show', view: this.#refilled(sent, words.form.elsewhere, said) };
+    }
     const thread = { workspace: workspace.id, channel, root };
     return this.#parts.store.transaction(async (store, trx): Promise<FormAnswer> => {
       await store.threads.lock(thread);

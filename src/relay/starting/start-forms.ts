@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { FormView } from '../../reply/views/inputs.ts';
 import { QUESTION_MOST, type StartForm, startNotice, startView } from '../../reply/views/start-view.ts';
 import * as words from '../../reply/words.ts';
-import { SlackError } from '../../slack/errors.ts';
 import type { Start, Words } from '../../store/tables.ts';
 import { choicesIn, namesFor } from '../asking/question.ts';
 import type { RelayParts, Workspace } from '../context.ts';
@@ -122,8 +121,9 @@ export class StartForms {
     try {
       await workspace.views.update(viewId, await fill(workspace));
     } catch (error) {
-      if (!(error instanceof SlackError))
-        await workspace.views.update(viewId, startNotice(words.command.away));
+      await workspace.views.update(viewId, startNotice(words.command.away)).catch((failed: unknown) => {
+        this.#parts.log.debug({ err: failed }, 'a form that could not be filled is left as it is');
+      });
       throw error;
     }
     return 'done';

@@ -81,7 +81,9 @@ export class Oblivion {
       await sql`delete from feedback where workspace = ${workspace} and person = ${person}`.execute(trx);
       await sql`
         update threads set
-          task_title = case when starter = ${person} and task_id is not null then null else task_title end,
+          task_title = case
+            when starter = ${person} and (task_id is not null or task_intended_at is null) then null
+            else task_title end,
           starter = case when starter = ${person} then '' else starter end,
           writers = array_remove(writers, ${person})
         where workspace = ${workspace} and (starter = ${person} or ${person} = any(writers))`.execute(trx);

@@ -194,7 +194,7 @@ describe.concurrent('the form', () => {
     await slack.shortcut({ person, callbackId: 'ask_about', channel: others, ts: said.ts });
     await starting.form(person);
     await slack.submitView(person, { question: 'what of this?' });
-    expect(starting.window(person)).toContain('Choose a channel');
+    await scene.until('it asks for another', () => starting.window(person).includes('Choose a channel'));
     await slack.submitView(person, { ...starting.filled(person), channel: channel.id });
     await scene.finished(channel, await starting.post(channel, 'what of this?'));
     expect(scene.told('what of this?').texts[0]).toContain('Said among two');

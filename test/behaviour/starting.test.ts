@@ -186,20 +186,6 @@ describe.concurrent('the form', () => {
     expect(scene.shown(channel, root)).toContain('Begun with 1 files. Skill: skl_summary.');
   });
 
-  test('about a message in a direct conversation of others asks for another place', async () => {
-    const { channel, person } = starting.room();
-    const others = slack.openDm(person);
-    slack.kick(others);
-    const said = slack.say({ person, channel: others, text: 'Said among two' });
-    await slack.shortcut({ person, callbackId: 'ask_about', channel: others, ts: said.ts });
-    await starting.form(person);
-    await slack.submitView(person, { question: 'what of this?' });
-    await scene.until('it asks for another', () => starting.window(person).includes('Choose a channel'));
-    await slack.submitView(person, { ...starting.filled(person), channel: channel.id });
-    await scene.finished(channel, await starting.post(channel, 'what of this?'));
-    expect(scene.told('what of this?').texts[0]).toContain('Said among two');
-  });
-
   test('where nobody may post says so', async () => {
     const { channel, person } = starting.room();
     await starting.command(person, channel, 'new');
@@ -244,4 +230,23 @@ describe.concurrent('in a mention', () => {
     await scene.finished(channel, await starting.post(channel, 'the second of two, apart'));
     expect(starting.starts('the second of two, apart')).toMatchObject([{ model: 'max' }]);
   });
+});
+
+test('about a message in a direct conversation of others asks for another place', async ({
+  onTestFinished,
+}) => {
+  // With a budget of its own: who is in a conversation must be known in time.
+  const calm = await openStartingScene({}, onTestFinished);
+  const { slack: own } = calm.scene;
+  const { channel, person } = calm.room();
+  const others = own.openDm(person);
+  own.kick(others);
+  const said = own.say({ person, channel: others, text: 'Said among two' });
+  await own.shortcut({ person, callbackId: 'ask_about', channel: others, ts: said.ts });
+  await calm.form(person);
+  await own.submitView(person, { question: 'what of this?' });
+  await calm.scene.until('it asks for another', () => calm.window(person).includes('Choose a channel'));
+  await own.submitView(person, { ...calm.filled(person), channel: channel.id });
+  await calm.scene.finished(channel, await calm.post(channel, 'what of this?'));
+  expect(calm.scene.told('what of this?').texts[0]).toContain('Said among two');
 });

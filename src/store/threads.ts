@@ -60,12 +60,8 @@ export class Threads {
 
   /** Records the project that the thread's files and task go to; the answer is that, or one that was recorded before. */
   async settleProject(key: ThreadKey, projectId: string): Promise<string> {
-    const row = await this.#db
-      .updateTable('threads')
+    const row = await this.#update(key)
       .set({ project_id: sql<string>`coalesce(project_id, ${projectId})` })
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('root', '=', key.root)
       .returning('project_id')
       .executeTakeFirstOrThrow();
     return row.project_id ?? projectId;
@@ -73,12 +69,8 @@ export class Threads {
 
   /** A thread without a task goes to another account; the answer is the thread as it is then. */
   async moveTo(key: ThreadKey, account: string): Promise<Thread> {
-    await this.#db
-      .updateTable('threads')
+    await this.#update(key)
       .set({ account, project_id: null })
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('root', '=', key.root)
       .where('task_id', 'is', null)
       .where('task_intended_at', 'is', null)
       .execute();
@@ -102,16 +94,12 @@ export class Threads {
 
   /** Records the thread's task; the answer is the thread's task, which may be another that was recorded before. */
   async bindTask(key: ThreadKey, taskId: string): Promise<string> {
-    const row = await this.#db
-      .updateTable('threads')
+    const row = await this.#update(key)
       .set({
         task_id: sql<string>`coalesce(task_id, ${taskId})`,
         task_begun_at: sql<Date>`coalesce(task_begun_at, now())`,
         task_intended_at: null,
       })
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('root', '=', key.root)
       .returning('task_id')
       .executeTakeFirstOrThrow();
     return row.task_id ?? taskId;
@@ -119,8 +107,7 @@ export class Threads {
 
   /** The thread's task takes no more messages: the next one begins another. */
   async leaveTask(key: ThreadKey, taskId: string): Promise<void> {
-    await this.#db
-      .updateTable('threads')
+    await this.#update(key)
       .set({
         task_id: null,
         task_intended_at: null,
@@ -129,9 +116,6 @@ export class Threads {
         task_state: null,
         task_read_at: null,
       })
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('root', '=', key.root)
       .where('task_id', '=', taskId)
       .execute();
   }
@@ -154,20 +138,24 @@ export class Threads {
 
   /** Notes that a person's words went to the task; the answer is all who wrote, in the order of their first. */
   async addWriter(key: ThreadKey, person: string): Promise<string[]> {
-    const row = await this.#db
-      .updateTable('threads')
+    const row = await this.#update(key)
       .set({
         writers: sql<
           string[]
         >`case when ${person} = any(writers) then writers else writers || ${person}::text end`,
         last_used_at: sql<Date>`now()`,
       })
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('root', '=', key.root)
       .returning('writers')
       .executeTakeFirstOrThrow();
     return row.writers;
+  }
+
+  #update(key: ThreadKey) {
+    return this.#db
+      .updateTable('threads')
+      .where('workspace', '=', key.workspace)
+      .where('channel', '=', key.channel)
+      .where('root', '=', key.root);
   }
 
   #thread(key: ThreadKey) {
@@ -185,12 +173,6 @@ export class Threads {
       Pick<Thread, 'began_ts' | 'dormant' | 'project_id' | 'task_title' | 'model' | 'task_intended_at'>
     >,
   ): Promise<void> {
-    await this.#db
-      .updateTable('threads')
-      .set(values)
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('root', '=', key.root)
-      .execute();
+    await this.#update(key).set(values).execute();
   }
 }

@@ -92,15 +92,7 @@ export class Turns {
   async begin(id: string, message: Message, passedOnBy: string | null = null): Promise<Turn> {
     return this.#db
       .insertInto('turns')
-      .values({
-        id,
-        workspace: message.workspace,
-        channel: message.channel,
-        root: message.root,
-        message_ts: message.ts,
-        asker: message.person,
-        passed_on_by: passedOnBy,
-      })
+      .values({ ...firstRow(id, message), passed_on_by: passedOnBy })
       .returningAll()
       .executeTakeFirstOrThrow();
   }
@@ -109,14 +101,7 @@ export class Turns {
   async beginUnlessBegun(id: string, message: Message): Promise<Turn | undefined> {
     await this.#db
       .insertInto('turns')
-      .values({
-        id,
-        workspace: message.workspace,
-        channel: message.channel,
-        root: message.root,
-        message_ts: message.ts,
-        asker: message.person,
-      })
+      .values(firstRow(id, message))
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     return this.open(message);
@@ -270,3 +255,7 @@ const taskOf = sql<string | null>`(
   select task_id from threads
   where threads.workspace = turns.workspace and threads.channel = turns.channel and threads.root = turns.root
 )`.as('task');
+
+function firstRow(id: string, { workspace, channel, root, ts, person }: Message) {
+  return { id, workspace, channel, root, message_ts: ts, asker: person };
+}

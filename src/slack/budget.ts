@@ -123,16 +123,20 @@ export class Budget {
     const key = pumpKey(workspace, lane);
     let pump = this.#pumps.get(key);
     if (pump === undefined) {
-      const rule = () => this.#ruleNow(workspace, lane, this.#lanes[ask.lane]);
+      const rule = this.#ruleOf(workspace, lane, this.#lanes[ask.lane]);
       pump = new LanePump({ store: this.#store, workspace, lane, rule, log: this.#log });
       this.#pumps.set(key, pump);
     }
     return pump;
   }
 
-  #ruleNow(workspace: string, lane: string, rule: LaneRule): LaneRule {
-    const factor = this.#paces.get(pumpKey(workspace, lane))?.factor() ?? 1;
-    return factor === 1 ? rule : { ...rule, perMinute: rule.perMinute * factor };
+  /** Knows nothing of who asked first: a pump outlives many a turn, and would keep that one's whole state. */
+  #ruleOf(workspace: string, lane: string, rule: LaneRule): () => LaneRule {
+    const key = pumpKey(workspace, lane);
+    return () => {
+      const factor = this.#paces.get(key)?.factor() ?? 1;
+      return factor === 1 ? rule : { ...rule, perMinute: rule.perMinute * factor };
+    };
   }
 
   #pace(workspace: string, lane: string): Pace {

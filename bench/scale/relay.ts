@@ -37,6 +37,9 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     AGENT_API_KEY: 'one for each workspace',
     AGENT_READS_PER_SECOND: String(readsPerSecond),
     PRIVATE_HOSTS: '127.0.0.1',
+    // All of a workspace's replies are one person's.
+    TURNS_PER_HOUR_PERSON: '0',
+    TURNS_AT_ONCE_PERSON: '0',
     DATABASE_URL: databaseUrl,
   });
   const log = createLog({ level: 'info', redaction: new Redaction(secretsOf(config)) });

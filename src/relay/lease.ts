@@ -19,10 +19,19 @@ export interface Lease {
   remainingMs(): number;
 }
 
-/** The same lease, whose turn also hands over when `gone` says that it cannot go on here. */
-export function untilGone(lease: Lease, gone: AbortSignal): Lease {
-  const draining = AbortSignal.any([lease.draining, gone]);
-  return { signal: lease.signal, draining, remainingMs: () => lease.remainingMs() };
+/** The same lease, whose turn also hands over when `gone` says that it cannot go on here; `leave` ends that. */
+export function untilGone(lease: Lease, gone: AbortSignal): { lease: Lease; leave: () => void } {
+  const either = new AbortController();
+  const follow = () => either.abort();
+  const both = [lease.draining, gone];
+  for (const signal of both) signal.addEventListener('abort', follow);
+  if (both.some(({ aborted }) => aborted)) follow();
+  return {
+    lease: { signal: lease.signal, draining: either.signal, remainingMs: () => lease.remainingMs() },
+    leave: () => {
+      for (const signal of both) signal.removeEventListener('abort', follow);
+    },
+  };
 }
 
 /** When something was, by both clocks. */

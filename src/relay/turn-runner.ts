@@ -1,6 +1,7 @@
 import { jobIds } from '../store/job-id.ts';
-import type { Turn } from '../store/tables.ts';
+import type { Turn, TurnPlace } from '../store/tables.ts';
 import type { ThreadKey } from '../store/threads.ts';
+import { placeOf } from '../store/turns.ts';
 import { beginTurn, nextAdmitted } from './admitting/begin.ts';
 import { admitStrays } from './arriving/stray-replies.ts';
 import type { RelayParts, Workspace } from './context.ts';
@@ -64,29 +65,42 @@ export class TurnRunner {
       this.#parts.log.warn({ ...thread }, 'the bot is not installed in this workspace; the turn waits');
       return;
     }
-    const lease = untilGone(held, workspace.gone);
+    const { lease, leave } = untilGone(held, workspace.gone);
     try {
-      const turn = await this.#take(workspace, thread, lease);
-      if (turn === undefined) return;
-      const { task_id: task } = await this.#parts.store.threads.expect(thread);
-      // Every line about the turn says in which thread and task it is.
-      const log = this.#parts.log.child({ ...thread, ...(task === null ? {} : { task }) });
-      log.info({ turn: turn.id, attempts: turn.attempts }, 'turn taken up');
-      this.#marks.waiting(thread);
-      this.#marks.tidy();
-      const run = new TurnRun({ ...this.#parts, log }, workspace, turn, lease, this.#rateOf, this.#marks);
-      this.#runs.set(turn.id, run);
+      const taken = await this.#takeUp(workspace, thread, lease);
+      if (taken === undefined) return;
+      const { run, place, isPoisoned } = taken;
+      this.#runs.set(place.id, run);
       try {
         await inSession(this.#parts, workspace, thread, lease, () =>
-          isPoisoned(turn) ? run.abandon() : this.#watched(turn, lease, () => run.go()),
+          isPoisoned ? run.abandon() : this.#watched(place, lease, () => run.go()),
         );
       } finally {
-        this.#runs.delete(turn.id);
+        this.#runs.delete(place.id);
       }
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;
+    } finally {
+      leave();
     }
+  }
+
+  async #takeUp(
+    workspace: Workspace,
+    thread: ThreadKey,
+    lease: Lease,
+  ): Promise<{ run: TurnRun; place: TurnPlace; isPoisoned: boolean } | undefined> {
+    const turn = await this.#take(workspace, thread, lease);
+    if (turn === undefined) return undefined;
+    const { task_id: task } = await this.#parts.store.threads.expect(thread);
+    // Every line about the turn says in which thread and task it is.
+    const log = this.#parts.log.child({ ...thread, ...(task === null ? {} : { task }) });
+    log.info({ turn: turn.id, attempts: turn.attempts }, 'turn taken up');
+    this.#marks.waiting(thread);
+    this.#marks.tidy();
+    const run = new TurnRun({ ...this.#parts, log }, workspace, turn, lease, this.#rateOf, this.#marks);
+    return { run, place: placeOf(turn), isPoisoned: isPoisoned(turn) };
   }
 
   async #take(workspace: Workspace, thread: ThreadKey, lease: Lease): Promise<Turn | undefined> {
@@ -105,7 +119,7 @@ export class TurnRunner {
     }
   }
 
-  async #watched(turn: Turn, lease: Lease, go: () => Promise<void>): Promise<void> {
+  async #watched(turn: TurnPlace, lease: Lease, go: () => Promise<void>): Promise<void> {
     const timer = setTimeout(() => {
       if (lease.signal.aborted) return;
       this.#parts.store.turns

@@ -3,6 +3,7 @@ import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Thread, Turn, TurnOutcome } from '../store/tables.ts';
+import { placeOf } from '../store/turns.ts';
 import { tellShared } from './admitting/shared-channel.ts';
 import { isDirect } from './arriving/arrivals.ts';
 import { Asking } from './asking/asking.ts';
@@ -63,7 +64,7 @@ export class TurnRun {
     this.#lease = lease;
     this.#rateOf = rateOf;
     this.#state = new ReplyState(turn, parts.settings, () => this.#reply.changed());
-    this.#reply = new LiveReply(parts, workspace, turn, this.#source(), lease);
+    this.#reply = new LiveReply(parts, workspace, placeOf(turn), this.#source(), lease);
   }
 
   /** Somebody asked for the stop of this turn: it is told below the reply, and what is not sent never is. */
@@ -125,16 +126,15 @@ export class TurnRun {
   async #wasAnsweredThere(): Promise<boolean> {
     if (this.#turn.passed_on_by === null || this.#turn.user_message_id === null) return false;
     if (this.#turn.first_visible_at !== null) return false;
-    const thread = await this.#thread();
-    const { task_id } = thread;
+    const { account, task_id } = await this.#thread();
     if (task_id === null) return false;
-    const follow = this.#following(thread, task_id, this.#turn.user_message_id, () => undefined);
+    const follow = this.#following(account, task_id, this.#turn.user_message_id, () => undefined);
     this.#known = (await this.#patiently(() => follow.find(null))) ?? null;
     return this.#known === null;
   }
 
   #following(
-    { account }: Thread,
+    account: string,
     taskId: string,
     userMessageId: string,
     onRead: (message: AgentMessage) => void,
@@ -198,20 +198,19 @@ export class TurnRun {
 
   /** Follows the reply until it and its task have settled, and shows its final state. */
   async #answer(): Promise<void> {
-    const thread = await this.#thread();
-    const { task_id } = thread;
+    const { account, task_id } = await this.#thread();
     if (task_id === null || this.#turn.user_message_id === null) throw new Error('A turn without its task.');
     this.#state.files(this.#turn.file_notes ?? []);
     this.#state.step('working');
-    const passing = new PassingOn(this.#parts, this.#workspace, this.#turn, this.#lease, {
+    const passing = new PassingOn(this.#parts, this.#workspace, placeOf(this.#turn), this.#lease, {
       passedOn: (writer, notes) => {
         this.#state.passedOn(writer, notes);
         this.#marks.tidy();
       },
       putBack: () => this.#state.putBack(),
     });
-    const agent = this.#parts.agent(thread.account);
-    const follow = this.#following(thread, task_id, this.#turn.user_message_id, (message) => {
+    const agent = this.#parts.agent(account);
+    const follow = this.#following(account, task_id, this.#turn.user_message_id, (message) => {
       if (this.#reply.lost !== undefined) throw this.#reply.lost;
       this.#state.read(message, this.#parts.settings.silenceMs);
       if (this.#state.silence !== undefined) passing.offer(this.#state.silence);

@@ -3,7 +3,7 @@ import { BLOCKS_MOST, BlockCount } from './cut.ts';
 import { joinerCost } from './emphasis.ts';
 import { lineEnd, lineStart, type MarkdownNode, type ParseCount, parseMarkdown } from './markdown.ts';
 import { formulaCost } from './math.ts';
-import { type Piece, piecesOf } from './pieces.ts';
+import { joined, type Piece, piecesOf } from './pieces.ts';
 import { pingCost } from './pings.ts';
 import { before, CONTAINER, PARAGRAPH_REACH, settledInside } from './settled.ts';
 import { finalCloser, tailOf } from './tail.ts';
@@ -63,7 +63,7 @@ export class OpenPart {
    */
   moveTo(text: string): void {
     let at = this.start;
-    const pieces = this.#base.pieces.map((piece) => {
+    const pieces = joined(this.#base.pieces).map((piece) => {
       if (piece.added) return piece;
       const from = at;
       at += piece.text.length;

@@ -35,13 +35,8 @@ export class Budget {
   }
 
   /** Waits for its turn. Undefined only with `withinMs`. Rejects with the signal's reason when withdrawn. */
-  async permit(ask: Ask): Promise<Permit | undefined> {
-    const pump = this.#pump(ask);
-    try {
-      return await pump.ask(ask);
-    } finally {
-      this.#forgetIdle();
-    }
+  permit(ask: Ask): Promise<Permit | undefined> {
+    return this.#pump(ask).ask(ask);
   }
 
   /**
@@ -54,7 +49,8 @@ export class Budget {
   ): Promise<{ value: T } | undefined> {
     const [method] = asks;
     for (let attempt = 1; ; attempt += 1) {
-      const permit = await this.#permits(asks);
+      // Thousands wait here at one time: each step between them and their lane is memory.
+      const permit = await (asks.length === 1 ? this.permit(method) : this.#permits(asks));
       if (permit === undefined) return undefined;
       try {
         return { value: await call(permit) };
@@ -123,6 +119,7 @@ export class Budget {
     const key = pumpKey(workspace, lane);
     let pump = this.#pumps.get(key);
     if (pump === undefined) {
+      this.#forgetIdle();
       const rule = this.#ruleOf(workspace, lane, this.#lanes[ask.lane]);
       pump = new LanePump({ store: this.#store, workspace, lane, rule, log: this.#log });
       this.#pumps.set(key, pump);

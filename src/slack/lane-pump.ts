@@ -17,6 +17,8 @@ export interface Wish {
   notBefore?: (() => number) | undefined;
   /** Withdraws the wish. */
   signal?: AbortSignal | undefined;
+  /** Withdraws it too. Not one signal for both: `AbortSignal.any` weighs a kilobyte, and thousands wait here. */
+  guardSignal?: AbortSignal | undefined;
   /** Give up when there is no permit within this time (ms). */
   withinMs?: number | undefined;
 }
@@ -93,12 +95,14 @@ export class LanePump {
 
   /** Waits for a permit; undefined when none came within the wish's time. Rejects with the signal's reason. */
   ask(wish: Wish): Promise<Permit | undefined> {
-    if (wish.signal?.aborted) return Promise.reject(wish.signal.reason);
+    const withdrawn = withdrawal(wish);
+    if (withdrawn !== undefined) return Promise.reject(withdrawn.reason);
     return new Promise((resolve, reject) => {
       const askedAt = performance.now();
       const leave = () => {
         this.#waiters.delete(waiter);
         wish.signal?.removeEventListener('abort', onAbort);
+        wish.guardSignal?.removeEventListener('abort', onAbort);
         this.#nudge();
       };
       const waiter: Waiter = {
@@ -118,8 +122,9 @@ export class LanePump {
           reject(error);
         },
       };
-      const onAbort = () => waiter.fail(wish.signal?.reason);
-      wish.signal?.addEventListener('abort', onAbort, { once: true });
+      const onAbort = () => waiter.fail(withdrawal(wish)?.reason);
+      wish.signal?.addEventListener('abort', onAbort);
+      wish.guardSignal?.addEventListener('abort', onAbort);
       this.#waiters.add(waiter);
       this.#nudge();
       if (!this.#running) void this.#run();
@@ -265,6 +270,11 @@ export class LanePump {
       this.#wake = done;
     });
   }
+}
+
+/** The signal that has withdrawn a wish. */
+function withdrawal({ signal, guardSignal }: Wish): AbortSignal | undefined {
+  return [signal, guardSignal].find((one) => one?.aborted === true);
 }
 
 function byRank(a: Waiter, b: Waiter): number {

@@ -59,36 +59,18 @@ export class PacedClient {
     call: (permit: Permit) => Promise<T>,
   ): Promise<{ value: T } | undefined> {
     const { guard, channel } = wish;
-    const { signal, leave } = either(wish.signal, guard?.signal);
-    const ask: Ask = { ...wish, signal, workspace: this.installation.workspace, lane: method };
+    const ask: Ask = {
+      ...wish,
+      guardSignal: guard?.signal,
+      workspace: this.installation.workspace,
+      lane: method,
+    };
     try {
       if (channel === undefined) return await this.budget.run([ask], call);
       return await this.budget.run([ask, { ...ask, lane: 'chat.postMessage.channel', of: channel }], call);
     } catch (error) {
       if (error instanceof SlackError || !guard?.signal.aborted) throw error;
       throw new LeaseEnded({ method, outcome: 'none', cause: error });
-    } finally {
-      leave();
     }
   }
-}
-
-/** A signal that follows both; `leave` ends that. `AbortSignal.any` weighs a kilobyte, and thousands wait here. */
-function either(
-  one: AbortSignal | undefined,
-  other: AbortSignal | undefined,
-): { signal: AbortSignal | undefined; leave: () => void } {
-  if (one === undefined || other === undefined) return { signal: one ?? other, leave: () => undefined };
-  const both = new AbortController();
-  const follow = () => both.abort(one.aborted ? one.reason : other.reason);
-  if (one.aborted || other.aborted) follow();
-  one.addEventListener('abort', follow);
-  other.addEventListener('abort', follow);
-  return {
-    signal: both.signal,
-    leave: () => {
-      one.removeEventListener('abort', follow);
-      other.removeEventListener('abort', follow);
-    },
-  };
 }

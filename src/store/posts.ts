@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Post, PostState, SlackTs, Tables, Turn } from './tables.ts';
+import type { Post, PostState, SlackTs, Tables, Turn, TurnPlace } from './tables.ts';
 
 /** Our own messages in Slack: the intent first, then where it went. */
 export class Posts {
@@ -21,7 +21,7 @@ export class Posts {
   }
 
   /** Records that a part is about to be posted, or posted again. */
-  async intend(turn: Turn, part: string, key: string): Promise<Post> {
+  async intend(turn: TurnPlace, part: string, key: string): Promise<Post> {
     return this.#db
       .insertInto('posts')
       .values({

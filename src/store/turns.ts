@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import { jsonText } from './json-text.ts';
-import type { FileNote, Message, SlackTs, Tables, Turn, TurnOutcome } from './tables.ts';
+import type { FileNote, Message, SlackTs, Tables, Turn, TurnOutcome, TurnPlace } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 import { type OnStep, stepsIn } from './turn-steps.ts';
 
@@ -24,6 +24,11 @@ export type TurnRecord = Partial<
     | 'bytes_up'
   >
 > & { attached?: string[]; file_notes?: FileNote[]; tools?: Record<string, number> };
+
+/** Where a turn is, without its row. */
+export function placeOf({ workspace, id, channel, root }: TurnPlace): TurnPlace {
+  return { workspace, id, channel, root };
+}
 
 /** Turns: one message to the agent and its reply. */
 export class Turns {
@@ -60,7 +65,7 @@ export class Turns {
   }
 
   /** The turn whose message this one began to pass on and did not get to the service. */
-  async halfPassed(turn: Turn): Promise<Turn | undefined> {
+  async halfPassed(turn: TurnPlace): Promise<Turn | undefined> {
     return this.#inThread(turn)
       .where('passed_on_by', '=', turn.id)
       .where('finished_at', 'is', null)

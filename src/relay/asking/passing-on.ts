@@ -1,6 +1,6 @@
 import { AgentBusyError } from '../../agent/errors.ts';
 import { jobIds } from '../../store/job-id.ts';
-import type { FileNote, Turn } from '../../store/tables.ts';
+import type { FileNote, Turn, TurnPlace } from '../../store/tables.ts';
 import { beginTurn, nextAdmitted } from '../admitting/begin.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
@@ -26,7 +26,7 @@ const nextId = jobIds();
 export class PassingOn {
   readonly #parts: RelayParts;
   readonly #workspace: Workspace;
-  readonly #turn: Turn;
+  readonly #turn: TurnPlace;
   readonly #lease: Lease;
   readonly #signs: PassingSigns;
   /** The silence in which nothing more is tried. */
@@ -35,7 +35,7 @@ export class PassingOn {
   /** Whether the run was given another message. */
   passed = false;
 
-  constructor(parts: RelayParts, workspace: Workspace, turn: Turn, lease: Lease, signs: PassingSigns) {
+  constructor(parts: RelayParts, workspace: Workspace, turn: TurnPlace, lease: Lease, signs: PassingSigns) {
     this.#parts = parts;
     this.#workspace = workspace;
     this.#turn = turn;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { breakPoint } from '../../reply/continuation.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import type { SlackError } from '../../slack/errors.ts';
-import type { Turn } from '../../store/tables.ts';
+import type { TurnPlace } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { passing, patiently, pauseMs } from '../patience.ts';
@@ -18,15 +18,15 @@ const finalPatienceMs = 1_500;
  */
 export class LiveReply {
   readonly #parts: RelayParts;
-  readonly #turn: Turn;
+  readonly #turn: TurnPlace;
   readonly #source: ReplySource;
   readonly #lease: Lease;
   readonly #messages: ReplyMessages;
-  readonly #stop = new AbortController();
-  /** Aborted when the final state is there. */
-  readonly #ending = new AbortController();
-  /** Aborted by either: a live edit that still waits makes way. */
-  readonly #makeWay = new AbortController();
+  /** Withdraws what waits to be shown. */
+  #wait = new AbortController();
+  /** The final state is there. */
+  #final = false;
+  #closed = false;
   #tidying = false;
   #unseenSince: number | undefined;
   #wake: (() => void) | undefined;
@@ -34,7 +34,7 @@ export class LiveReply {
   /** Set when Slack has no place for the reply any more. */
   lost: SlackError | undefined;
 
-  constructor(parts: RelayParts, workspace: Workspace, turn: Turn, source: ReplySource, lease: Lease) {
+  constructor(parts: RelayParts, workspace: Workspace, turn: TurnPlace, source: ReplySource, lease: Lease) {
     this.#parts = parts;
     this.#turn = turn;
     this.#source = source;
@@ -59,8 +59,10 @@ export class LiveReply {
 
   /** Shows the final text; returns when people can read it. */
   async settle(): Promise<void> {
-    this.#ending.abort();
-    this.#makeWay.abort();
+    this.#final = true;
+    // A live edit that still waits makes way; those of the end wait anew.
+    this.#wait.abort();
+    if (!this.#closed) this.#wait = new AbortController();
     this.changed();
     await this.#running;
     await this.#patiently(() => this.#showEnd());
@@ -78,8 +80,8 @@ export class LiveReply {
 
   /** Stops showing; what stands in the thread stays. */
   async close(): Promise<void> {
-    this.#stop.abort();
-    this.#makeWay.abort();
+    this.#closed = true;
+    this.#wait.abort();
     this.#wake?.();
     await this.#running?.catch(() => undefined);
     const { edits } = this.#messages;
@@ -93,13 +95,13 @@ export class LiveReply {
     await this.#messages.removeOthers(0);
   }
 
-  get #final(): boolean {
-    return this.#ending.signal.aborted;
+  get #over(): boolean {
+    return this.#final || this.#closed || this.#lease.signal.aborted;
   }
 
   async #follow(): Promise<void> {
     let failures = 0;
-    while (!this.#final && !this.#stop.signal.aborted && !this.#lease.signal.aborted) {
+    while (!this.#over) {
       if (this.#unseenSince === undefined) {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
@@ -110,7 +112,7 @@ export class LiveReply {
         await this.#show();
         failures = 0;
       } catch (error) {
-        if (this.#final || this.#stop.signal.aborted || this.#lease.signal.aborted) return;
+        if (this.#over) return;
         if (hasNoPlace(error)) {
           this.lost = error;
           return;
@@ -127,7 +129,7 @@ export class LiveReply {
 
   /** A pause (ms) after a failure, cut short by the end of the turn. */
   async #rest(ms: number): Promise<void> {
-    const signal = AbortSignal.any([this.#lease.signal, this.#stop.signal, this.#ending.signal]);
+    const signal = AbortSignal.any([this.#lease.signal, this.#wait.signal]);
     await sleep(ms, undefined, { signal }).catch(() => undefined);
   }
 
@@ -185,7 +187,7 @@ export class LiveReply {
     this.#source.forget();
     return this.#messages.edit(index, {
       withinMs,
-      signal: this.#final ? this.#stop.signal : this.#makeWay.signal,
+      signal: this.#wait.signal,
       state: () => ({
         final: this.#final && !this.#tidying,
         blank: this.#source.blank(),

@@ -3,7 +3,7 @@ import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import { ChannelGone, MessageGone, PayloadRefused, type SlackError } from '../../slack/errors.ts';
 import { plain } from '../../slack/message.ts';
 import type { EditState } from '../../slack/posting.ts';
-import type { Turn } from '../../store/tables.ts';
+import type { TurnPlace } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { digestOf } from './reply-state.ts';
@@ -48,7 +48,7 @@ const setAsidePrefix = 'draft:';
 
 /** The messages in Slack that one reply consists of, the first is number 0. */
 export class ReplyMessages {
-  readonly #turn: Turn;
+  readonly #turn: TurnPlace;
   readonly #lease: Lease;
   readonly #workspace: Workspace;
   readonly #parts: RelayParts;
@@ -58,7 +58,7 @@ export class ReplyMessages {
   /** Edits that this process sent and nobody counted yet. */
   edits = 0;
 
-  constructor(parts: RelayParts, workspace: Workspace, turn: Turn, source: ReplySource, lease: Lease) {
+  constructor(parts: RelayParts, workspace: Workspace, turn: TurnPlace, source: ReplySource, lease: Lease) {
     this.#parts = parts;
     this.#workspace = workspace;
     this.#turn = turn;

@@ -2,7 +2,7 @@ import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import { LeaseEnded, SlackError } from '../../slack/errors.ts';
 import type { SlackMessage } from '../../slack/message.ts';
 import type { PostKind } from '../../slack/posting.ts';
-import type { Post, Turn } from '../../store/tables.ts';
+import type { Post, TurnPlace } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { pause } from '../patience.ts';
@@ -17,11 +17,11 @@ const overAfterMs = 7_000;
 export class ThreadPosts {
   readonly #parts: RelayParts;
   readonly #workspace: Workspace;
-  readonly #turn: Turn;
+  readonly #turn: TurnPlace;
   readonly #lease: Lease;
   #posts = new Map<string, Post>();
 
-  constructor(parts: RelayParts, workspace: Workspace, turn: Turn, lease: Lease) {
+  constructor(parts: RelayParts, workspace: Workspace, turn: TurnPlace, lease: Lease) {
     this.#parts = parts;
     this.#workspace = workspace;
     this.#turn = turn;

@@ -20,6 +20,8 @@ export interface NewMessage {
   editedTs: SlackTs | null;
   /** The turn whose words and files it sends again. */
   resends?: string;
+  /** The turn whose question it asks again, with other words or choices. */
+  asksAgain?: string;
 }
 
 /** A change that arrived before its message: obeyed when the message comes. */
@@ -49,6 +51,7 @@ export class Messages {
         words: jsonText(message.words),
         edited_ts: message.editedTs,
         resends: message.resends ?? null,
+        asks_again: message.asksAgain ?? null,
       })
       .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'ts']).doNothing())
       .returning('ts')
@@ -249,20 +252,36 @@ export class Messages {
           deleted: sql<boolean>`early_changes.deleted or excluded.deleted`,
           words: eb.ref('excluded.words'),
           edited_ts: eb.ref('excluded.edited_ts'),
+          // What is delivered again is no other change.
+          taken_by: sql<SlackTs | null>`case when excluded.edited_ts = early_changes.edited_ts
+            then early_changes.taken_by end`,
         })),
       )
       .execute();
   }
 
-  /** Takes the noted change of a message away, for the one who acts on it; undefined where there is none any more. */
-  async takeChange(key: MessageKey): Promise<EarlyChange | undefined> {
+  /** Takes the noted words of a message for another one, `by`, that says them; undefined where that was done before. */
+  async takeChange(key: MessageKey, by: SlackTs): Promise<EarlyChange | undefined> {
     return this.#db
-      .deleteFrom('early_changes')
+      .updateTable('early_changes')
+      .set({ taken_by: by })
       .where('workspace', '=', key.workspace)
       .where('channel', '=', key.channel)
       .where('ts', '=', key.ts)
+      .where('taken_by', 'is', null)
       .returning(['deleted', 'words', 'edited_ts'])
       .executeTakeFirst();
+  }
+
+  /** A message that says a change does not go: the change may be taken again. */
+  async releaseChange({ workspace, channel, ts }: MessageKey): Promise<void> {
+    await this.#db
+      .updateTable('early_changes')
+      .set({ taken_by: null })
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .where('taken_by', '=', ts)
+      .execute();
   }
 
   /** The change that arrived before its message, if any. */

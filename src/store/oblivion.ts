@@ -43,6 +43,7 @@ export class Oblivion {
   async person(workspace: string, person: string): Promise<number> {
     return this.#db.transaction().execute(async (trx) => {
       await permitAuditChange(trx, 'forget');
+      await repeated(trx, workspace, person);
       await sql`
         update files set name = '' where workspace = ${workspace} and slack_file in (
           select jsonb_array_elements(words -> 'files') ->> 'id' from messages
@@ -132,6 +133,33 @@ export class Oblivion {
       return 1;
     });
   }
+}
+
+/** Blanks a person's words where others sent or asked them again, and drops the forms in which they were about to. */
+async function repeated(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
+  await sql`
+    with recursive said as (
+      select messages.channel, messages.root, messages.ts from messages
+      where workspace = ${workspace} and person = ${person}
+      union
+      select again.channel, again.root, again.ts from said
+      join turns on turns.workspace = ${workspace} and turns.channel = said.channel
+        and turns.message_ts = said.ts
+      join messages as again on again.workspace = ${workspace} and again.channel = said.channel
+        and again.root = said.root and turns.id in (again.resends, again.asks_again)
+    ), theirs as (
+      select turns.id from turns join said on turns.channel = said.channel and turns.message_ts = said.ts
+      where turns.workspace = ${workspace}
+    ), forms as (
+      delete from starts using theirs where starts.workspace = ${workspace} and starts.turn = theirs.id
+    ), questions as (
+      update messages set words = null,
+        state = case messages.state when 'waiting' then 'withdrawn' else messages.state end
+      from said where messages.workspace = ${workspace} and messages.channel = said.channel
+        and messages.ts = said.ts and messages.person <> ${person}
+    )
+    update turns set content = null, file_notes = null from theirs
+    where turns.workspace = ${workspace} and turns.id = theirs.id and turns.asker <> ${person}`.execute(trx);
 }
 
 async function everything(trx: Transaction<Tables>, workspace: string): Promise<number> {

@@ -113,6 +113,8 @@ export interface MessageTable {
   edited_ts: SlackTs | null;
   /** The turn whose words and files this message sends again. */
   resends: Generated<string | null>;
+  /** The turn whose question this message asks again, with other words or choices. */
+  asks_again: Generated<string | null>;
   /** Whether the message carries our waiting mark in Slack. */
   marked: Generated<boolean>;
   received_at: Generated<Date>;
@@ -126,6 +128,8 @@ export interface EarlyChangeTable {
   deleted: boolean;
   words: MaybeJson<Words>;
   edited_ts: SlackTs | null;
+  /** The message that says so to the agent, since a person pressed the button. */
+  taken_by: Generated<SlackTs | null>;
   seen_at: Generated<Date>;
 }
 
@@ -205,8 +209,10 @@ export interface TurnTable {
   takeovers: Generated<number>;
   /** The turn that the files of a turn without words go with. */
   kept_for: Generated<string | null>;
-  /** Set when a person pressed Continue or Try again. */
+  /** Set when a person pressed Continue, Try again or Choose again. */
   followed_at: MaybeTime;
+  /** The message that the press made. */
+  followed_by: Generated<SlackTs | null>;
   /** Set when the results have been posted (or there are none). */
   results_at: MaybeTime;
   finished_at: MaybeTime;

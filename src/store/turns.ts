@@ -199,11 +199,11 @@ export class Turns {
     this.#onStep?.(finished, 'finished', task);
   }
 
-  /** Claims the one follow-up that a button of a turn makes; undefined where it was claimed before. */
-  async claimFollowUp(workspace: string, id: string): Promise<Turn | undefined> {
+  /** Claims the one follow-up that a button of a turn makes, the message `ts`; undefined where it was claimed before. */
+  async claimFollowUp(workspace: string, id: string, ts: SlackTs): Promise<Turn | undefined> {
     return this.#db
       .updateTable('turns')
-      .set({ followed_at: sql<Date>`now()` })
+      .set({ followed_at: sql<Date>`now()`, followed_by: ts })
       .where('workspace', '=', workspace)
       .where('id', '=', id)
       .where('followed_at', 'is', null)
@@ -211,13 +211,15 @@ export class Turns {
       .executeTakeFirst();
   }
 
-  /** What the button of a turn made did not go: it may be pressed again. */
-  async releaseFollowUp(workspace: string, id: string): Promise<void> {
+  /** A message does not go: the button that made it may be pressed again. */
+  async releaseFollowUp({ workspace, channel, root, ts }: Message): Promise<void> {
     await this.#db
       .updateTable('turns')
-      .set({ followed_at: null })
+      .set({ followed_at: null, followed_by: null })
       .where('workspace', '=', workspace)
-      .where('id', '=', id)
+      .where('channel', '=', channel)
+      .where('root', '=', root)
+      .where('followed_by', '=', ts)
       .execute();
   }
 

@@ -1,6 +1,9 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import type { AgentScript } from '../../src/sandbox/agent/script.ts';
 import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
-import { openStartingScene, type StartingScene } from './starting-scene.ts';
+import { openScene } from './scene.ts';
+import { openStartingScene, StartingScene } from './starting-scene.ts';
 
 /** Waits until the person was told something; the answer is the last of it. */
 async function told(starting: StartingScene, person: Person, channel: Channel, times = 1): Promise<string> {
@@ -73,6 +76,67 @@ describe.concurrent('how much people may ask', () => {
       expect(await told(starting, person, channel, times)).toContain('one message within an hour');
     }
     expect(scene.told('slowly to be stopped').texts).toHaveLength(1);
+  });
+
+  test('Continue and a correction that are refused go when there is room', async ({ onTestFinished }) => {
+    const scene = await openScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
+    const starting = new StartingScene(scene);
+    const { channel, person } = starting.room();
+    const root = starting.ask(person, channel, '/lengthcut');
+    await scene.finished(channel, root);
+    scene.slack.edit(channel.id, root.ts, `${scene.mention} what I meant`);
+    const note = await scene.until('the note is there', () => scene.slack.ephemerals(person, channel)[0]);
+    const correct = () => scene.slack.click({ person, channel, ts: note.ts, actionId: 'correct' });
+    await starting.press(person, channel, root, 'continue');
+    expect(await told(starting, person, channel, 2)).toContain('one message within an hour');
+    await correct();
+    expect(await told(starting, person, channel, 3)).toContain('one message within an hour');
+    await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.stage.bot.store.db);
+    await correct();
+    await scene.until('it is corrected', () => scene.told('/lengthcut').texts.length === 2);
+    await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.stage.bot.store.db);
+    await starting.press(person, channel, root, 'continue');
+    await scene.until('it goes on', () => scene.told('/lengthcut').texts.length === 3);
+    expect(scene.told('/lengthcut').texts.slice(1)).toEqual([
+      expect.stringMatching(/^A correction of my message:.*what I meant$/),
+      'Continue.',
+    ]);
+    await correct();
+    expect(await told(starting, person, channel, 4)).toContain('over already');
+  });
+
+  test('what is chosen again and refused can be chosen again once more', async ({ onTestFinished }) => {
+    const opened = Promise.withResolvers<void>();
+    const script: AgentScript = async (turn) => {
+      if (turn.text.includes('until the gate opens')) await opened.promise;
+      if (turn.text.includes('slowly')) await turn.sleep(2_000_000);
+      turn.write(`Skill: ${turn.skill ?? 'none'}.`);
+    };
+    const starting = await openStartingScene(
+      { agent: { script }, settings: { TURNS_AT_ONCE_PERSON: '1' } },
+      onTestFinished,
+    );
+    const { scene } = starting;
+    const { channel, person } = starting.room();
+    const root = starting.ask(person, channel, '--skill sumary what is refused?');
+    await scene.finished(channel, root);
+    const before = scene.reply(channel, root, 'until the gate opens');
+    await scene.until('it works', () => scene.told('what is refused?').texts.length === 1);
+    const choose = async () => {
+      await starting.press(person, channel, root, 'choose_again');
+      await starting.form(person);
+      await scene.slack.submitView(person, { ...starting.filled(person), skill: 'summary' });
+    };
+    await choose();
+    const other = starting.ask(person, channel, 'slowly another one');
+    await runs(starting, 'slowly another one');
+    opened.resolve();
+    await scene.finished(channel, before);
+    expect(await told(starting, person, channel)).toContain('works on one message');
+    await starting.press(person, channel, other, 'stop');
+    await scene.finished(channel, other);
+    await choose();
+    await scene.until('it goes on', () => scene.shown(channel, root).includes('Skill: skl_summary.'));
   });
 
   test('a workspace has limits of its own, which a form meets too', async ({ onTestFinished }) => {

@@ -24,6 +24,24 @@ describe.concurrent('a choice that the service does not know', () => {
     expect(starting.starts('what does skill mean?')).toHaveLength(1);
   });
 
+  test('in the middle of a conversation is made again with what was said before', async () => {
+    const { channel, person } = starting.room();
+    const root = slack.say({ person: scene.grace, channel, text: 'Freezer 3 is warm' });
+    const asked = scene.reply(channel, root, `${scene.mention} --model ultra what is middle?`, { person });
+    await scene.finished(channel, asked);
+    // What is chosen anew may be unknown, too.
+    for (const skill of ['sumary', 'summary']) {
+      await starting.press(person, channel, root, 'choose_again');
+      await starting.form(person);
+      await slack.submitView(person, { ...starting.filled(person), model: 'max', skill });
+      const came = skill === 'summary' ? 'All is said.' : 'no skill called';
+      await scene.until('it is asked again', () => scene.shown(channel, root).includes(came));
+    }
+    expect(scene.told('what is middle?').texts).toEqual([
+      expect.stringMatching(/> \*\*grace\*\*.*\n> Freezer 3 is warm[\s\S]*what is middle\?$/),
+    ]);
+  });
+
   test('of a model is made again in the same thread, with the same files', async () => {
     const { channel, person } = starting.room();
     const text = `${scene.mention} --model ultra --title "A model" what does model mean?`;

@@ -132,3 +132,42 @@ test('a task that is left is still deleted with the others of its person', async
     'task-new',
   ]);
 });
+
+test('words of a person that others sent or asked again leave with that person', async () => {
+  const first = await begun(1);
+  await store.turns.finish(first, 'refused');
+  const place = { workspace: 'T1', channel: 'C1', root: first.root };
+  let at = 60;
+  /** Somebody sends the question of a turn again, or asks it again. */
+  const repeated = async (person: string, more: { resends: string } | { asksAgain: string }) => {
+    at += 1;
+    const key = { workspace: 'T1', channel: 'C1', ts: `${Number(first.root) + at}.000000` };
+    const row = { root: first.root, person, words: { text: 'hi' }, editedTs: null, ...more } as const;
+    await store.messages.add(key, { ...row, state: 'sending' });
+    const message = await store.messages.get(key);
+    if (message === undefined) throw new Error('It is not there.');
+    const turn = await store.turns.begin(crypto.randomUUID(), message);
+    await store.turns.record(turn, { content: 'hi', attached: [], file_notes: [] });
+    await store.turns.finish(turn, 'failed');
+    return { key, turn };
+  };
+  const second = await repeated('U2', { asksAgain: first.id });
+  const third = await repeated('U3', { resends: second.turn.id });
+  const own = { root: first.root, person: 'U2', words: { text: 'of my own' }, editedTs: null } as const;
+  const ownKey = { workspace: 'T1', channel: 'C1', ts: `${Number(first.root) + 99}.000000` };
+  await store.messages.add(ownKey, { ...own, state: 'waiting' });
+  const form = { workspace: 'T1', id: crypto.randomUUID() };
+  const draft = { person: 'U4', channel: 'C1', root: first.root, ts: ownKey.ts, source: { text: 'hi' } };
+  await store.starts.draft({ ...form, ...draft, turn: third.turn.id });
+  await store.oblivion.person('T1', 'U1');
+  for (const { key, turn } of [second, third]) {
+    expect(await store.messages.get(key)).toMatchObject({
+      words: null,
+      person: expect.stringMatching(/^U[23]$/),
+    });
+    expect(await store.turns.get('T1', turn.id)).toMatchObject({ content: null, file_notes: null });
+  }
+  expect(await store.starts.get(form)).toBeUndefined();
+  expect(await store.messages.get(ownKey)).toMatchObject({ state: 'waiting', words: { text: 'of my own' } });
+  expect(await store.messages.nextWaiting(place)).toMatchObject({ ts: ownKey.ts });
+});

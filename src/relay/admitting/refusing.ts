@@ -39,8 +39,9 @@ export async function refuse(
     await store.threads.lock(thread);
     const isFirst = !(await store.messages.wasRefused(thread, person));
     if (!(await store.messages.refuse(message))) return undefined;
-    // Try again may be pressed again.
-    if (message.resends !== null) await store.turns.releaseFollowUp(workspace.id, message.resends);
+    // The button that made it may be pressed again.
+    await store.turns.releaseFollowUp(message);
+    await store.messages.releaseChange(message);
     const dropped = await giveUpThread(store, workspace, message);
     await store.audit.add({ workspace: workspace.id, kind: 'refusal', person, channel, root, details });
     return { isFirst, dropped };

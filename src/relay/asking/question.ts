@@ -165,17 +165,17 @@ function linkLines(notes: readonly FileNote[]): string {
   return lines.length === 0 ? '' : `${words.linkedFiles(lines.length)}\n${lines.join('\n')}`;
 }
 
-/** When a message was first said: one that is sent again stands for the message that it repeats. */
+/** When a message was first said: one that is sent or asked again stands for the message that it repeats. */
 async function firstSaid({ store }: RelayParts, message: Message): Promise<string> {
-  let { ts, resends } = message;
-  while (resends !== null) {
-    const turn = await store.turns.get(message.workspace, resends);
-    if (turn === undefined) return ts;
-    ts = turn.message_ts;
-    const { workspace, channel } = turn;
-    resends = (await store.messages.get({ workspace, channel, ts }))?.resends ?? null;
+  const { workspace, channel } = message;
+  for (let said = message; ; ) {
+    const repeats = said.resends ?? said.asks_again;
+    const turn = repeats === null ? undefined : await store.turns.get(workspace, repeats);
+    if (turn === undefined) return said.ts;
+    const earlier = await store.messages.get({ workspace, channel, ts: turn.message_ts });
+    if (earlier === undefined) return turn.message_ts;
+    said = earlier;
   }
-  return ts;
 }
 
 /** The messages of a human thread that stand before the one that made it ours. */

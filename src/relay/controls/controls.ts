@@ -88,7 +88,7 @@ export class Controls {
     if (typeof known === 'string') return known;
     const outcome = await this.#parts.store.transaction(async (store, trx) => {
       const { channel, root, message_ts } = known;
-      const change = await store.messages.takeChange({ workspace, channel, ts: message_ts });
+      const change = await store.messages.takeChange({ workspace, channel, ts: message_ts }, ts);
       if (change?.words == null) return 'over';
       const said = { ...change.words, text: `${words.correctionPrefix} ${change.words.text}` };
       await this.#add(store, trx, { workspace, channel, root }, { ts, person, words: withoutBlocks(said) });
@@ -142,7 +142,7 @@ export class Controls {
     if (typeof known === 'string') return known;
     if (known.settled_at === null && known.finished_at === null) return 'running';
     const outcome = await this.#parts.store.transaction(async (store, trx) => {
-      const turn = await store.turns.claimFollowUp(workspace, turnId);
+      const turn = await store.turns.claimFollowUp(workspace, turnId, ts);
       if (turn === undefined) return 'over';
       const saying = await sayingOf(turn, store);
       if (saying === undefined) return 'unknown';

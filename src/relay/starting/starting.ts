@@ -176,11 +176,12 @@ export class Starting {
     return this.#parts.store.transaction(async (store, trx): Promise<FormAnswer> => {
       await store.threads.lock(thread);
       if (!(await store.starts.finish({ workspace: workspace.id, id }))) return { do: 'close' };
-      if (turn !== null && (await store.turns.claimFollowUp(workspace.id, turn)) === undefined)
+      if (turn !== null && (await store.turns.claimFollowUp(workspace.id, turn, ts)) === undefined)
         return { do: 'show', view: startNotice(words.form.over) };
       const account = this.#parts.accountOf(workspace.id);
       await store.threads.adopt(thread, { account, person, ts });
-      const row = { root, person, state: 'waiting', words: said, editedTs: null } as const;
+      const again = turn === null ? {} : { asksAgain: turn };
+      const row = { root, person, state: 'waiting', words: said, editedTs: null, ...again } as const;
       await store.messages.add({ workspace: workspace.id, channel, ts }, row);
       await this.#parts.enqueue(trx, thread);
       return { do: 'close' };

@@ -249,7 +249,7 @@ async function start(
     sections: (workspace, person) => accountHome.section({ workspace, person }),
     openChannelSettings: (request) => channelSettings.open(request),
   });
-  const starting = new Starting(parts);
+  const starting = new Starting(parts, (message) => hands.added(message));
   const slackApp = new SlackApp({
     transport: transportOf(config, store, identity?.installation.workspace),
     intake,

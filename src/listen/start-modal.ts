@@ -37,7 +37,11 @@ const sentShape = z.looseObject({
   }),
 });
 
-const metadataShape = z.looseObject({ id: z.uuid(), channel: z.string().optional() });
+const metadataShape = z.looseObject({
+  id: z.uuid(),
+  channel: z.string().optional(),
+  drafted: z.boolean().optional(),
+});
 
 const pressShape = z.looseObject({
   team,
@@ -107,8 +111,8 @@ function readSent(body: unknown): { form: SentForm; complainAt: string } | undef
   const metadata = metadataShape.safeParse(jsonOf(view.private_metadata));
   if (workspace === undefined || !metadata.success) return undefined;
   const inputs = view.blocks.filter(({ type }) => type === 'input').map((block) => block.block_id ?? '');
-  const { id, channel } = metadata.data;
-  const form = { workspace, person: user.id, viewId: view.id, id, channel };
+  const { id, channel, drafted = false } = metadata.data;
+  const form = { workspace, person: user.id, viewId: view.id, id, channel, drafted };
   // Slack shows a complaint at an input: the first is the channel's, or else the question's.
   return { form: { ...form, values: valuesOf(view.state.values) }, complainAt: inputs[0] ?? 'skill' };
 }

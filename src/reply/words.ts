@@ -686,7 +686,10 @@ export const form = {
   loading: 'Loading…',
   over: 'This was asked again already; look further down in the thread.',
   gone: 'I do not know this message any more. Write your question anew, please.',
-  expired: 'This form was open for too long. Close it and open it anew, please.',
+  expired:
+    'This form was open for too long, and I have forgotten what it was about. What you typed is still here: add what the agent must know.',
+  unsure:
+    'Slack does not tell me right now whether I am part of this conversation. Press Start again in a moment.',
   threadTaken:
     'This thread has its task already. Your question starts a new thread in the channel, with the message quoted; to go on with the task, just write in its thread.',
   slow: 'Slack is slow right now. Your question is kept and posted as soon as possible; you can close this.',

@@ -39,8 +39,8 @@ export class Retention {
       await this.#run(sql`delete from uploads where begun_at < now() - interval '7 days'`),
       // A form that nobody sent is dropped with what it is about; one that could not be posted was given up long ago.
       await this.#run(sql`
-        delete from starts where made_at < now() - case state
-          when 'draft' then interval '2 hours' else interval '2 days' end`),
+        delete from starts where made_at < now() - case
+          when state = 'draft' and words is null then interval '2 hours' else interval '2 days' end`),
       await this.#run(sql`delete from task_deletions where told_at < now() - interval '7 days'`),
       await this.#run(sql`delete from watches where until_at < now() - interval '1 day'`),
       // What is held and nobody lets go would stay for ever.

@@ -75,20 +75,27 @@ export class Starts {
       .executeTakeFirst();
   }
 
-  /** Slack would surely not take the post: the form may be sent again. Its files need not be chosen again. */
-  async backToDraft({ workspace, id, source, words }: Start): Promise<void> {
-    const kept = source ?? { text: '' };
+  /**
+   * Slack would surely not take the post: the form may be sent again. `open`: it still holds what was typed; `anew`: it
+   * is shown anew, and its files need not be chosen again; `later`: like that, and its words are kept until it is
+   * `shown`, or left over.
+   */
+  async backToDraft({ workspace, id, source, words }: Start, form: 'open' | 'anew' | 'later'): Promise<void> {
     const files = words?.files === undefined ? {} : { files: words.files };
     await this.#change({ workspace, id })
       .set({
         state: 'draft',
-        source: jsonText({ ...kept, ...files }),
-        words: null,
         intended_at: null,
-        held_until: null,
+        ...(form === 'open' ? {} : { source: jsonText({ ...(source ?? { text: '' }), ...files }) }),
+        ...(form === 'later' ? { held_until: held() } : { words: null, held_until: null }),
       })
       .where('state', '=', 'posting')
       .execute();
+  }
+
+  /** The form is back with its writer, who has the words now. */
+  async shown(key: StartKey): Promise<void> {
+    await this.#change(key).set({ words: null, held_until: null }).where('state', '=', 'draft').execute();
   }
 
   /** An open form's question goes to another channel: its thread takes none. */
@@ -122,11 +129,11 @@ export class Starts {
     return row !== undefined;
   }
 
-  /** Questions that no process is posting any more, held for this one from now on. */
+  /** Questions that no process is posting or giving back any more, to be posted by this one from now on. */
   async leftOver(most: number): Promise<Start[]> {
     return this.#db
       .updateTable('starts')
-      .set({ holder: randomUUID(), held_until: held() })
+      .set({ state: 'posting', holder: randomUUID(), held_until: held() })
       .where((where) =>
         where(
           where.refTuple('workspace', 'id'),
@@ -134,7 +141,8 @@ export class Starts {
           where
             .selectFrom('starts')
             .select(['workspace', 'id'])
-            .where('state', '=', 'posting')
+            .where('state', 'in', ['posting', 'draft'])
+            .where('words', 'is not', null)
             .where('held_until', '<', sql<Date>`clock_timestamp()`)
             .limit(most)
             .forUpdate()

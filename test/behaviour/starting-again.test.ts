@@ -78,6 +78,26 @@ describe.concurrent('a choice that the service does not know', () => {
     await scene.until('the window says so', () => starting.window(person).includes('asked again already'));
   });
 
+  test('waits where the thread is held, and is counted there', async () => {
+    const { channel, person } = starting.room();
+    const root = starting.ask(person, channel, '--skill sumary what is held?');
+    await scene.finished(channel, root);
+    scene.reply(channel, root, 'this goes slowly', { person });
+    await scene.until('it runs', () => scene.told('what is held?').texts.length === 1);
+    scene.reply(channel, root, 'what waits', { person });
+    scene.reply(channel, root, 'stop', { person });
+    const held = await scene.until('the thread says what waits', () =>
+      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message waits here')),
+    );
+    await starting.press(person, channel, root, 'choose_again');
+    await starting.form(person);
+    await slack.submitView(person, { ...starting.filled(person), skill: 'summary' });
+    await scene.until('it is counted', () => held.text.startsWith('2 messages wait here'));
+    await slack.click({ person, channel, ts: held.ts, actionId: 'go' });
+    await scene.until('both go', () => scene.told('what is held?').texts.length === 3);
+    expect(scene.told('what is held?').texts.slice(1)).toEqual(['what waits', 'what is held?']);
+  });
+
   test('of a long question is made again without showing it', async () => {
     const { channel, person } = starting.room();
     const long = `what is long? ${'Word by word. '.repeat(400)}`.trim();

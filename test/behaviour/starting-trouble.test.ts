@@ -112,31 +112,37 @@ test('a question whose process ended before it was posted is posted once, or goe
   );
 });
 
-test('a question whose window was closed before it was refused goes back to its writer', async () => {
-  const { channel, person } = starting.room({ bot: false });
-  await starting.command(person, channel, 'new');
-  await starting.form(person);
-  slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'latency', ms: 2_500 } });
-  await slack.submitView(person, { question: 'closed too early' });
-  await slack.closeView(person);
-  const { db } = scene.stage.bot.store;
-  const waits = () =>
-    db
-      .selectFrom('starts')
-      .select(['id'])
-      .where('state', '=', 'posting')
-      .where('person', '=', person.id)
-      .where('intended_at', 'is', null)
-      .executeTakeFirst();
-  await scene.until('the question is in hand again', waits);
-  await sql`update starts set held_until = now() - interval '1 second' where state = 'posting'`.execute(db);
-  await scene.stage.restartBot();
-  const dm = slack.openDm(person);
-  await scene.until('it is given back', () =>
-    slack.messages(dm).some((one) => slack.shown(one).includes('closed too early')),
-  );
-  expect(starting.posts(channel, 'closed too early')).toEqual([]);
-});
+test.for(['closed', 'unreachable'])(
+  'a question whose window is %s when it is refused goes back to its writer',
+  async (why) => {
+    const { channel, person } = starting.room({ bot: false });
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'latency', ms: 2_500 } });
+    const broken = { call: 'views.update', fault: { kind: 'status', status: 503 } } as const;
+    const mend = why === 'closed' ? undefined : slack.faults.add(broken);
+    await slack.submitView(person, { question: 'closed too early' });
+    if (mend === undefined) await slack.closeView(person);
+    const { db } = scene.stage.bot.store;
+    const waits = () =>
+      db
+        .selectFrom('starts')
+        .select(['id'])
+        .where('state', '=', 'draft')
+        .where('person', '=', person.id)
+        .where('words', 'is not', null)
+        .executeTakeFirst();
+    await scene.until('the question is in hand again', waits);
+    await sql`update starts set held_until = now() - interval '1 second' where words is not null`.execute(db);
+    await scene.stage.restartBot();
+    mend?.();
+    const dm = slack.openDm(person);
+    await scene.until('it is given back', () =>
+      slack.messages(dm).some((one) => slack.shown(one).includes('closed too early')),
+    );
+    expect(starting.posts(channel, 'closed too early')).toEqual([]);
+  },
+);
 
 test('forms, commands and shortcuts work over HTTP too', async () => {
   const http = await openStartingScene({ transport: 'http' });
@@ -182,6 +188,18 @@ test('what an open form is about is forgotten with its person, and with time', a
     expect(await kept()).toBe(0);
   }
   await scene.until('the form is filled', () => slack.modal(person)?.callbackId === 'start');
-  await slack.submitView(person, { question: 'too late' });
+  const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' });
+  await slack.submitView(person, { question: 'too late', skill: 'summary', files: [file.id] });
   expect(starting.window(person)).toContain('open for too long');
+  // What was typed is still there, and goes on without what it was about.
+  expect(starting.filled(person)).toMatchObject({
+    question: 'too late',
+    skill: 'summary',
+    channel: channel.id,
+  });
+  await slack.submitView(person, starting.filled(person));
+  const root = await starting.post(channel, 'too late');
+  await scene.until('it is answered', () =>
+    scene.shown(channel, root).includes('Begun with 1 files. Skill: skl_summary.'),
+  );
 });

@@ -159,14 +159,21 @@ describe.concurrent('the form', () => {
     await starting.command(person, channel, 'new');
     const view = await starting.form(person);
     const values = { question: 'invited after all', model: 'fast' };
-    const refused = await slack.submitView(person, values);
+    const [wrong, right] = ['wrong.csv', 'right.csv'].map(
+      (name) => slack.upload(person, { name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }).id,
+    );
+    const refused = await slack.submitView(person, { ...values, files: [wrong ?? ''] });
     expect(JSON.stringify(refused.body)).toMatch(/"channel":".*\/invite @/);
     expect(slack.modal(person)?.id).toBe(view.id);
     expect(slack.modal(person)?.values.question?.question?.value).toBe('invited after all');
     slack.invite(channel);
-    await slack.submitView(person, values);
+    await slack.submitView(person, { ...values, files: [right ?? ''] });
     expect(slack.modal(person)).toBeUndefined();
-    await scene.finished(channel, await starting.post(channel, 'invited after all'));
+    const root = await starting.post(channel, 'invited after all');
+    expect(slack.shown(root)).toContain('right.csv');
+    expect(slack.shown(root)).not.toContain('wrong.csv');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Begun with 1 files.');
     expect(starting.starts('invited after all')).toMatchObject([{ model: 'fast' }]);
   });
 
@@ -244,6 +251,10 @@ test('about a message in a direct conversation of others asks for another place'
   const said = own.say({ person, channel: others, text: 'Said among two' });
   await own.shortcut({ person, callbackId: 'ask_about', channel: others, ts: said.ts });
   await calm.form(person);
+  const mend = own.faults.add({ call: 'conversations.info', fault: { kind: 'latency', ms: 3_500 } });
+  const unsure = await own.submitView(person, { question: 'what of this?' });
+  expect(JSON.stringify(unsure.body)).toMatch(/"question":"Slack does not tell me/);
+  mend();
   await own.submitView(person, { question: 'what of this?' });
   await calm.scene.until('it asks for another', () => calm.window(person).includes('Choose a channel'));
   await own.submitView(person, { ...calm.filled(person), channel: channel.id });

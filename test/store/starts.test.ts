@@ -43,19 +43,39 @@ test('what a process left behind is taken up by one other, and the first sends n
   expect(second && (await starts.intend(second))).toBe(true);
 });
 
-test('a form that found no place may be sent again, and has its files still', async () => {
-  const form = asked();
-  const first = await starts.toPost(form);
-  if (first === undefined) throw new Error('not taken');
-  await starts.intend(first);
-  await starts.backToDraft(first);
-  expect(await starts.get(form)).toMatchObject({
-    state: 'draft',
-    words: null,
-    intended_at: null,
-    source: { files: [{ id: 'F1' }] },
-  });
-  expect(await starts.toPost({ ...form, channel: 'C2' })).toMatchObject({ channel: 'C2', state: 'posting' });
+test.for(['open', 'anew', 'later'] as const)(
+  'a form that found no place may be sent again (%s)',
+  async (how) => {
+    const form = asked();
+    const first = await starts.toPost(form);
+    if (first === undefined) throw new Error('not taken');
+    await starts.intend(first);
+    await starts.backToDraft(first, how);
+    expect(await starts.get(form)).toMatchObject({
+      state: 'draft',
+      words: how === 'later' ? form.words : null,
+      intended_at: null,
+      // A form that is still open has its files itself.
+      source: how === 'open' ? null : { files: [{ id: 'F1' }] },
+    });
+    expect(await starts.toPost({ ...form, channel: 'C2' })).toMatchObject({
+      channel: 'C2',
+      state: 'posting',
+    });
+  },
+);
+
+test('a form that nobody surely sees again is taken up, and not dropped as one that nobody sent', async () => {
+  const [seen, unseen] = [await starts.toPost(asked()), await starts.toPost(asked())];
+  if (seen === undefined || unseen === undefined) throw new Error('not taken');
+  for (const start of [seen, unseen]) await starts.backToDraft(start, 'later');
+  await starts.shown(seen);
+  expect(await starts.leftOver(10)).toEqual([]);
+  await sql`update starts set made_at = now() - interval '3 hours', held_until = now() - interval '1 second'
+    where id in (${seen.id}, ${unseen.id})`.execute(kysely);
+  await store.retention.sweep({ words: 7, rows: 30, audit: 365, uninstalled: 30 });
+  expect(await starts.get(seen)).toBeUndefined();
+  expect(await starts.leftOver(10)).toMatchObject([{ id: unseen.id, state: 'posting', words: unseen.words }]);
 });
 
 test('a message that somebody is asked about leaves with the person who wrote it', async () => {

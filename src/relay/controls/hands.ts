@@ -51,6 +51,11 @@ export class Hands {
     this.#answer({ ...event, threadTs: root === event.ts ? undefined : root }, admission.outcome);
   }
 
+  /** A message was put into a thread by a form: it may wait there. */
+  added(message: { workspace: string; channel: string; ts: string }): void {
+    this.#holding.changed(message);
+  }
+
   /** Carries out a sign that came as an event of its own. */
   async signed(sign: Sign): Promise<SignOutcome> {
     const outcome = await this.#signs.accept(sign);

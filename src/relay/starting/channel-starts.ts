@@ -75,7 +75,7 @@ export class ChannelStarts {
 
   async #postOrGiveUp(start: Start): Promise<Posted> {
     try {
-      return await this.#post(start);
+      return await this.post(start);
     } catch (error) {
       if (Date.now() - start.made_at.getTime() <= giveUpAfterMs) throw error;
       this.#parts.log.warn({ err: error, start: start.id }, 'a question from a form is given up');
@@ -84,17 +84,10 @@ export class ChannelStarts {
   }
 
   /**
-   * Posts a question that this process holds. Where Slack surely took nothing, the answer says why and the form may be
-   * sent again. Throws what may pass by itself; another look goes on then.
+   * Posts a question that this process holds, and keeps its words in hand where Slack surely took nothing: the answer
+   * says why. Throws what may pass by itself; another look goes on then.
    */
   async post(start: Start): Promise<Posted> {
-    const posted = await this.#post(start);
-    if (posted !== 'posted') await this.#parts.store.starts.backToDraft(start);
-    return posted;
-  }
-
-  /** Like `post`, and keeps the words in hand whatever the answer is. */
-  async #post(start: Start): Promise<Posted> {
     const { store } = this.#parts;
     const workspace = this.#parts.workspace(start.workspace);
     if (workspace === undefined || start.words === null) return 'no_place';

@@ -57,7 +57,7 @@ export class StartForms {
       await this.#draft(request, id, { ...place, source });
       const { text, files } = await read(workspace, message);
       return startView({
-        ...this.#blank(id, channel),
+        ...this.#blank(id, channel, { drafted: true }),
         note: isTaken ? words.form.threadTaken : undefined,
         quote: text,
         question: { text: '', optional: true },
@@ -93,7 +93,7 @@ export class StartForms {
       const question = readFlags(text, settings.offers).text;
       const quoted = source.about === undefined ? undefined : await read(workspace, source.about);
       return startView({
-        ...this.#blank(id, channel),
+        ...this.#blank(id, channel, { drafted: true }),
         question:
           question.length > QUESTION_MOST ? 'long' : { text: question, optional: source.about !== undefined },
         quote: quoted?.text,
@@ -137,15 +137,20 @@ export class StartForms {
     await this.#parts.store.starts.draft({ workspace, id, person, ...about });
   }
 
-  #blank(id: string, channel: string | undefined): StartForm {
-    return blankForm(id, channel, this.#parts.settings.offers);
+  #blank(id: string, channel: string | undefined, kept?: { drafted: true }): StartForm {
+    return blankForm(id, channel, this.#parts.settings.offers, kept);
   }
 }
 
-/** An empty form of this id; `channel` where it does not ask for one. */
-export function blankForm(id: string, channel: string | undefined, offers: StartForm['offers']): StartForm {
+/** An empty form of this id; `channel` where it does not ask for one, `drafted` where more of it is kept. */
+export function blankForm(
+  id: string,
+  channel: string | undefined,
+  offers: StartForm['offers'],
+  kept: { drafted?: true } = {},
+): StartForm {
   return {
-    metadata: JSON.stringify({ id, ...(channel === undefined ? {} : { channel }) }),
+    metadata: JSON.stringify({ id, ...(channel === undefined ? {} : { channel }), ...kept }),
     question: { text: '', optional: false },
     fixed: false,
     chosen: {},

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FormView } from '../../reply/views/inputs.ts';
 import { startNotice, startView } from '../../reply/views/start-view.ts';
 import * as words from '../../reply/words.ts';
+import type { MessageKey } from '../../store/messages.ts';
 import type { Start, Words } from '../../store/tables.ts';
 import { startRefused } from '../admitting/starts.ts';
 import type { Workspace } from '../context.ts';
@@ -25,6 +26,8 @@ export interface SentForm {
   id: string;
   /** The channel, where the form did not ask for it. */
   channel: string | undefined;
+  /** Whether more than the form itself is kept of what it is about. */
+  drafted: boolean;
   values: FormValues;
 }
 
@@ -40,9 +43,12 @@ export class Starting {
   readonly forms: StartForms;
   readonly channelStarts: ChannelStarts;
   readonly #parts: ChannelStartsParts;
+  readonly #onAdded: (message: MessageKey) => void;
 
-  constructor(parts: ChannelStartsParts) {
+  /** `onAdded` hears of every message that a form puts into a thread that is there already. */
+  constructor(parts: ChannelStartsParts, onAdded: (message: MessageKey) => void) {
     this.#parts = parts;
+    this.#onAdded = onAdded;
     this.forms = new StartForms(parts);
     this.channelStarts = new ChannelStarts(parts);
   }
@@ -55,9 +61,7 @@ export class Starting {
     const channel = sent.values.channel ?? start?.channel ?? sent.channel;
     if (workspace === undefined || channel === undefined)
       return { do: 'show', view: startNotice(words.form.gone) };
-    // The form's draft was dropped: it was open for hours.
-    if (start === undefined && sent.values.channel === undefined && !channel.startsWith('D'))
-      return { do: 'show', view: startNotice(words.form.expired) };
+    if (start === undefined && sent.drafted) return this.#renewed(workspace, sent, channel);
     const since = performance.now();
     const writer = { workspace: workspace.id, channel, person: sent.person };
     const refusal = await startRefused(this.#parts, workspace, writer, knownWithinMs);
@@ -91,23 +95,24 @@ export class Starting {
     });
     const posted = await Promise.race([posting, sleep(leftMs, 'slow' as const, { ref: false })]);
     if (posted === 'posted') return { do: 'close' };
-    // Nobody can be invited into a direct conversation of others: the question needs another place.
-    if (posted === 'invite' && channel.startsWith('D'))
-      return { do: 'show', view: this.#refilled(sent, words.form.elsewhere, said) };
-    if (posted !== 'slow' && posted !== 'later')
-      return { do: 'complain', sentence: await complaint(workspace, posted) };
-    if (posted === 'slow') this.#tellLater(workspace, sent, channel, posting, said);
-    return { do: 'show', view: startNotice(words.form.slow) };
+    if (posted === 'slow') this.#tellLater(workspace, sent, start, posting, said);
+    if (posted === 'slow' || posted === 'later') return { do: 'show', view: startNotice(words.form.slow) };
+    const sentence = await complaint(workspace, channel, posted);
+    const isElsewhere = sentence === words.form.elsewhere;
+    await this.#parts.store.starts.backToDraft(start, isElsewhere ? 'anew' : 'open');
+    return isElsewhere
+      ? { do: 'show', view: this.#refilled(sent, sentence, said) }
+      : { do: 'complain', sentence };
   }
 
   /**
-   * The form's window says what became of a slow post; what was typed comes back where it found no place, and directly
-   * where the window was closed.
+   * The form's window says what became of a slow post. What was typed comes back where it found no place; where the
+   * window does not surely show it, another look posts it after all, or gives it back directly.
    */
   #tellLater(
     workspace: Workspace,
     sent: SentForm,
-    channel: string,
+    start: Start,
     posting: Promise<Posted | 'later'>,
     said: Words,
   ): void {
@@ -118,31 +123,34 @@ export class Starting {
         await workspace.views.update(sent.viewId, startNotice(words.form.posted));
         return;
       }
-      const view = this.#refilled(sent, await complaint(workspace, posted), said);
-      if (!(await workspace.views.update(sent.viewId, view)))
-        await this.#takeOn(workspace, sent, channel, said);
+      await this.#parts.store.starts.backToDraft(start, 'later');
+      const view = this.#refilled(sent, await complaint(workspace, start.channel, posted), said);
+      if (await workspace.views.update(sent.viewId, view)) await this.#parts.store.starts.shown(start);
     };
     tell().catch((error: unknown) =>
       this.#parts.log.debug({ err: error }, 'a form could not be brought up to date'),
     );
   }
 
-  /** Nobody's window is open any more: the next look posts the question after all, or gives it back directly. */
-  async #takeOn(
-    { id: workspace }: Workspace,
-    { id, person }: SentForm,
-    channel: string,
-    said: Words,
-  ): Promise<void> {
-    await this.#parts.store.starts.toPost({ workspace, id, person, channel, words: said });
+  /** What the form was about is forgotten, because it was open for hours: it becomes one with a question of its own. */
+  async #renewed({ id: workspace }: Workspace, sent: SentForm, channel: string): Promise<FormAnswer> {
+    const { id, person, values } = sent;
+    const said = wordsOf(values, null, this.#parts.settings.offers);
+    const source = { text: '', ...(said.files === undefined ? {} : { files: said.files }) };
+    const place = { channel, root: null, ts: null, turn: null };
+    await this.#parts.store.starts.draft({ workspace, id, person, ...place, source });
+    const asked = { ...sent, values: { ...values, channel, question: values.question ?? '' } };
+    // Direct conversations cannot be chosen: this one stays.
+    const fixed = channel.startsWith('D') ? channel : undefined;
+    return { do: 'show', view: this.#refilled(asked, words.form.expired, said, fixed) };
   }
 
-  /** The form again, with what was filled in, for any channel. */
-  #refilled({ id, values }: SentForm, note: string, said: Words): FormView {
+  /** The form again, with what was filled in, for any channel or the `fixed` one. */
+  #refilled({ id, values }: SentForm, note: string, said: Words, fixed?: string): FormView {
     const { title, model, skill, noFallback, mode, question } = values;
     return startView({
-      ...blankForm(id, undefined, this.#parts.settings.offers),
-      channel: { chosen: values.channel },
+      ...blankForm(id, fixed, this.#parts.settings.offers, { drafted: true }),
+      ...(fixed === undefined ? { channel: { chosen: values.channel } } : {}),
       note,
       question: question === undefined ? 'long' : { text: question, optional: said.about !== undefined },
       files: fileNames(readMessage(said)),
@@ -166,14 +174,16 @@ export class Starting {
     const { channel, root, ts, person, turn, id } = start;
     if (start.state === 'done') return { do: 'close' };
     if (root === null || ts === null) return { do: 'show', view: startNotice(words.form.gone) };
-    if (turn === null && !(await isIn(workspace, channel, leftMs))) {
-      if (!channel.startsWith('D')) return { do: 'complain', sentence: await complaint(workspace, 'invite') };
-      // Nobody can be invited into a direct conversation of others: the question needs another place.
+    const isThere = turn !== null || (await isIn(workspace, channel, leftMs));
+    if (isThere === undefined) return { do: 'complain', sentence: words.form.unsure };
+    if (!isThere) {
+      const sentence = await complaint(workspace, channel, 'invite');
+      if (sentence !== words.form.elsewhere) return { do: 'complain', sentence };
       await this.#parts.store.starts.leaveThread(start);
-      return { do: 'show', view: this.#refilled(sent, words.form.elsewhere, said) };
+      return { do: 'show', view: this.#refilled(sent, sentence, said) };
     }
     const thread = { workspace: workspace.id, channel, root };
-    return this.#parts.store.transaction(async (store, trx): Promise<FormAnswer> => {
+    const answer = await this.#parts.store.transaction(async (store, trx): Promise<FormAnswer> => {
       await store.threads.lock(thread);
       if (!(await store.starts.finish({ workspace: workspace.id, id }))) return { do: 'close' };
       if (turn !== null && (await store.turns.claimFollowUp(workspace.id, turn, ts)) === undefined)
@@ -186,10 +196,18 @@ export class Starting {
       await this.#parts.enqueue(trx, thread);
       return { do: 'close' };
     });
+    this.#onAdded({ workspace: workspace.id, channel, ts });
+    return answer;
   }
 }
 
-async function complaint(workspace: Workspace, why: Exclude<Posted, 'posted'>): Promise<string> {
+async function complaint(
+  workspace: Workspace,
+  channel: string,
+  why: Exclude<Posted, 'posted'>,
+): Promise<string> {
+  // Nobody can be invited into a direct conversation of others: the question needs another place.
+  if (why === 'invite' && channel.startsWith('D')) return words.form.elsewhere;
   if (why === 'no_place') return words.form.noPlace;
   if (why === 'refused') return words.form.refused;
   const { people, bot } = workspace;
@@ -197,8 +215,12 @@ async function complaint(workspace: Workspace, why: Exclude<Posted, 'posted'>): 
   return words.inviteMe(await Promise.race([name, sleep(namedWithinMs, undefined, { ref: false })]));
 }
 
-/** Where Slack takes too long to say it, the bot takes itself to be there: the thread's own turn will see. */
-async function isIn({ people }: Workspace, channel: string, withinMs: number): Promise<boolean> {
-  const known = people.isIn(channel).catch(() => true);
-  return Promise.race([known, sleep(withinMs, true, { ref: false })]);
+/**
+ * Where Slack takes too long to say it, the bot takes itself to be in a channel: the thread's own turn will see. Of a
+ * direct conversation, which may be one of others, it is not known then: nobody would hear what that turn has to say.
+ */
+async function isIn({ people }: Workspace, channel: string, withinMs: number): Promise<boolean | undefined> {
+  const unknown = channel.startsWith('D') ? undefined : true;
+  const known = people.isIn(channel).catch(() => unknown);
+  return Promise.race([known, sleep(withinMs, unknown, { ref: false })]);
 }

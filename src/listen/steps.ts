@@ -48,8 +48,7 @@ export function listenToSteps(app: App, listener: StepsListener, tell: Telling, 
 
   async function show({ press, place }: PlacedSteps): Promise<void> {
     const outcome = await listener.show(press);
-    if (outcome !== 'done' && outcome !== 'refused' && place !== undefined)
-      await tell(place, words.controlOver[outcome]);
+    if (outcome !== 'done' && place !== undefined) await tell(place, words.controlOver[outcome]);
   }
 }
 

@@ -77,6 +77,16 @@ export interface CommentView extends Omit<ModalView, 'blocks'> {
   blocks: object[];
 }
 
+/** The modal where nothing can be written, or not yet. */
+export function commentNotice(sentence: string): ModalView {
+  return {
+    type: 'modal',
+    title: plainText(words.commentTitle),
+    close: plainText(words.buttons.close),
+    blocks: [{ type: 'section', text: plainText(sentence) }],
+  };
+}
+
 /** Asks for a comment on a turn's answer; `written` is what the person wrote before. */
 export function commentView(turnId: string, written: string | null): CommentView {
   return {

@@ -30,7 +30,7 @@ const STEPS_A_PAGE = 10;
 
 /** What the modal shows until the steps are there. */
 export function loadingView(): ModalView {
-  return modal([sentence(words.loadingSteps)]);
+  return modal([sentence(words.loading)]);
 }
 
 /** The modal where the steps cannot be shown. */

@@ -112,7 +112,6 @@ export const channelSettings = {
   title: 'Settings of the channel',
   save: 'Save',
   cancel: 'Cancel',
-  loading: 'Loading…',
   away: 'The settings cannot be read right now. Close this and try it again in a moment.',
   noProject: 'This channel has no project yet: it gets one with its first task.',
   useProject: 'Use another project',
@@ -187,7 +186,7 @@ export function projectRejected(said: string): string {
   return `${channelSettingsFailed.rejected}${withWords(said)}`;
 }
 
-export const loadingSteps = 'Loading…';
+export const loading = 'Loading…';
 export const noSteps = 'The agent took no steps with tools for this answer.';
 export const stepsAway = 'The steps cannot be read right now. Close this and press Steps again in a moment.';
 export const stepsGone = 'The agent service no longer has this answer, so its steps are gone.';
@@ -301,7 +300,6 @@ export const tasks = {
   },
   noneHere: 'There are no tasks in this channel yet. Mention me to begin one.',
   title: 'Task',
-  loading: 'Loading…',
   unknown: 'This task is not here any more; it was probably deleted.',
   outsider: 'You are not in the channel of this task, so I cannot show it to you.',
   noSlack: 'Slack does not say right now whether you are in the channel of this task. Try again in a moment.',
@@ -683,7 +681,6 @@ export const form = {
   autoModeHint: 'Without asking back',
   planMode: 'Plan first',
   planModeHint: 'Show a plan, and wait for your yes',
-  loading: 'Loading…',
   over: 'This was asked again already; look further down in the thread.',
   gone: 'I do not know this message any more. Write your question anew, please.',
   expired:

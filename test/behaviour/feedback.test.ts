@@ -51,7 +51,10 @@ describe.concurrent('what people think of an answer', () => {
     await own.slack.click(press);
     const thanks = await own.until('thanks are there', () => own.slack.ephemerals(own.ada, channel)[0]);
     await own.slack.click({ person: own.ada, channel, ts: thanks.ts, actionId: 'feedback_comment' });
-    const modal = await own.until('the modal is open', () => own.slack.modal(own.ada));
+    const modal = await own.until('the modal is filled', () => {
+      const view = own.slack.modal(own.ada);
+      return view?.callbackId === 'feedback_comment' && view;
+    });
     expect(JSON.stringify(modal)).toContain(words.commentTitle);
     expect((await own.slack.submitView(own.ada, { comment: 'Column b was left out.' })).acked).toBe(true);
     expect(await kept(own, turn, own.ada.id)).toEqual({ good: false, comment: 'Column b was left out.' });

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
+import * as words from '../../src/reply/words.ts';
+import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
 import { openScene } from './scene.ts';
 
 const scene = await openScene();
 const { slack } = scene;
 
 /** What the person's open modal shows. */
-function modal(): string {
-  return JSON.stringify(slack.modal(scene.ada)?.blocks ?? []);
+function modal(person: Person = scene.ada): string {
+  return JSON.stringify(slack.modal(person)?.blocks ?? []);
 }
 
 async function pressSteps(channel: Channel, root: Message): Promise<void> {
@@ -42,6 +43,29 @@ describe('the steps of a turn', () => {
     await pressSteps(channel, root);
     const said = await scene.until('the modal is filled', () => /no longer has|Look up/.exec(modal())?.[0]);
     expect(said).toBe('no longer has');
+  });
+
+  test('and a comment have their window before it is known who presses; a refusal is said there', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/tools 1');
+    await scene.finished(channel, root);
+    const key = { workspace: slack.team.id, channel: channel.id, ts: root.ts };
+    const turn = await scene.stage.bot.store.turns.ofMessage(key);
+    const [reply] = scene.replies(channel, root);
+    const press = { person: scene.grace, channel, ts: reply?.ts ?? '' };
+    await slack.click({ ...press, actionId: 'feedback', value: `good/${turn?.id}` });
+    const thanks = await scene.until('thanks are there', () => slack.ephemerals(scene.grace, channel)[0]);
+    await scene.stage.restartBot();
+    const mend = slack.faults.add({ call: 'users.info', fault: { kind: 'status', status: 503 } });
+    await slack.click({ ...press, actionId: 'steps' });
+    await scene.until('the window is there', () => modal(scene.grace).includes(words.loading));
+    const said = words.controlRefused.unknown;
+    await scene.until('the window says so', () => modal(scene.grace).includes(said));
+    await slack.closeView(scene.grace);
+    await slack.click({ ...press, ts: thanks.ts, actionId: 'feedback_comment' });
+    await scene.until('the window says so', () => modal(scene.grace).includes(said));
+    mend();
+    expect(slack.ephemerals(scene.grace, channel)).toHaveLength(1);
   });
 
   test('a press whose trigger has run out is answered with a sentence', async () => {

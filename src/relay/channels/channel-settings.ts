@@ -51,7 +51,7 @@ export class ChannelSettings {
   async open(use: SettingsUse & { triggerId: string }): Promise<'done' | 'late' | 'unknown'> {
     const views = this.#parts.workspace(use.workspace)?.views;
     if (views === undefined) return 'unknown';
-    const viewId = await views.open(use.triggerId, channelSettingsNotice(words.channelSettings.loading));
+    const viewId = await views.open(use.triggerId, channelSettingsNotice(words.loading));
     if (viewId === undefined) return 'late';
     await views.update(viewId, await this.#view(use));
     return 'done';

@@ -1,8 +1,10 @@
-import { commentView, feedbackThanks } from '../../reply/feedback.ts';
+import { commentNotice, commentView, feedbackThanks } from '../../reply/feedback.ts';
+import * as words from '../../reply/words.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { RelayParts } from '../context.ts';
+import { openAndFill } from '../windows.ts';
 import type { ControlOutcome, ControlRequest } from './controls.ts';
-import { permits } from './permission.ts';
+import { type ControlUse, permits, refusalOf } from './permission.ts';
 
 /** What people think of answers: a thumb of each person on each, and a comment where they like. */
 export class Feedback {
@@ -14,9 +16,10 @@ export class Feedback {
 
   /** Takes a thumb, in place of the person's earlier one. */
   async give({ good, ...request }: ControlRequest & { good: boolean }): Promise<ControlOutcome> {
-    const turn = await this.#permitted(request);
-    if (typeof turn === 'string') return turn;
     const { workspace, turnId, person } = request;
+    const turn = await this.#parts.store.turns.get(workspace, turnId);
+    if (turn === undefined) return 'unknown';
+    if (!(await permits(this.#parts, useOf(turn, person)))) return 'refused';
     await this.#parts.store.feedback.give({ workspace, turn: turnId, person }, good);
     this.#parts.log.info({ turn: turnId, good }, 'feedback given');
     this.#thank(turn, person).catch((error: unknown) =>
@@ -25,18 +28,25 @@ export class Feedback {
     return 'done';
   }
 
-  /** Opens the modal for a comment. Throws a SlackError. */
+  /** Opens the modal for a comment, which says where that is refused. Throws a SlackError. */
   async ask({
     triggerId,
     ...request
-  }: ControlRequest & { triggerId: string }): Promise<ControlOutcome | 'late'> {
-    const { workspace, turnId, person } = request;
-    const turn = await this.#permitted(request);
-    if (typeof turn === 'string') return turn;
-    const given = await this.#parts.store.feedback.get({ workspace, turn: turnId, person });
-    const view = commentView(turnId, given?.comment ?? null);
-    const opened = await this.#parts.workspace(workspace)?.views.open(triggerId, view);
-    return opened === undefined ? 'late' : 'done';
+  }: ControlRequest & { triggerId: string }): Promise<'done' | 'late' | 'unknown'> {
+    const views = this.#parts.workspace(request.workspace)?.views;
+    if (views === undefined) return 'unknown';
+    const states = { loading: commentNotice(words.loading), failed: commentNotice(words.command.away) };
+    return openAndFill({ views, log: this.#parts.log }, triggerId, states, () => this.#view(request));
+  }
+
+  async #view({ workspace, turnId, person }: ControlRequest): Promise<object> {
+    const { turns, feedback } = this.#parts.store;
+    const turn = await turns.get(workspace, turnId);
+    if (turn === undefined) return commentNotice(words.controlOver.unknown);
+    const refusal = await refusalOf(this.#parts, useOf(turn, person));
+    if (refusal !== undefined) return commentNotice(refusal);
+    const given = await feedback.get({ workspace, turn: turnId, person });
+    return commentView(turnId, given?.comment ?? null);
   }
 
   /** Keeps a comment with the person's thumb; false where there is none any more. */
@@ -44,17 +54,14 @@ export class Feedback {
     return this.#parts.store.feedback.comment({ workspace, turn: turnId, person }, words);
   }
 
-  async #permitted({ workspace, turnId, person }: ControlRequest): Promise<Turn | 'unknown' | 'refused'> {
-    const turn = await this.#parts.store.turns.get(workspace, turnId);
-    if (turn === undefined) return 'unknown';
-    const { channel, root } = turn;
-    const use = { workspace, channel, root, person, turn, control: 'feedback', harmless: true };
-    return (await permits(this.#parts, use)) ? turn : 'refused';
-  }
-
   async #thank({ workspace, channel, root, id }: Turn, person: string): Promise<void> {
     const message = feedbackThanks(id);
     const posting = this.#parts.workspace(workspace)?.posting;
     await posting?.ephemeral({ channel, user: person, threadTs: root, message });
   }
+}
+
+function useOf(turn: Turn, person: string): ControlUse {
+  const { workspace, channel, root } = turn;
+  return { workspace, channel, root, person, turn, control: 'feedback', harmless: true };
 }

@@ -5,7 +5,8 @@ import * as words from '../../reply/words.ts';
 import type { RelayParts } from '../context.ts';
 import { isGone } from '../showing/follow.ts';
 import { replyBlock } from '../showing/reply-state.ts';
-import { permits } from './permission.ts';
+import { openAndFill } from '../windows.ts';
+import { refusalOf } from './permission.ts';
 
 /** A press on a button that shows a turn's steps, and where they are to be shown. */
 export interface StepsPress {
@@ -26,27 +27,29 @@ export class StepsModal {
     this.#parts = parts;
   }
 
-  /** Opens the modal at once, because a trigger lives 3 s, and fills it; or turns its page. Throws a SlackError. */
-  async show(press: StepsPress): Promise<'done' | 'late' | 'unknown' | 'refused'> {
-    const { modal, workspace, turnId, person } = press;
+  /** Opens the modal and fills it, with the steps or a refusal; or turns its page. Throws a SlackError. */
+  async show(press: StepsPress): Promise<'done' | 'late' | 'unknown'> {
+    const { modal, workspace } = press;
     const views = this.#parts.workspace(workspace)?.views;
-    const turn = await this.#parts.store.turns.get(workspace, turnId);
     if (views === undefined) return 'unknown';
-    if (turn !== undefined) {
-      const { channel, root } = turn;
-      const use = { workspace, channel, root, person, turn, control: 'steps', harmless: true };
-      if (!(await permits(this.#parts, use))) return 'refused';
+    if ('triggerId' in modal) {
+      const states = { loading: loadingView(), failed: noStepsView(words.stepsAway) };
+      const at = { views, log: this.#parts.log };
+      return openAndFill(at, modal.triggerId, states, () => this.#view(press));
     }
-    const viewId = 'viewId' in modal ? modal.viewId : await views.open(modal.triggerId, loadingView());
-    if (viewId === undefined) return 'late';
-    await views.update(viewId, await this.#view(press));
+    await views.update(modal.viewId, await this.#view(press));
     return 'done';
   }
 
-  async #view({ workspace, turnId, page }: StepsPress): Promise<ModalView> {
+  async #view({ workspace, turnId, person, page }: StepsPress): Promise<ModalView> {
     const { store } = this.#parts;
     const turn = await store.turns.get(workspace, turnId);
-    if (turn === undefined || turn.assistant_message_id === null) return noStepsView(words.stepsGone);
+    if (turn === undefined) return noStepsView(words.stepsGone);
+    const { channel, root } = turn;
+    const use = { workspace, channel, root, person, turn, control: 'steps', harmless: true };
+    const refusal = await refusalOf(this.#parts, use);
+    if (refusal !== undefined) return noStepsView(refusal);
+    if (turn.assistant_message_id === null) return noStepsView(words.stepsGone);
     const { task_id: latest, account } = await store.threads.expect(turn);
     const taskId = turn.task_id ?? latest;
     if (taskId === null) return noStepsView(words.stepsGone);

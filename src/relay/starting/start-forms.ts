@@ -10,6 +10,7 @@ import { readFlags } from '../reading/flags.ts';
 import { fileNames, readMessage } from '../reading/message.ts';
 import { idsIn } from '../reading/names.ts';
 import { readable } from '../reading/readable.ts';
+import { openAndFill } from '../windows.ts';
 
 /** Somebody wants to see the form. */
 export interface FormRequest {
@@ -112,21 +113,12 @@ export class StartForms {
     await posting.post({ channel, message: { text }, key: `told/${randomUUID()}`, kind: 'notice' });
   }
 
-  /** Opens the window at once, because a trigger lives 3 s, and fills it. */
   async #open(request: FormRequest, fill: (workspace: Workspace) => Promise<FormView>): Promise<Opened> {
     const workspace = this.#parts.workspace(request.workspace);
     if (workspace === undefined) return 'unknown';
-    const viewId = await workspace.views.open(request.triggerId, startNotice(words.form.loading));
-    if (viewId === undefined) return 'late';
-    try {
-      await workspace.views.update(viewId, await fill(workspace));
-    } catch (error) {
-      await workspace.views.update(viewId, startNotice(words.command.away)).catch((failed: unknown) => {
-        this.#parts.log.debug({ err: failed }, 'a form that could not be filled is left as it is');
-      });
-      throw error;
-    }
-    return 'done';
+    const { views } = workspace;
+    const states = { loading: startNotice(words.loading), failed: startNotice(words.command.away) };
+    return openAndFill({ views, log: this.#parts.log }, request.triggerId, states, () => fill(workspace));
   }
 
   async #draft(

@@ -34,7 +34,7 @@ export class TaskModal {
   async open(triggerId: string, request: TaskRequest): Promise<'done' | 'late'> {
     const workspace = this.#parts.workspace(request.workspace);
     if (workspace === undefined) return 'done';
-    const viewId = await workspace.views.open(triggerId, taskSentenceView(words.tasks.loading));
+    const viewId = await workspace.views.open(triggerId, taskSentenceView(words.loading));
     if (viewId === undefined) return 'late';
     await this.fill(viewId, request);
     return 'done';

@@ -107,6 +107,18 @@ describe.concurrent('a review', () => {
 });
 
 describe.concurrent('in a workspace of its own', () => {
+  test('two that failed for the same reason are said both', async ({ onTestFinished }) => {
+    const agent = { script: reviewed, dialect: { reviewsKept: true } };
+    const keeping = await openScene({ agent, settings }, onTestFinished);
+    const { channel, root } = await asked(keeping, 'one failing');
+    const told = () => reviews(keeping, channel, root).length;
+    await keeping.until('the first is said', () => told() === 1);
+    await keeping.finished(channel, keeping.reply(channel, root, 'and one more failing'));
+    await keeping.until('the second is said', () => told() === 2);
+    await pause(500);
+    expect(told()).toBe(2);
+  });
+
   test('the rest of a review that takes too many messages is a file', async ({ onTestFinished }) => {
     const short = await openScene(
       { agent: { script: reviewed }, settings: { ...settings, REPLY_MESSAGES: '2' } },

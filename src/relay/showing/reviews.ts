@@ -21,8 +21,9 @@ export async function postReviews(request: ResultsRequest): Promise<void> {
   const { parts, agent, turn, taskId, lease } = request;
   const { reviews } = await agent.getTask(taskId, { signal: lease.signal });
   const shown = await parts.store.reviews.shownIn(turn);
-  for (const review of reviews) {
-    const name = nameOf(review);
+  const names = namesOf(taskId, reviews);
+  for (const [index, review] of reviews.entries()) {
+    const name = names[index];
     if (name === undefined || shown.has(name)) continue;
     const whole = await rendered(request, review);
     if (whole === undefined) continue;
@@ -33,17 +34,23 @@ export async function postReviews(request: ResultsRequest): Promise<void> {
   }
 }
 
-/** What a review is known by; undefined while nothing of it can be shown. */
-function nameOf({ status, messageId, errorMessage }: Review): string | undefined {
-  if (status === 'failed')
-    return `failed:${
-      messageId ??
-      createHash('sha256')
-        .update(errorMessage ?? '')
-        .digest('base64url')
-    }`;
-  // Its findings can be read once it has completed.
-  return status === 'running' ? undefined : (messageId ?? undefined);
+/**
+ * What a task's reviews are known by, in their order; undefined while nothing of one can be shown. A failed one without
+ * a message of its own is one of so many of the task with the same words.
+ */
+function namesOf(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
+  const counts = new Map<string, number>();
+  return reviews.map(({ status, messageId, errorMessage }) => {
+    if (status === 'failed' && messageId !== null) return `failed:${messageId}`;
+    // The findings of others can be read once they have completed.
+    if (status !== 'failed') return status === 'running' ? undefined : (messageId ?? undefined);
+    const words = createHash('sha256')
+      .update(errorMessage ?? '')
+      .digest('base64url');
+    const number = (counts.get(words) ?? 0) + 1;
+    counts.set(words, number);
+    return `failed:${taskId}:${words}:${number}`;
+  });
 }
 
 /** The review as messages; undefined while its findings cannot be read. */

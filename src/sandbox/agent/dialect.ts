@@ -79,6 +79,8 @@ export interface ServiceDialect {
   cancelSettled: 'accepted' | 409;
   /** Whether the messages with a review's findings are part of List messages. */
   reviewsInList: boolean;
+  /** Whether a task lists its earlier reviews beside the newest. */
+  reviewsKept: boolean;
 }
 
 /** The settings used where a test names none; strict where the document is silent. */
@@ -119,4 +121,5 @@ export const defaultDialect: Readonly<ServiceDialect> = {
   gracefulCancel: 'at-once',
   cancelSettled: 'accepted',
   reviewsInList: false,
+  reviewsKept: false,
 };

@@ -3,9 +3,9 @@ import type { ReviewRecord, TaskRecord } from './records.ts';
 import type { ReviewPlan } from './script.ts';
 import type { TurnWorld } from './turn.ts';
 
-/** Writes a review after a turn. It appears with its findings and replaces the one before. */
+/** Writes a review after a turn. It appears with its findings, and replaces the one before unless those are kept. */
 export async function runReview(
-  { state, pace }: TurnWorld,
+  { state, pace, dialect }: TurnWorld,
   task: TaskRecord,
   plan: ReviewPlan,
   signal: AbortSignal,
@@ -16,13 +16,17 @@ export async function runReview(
     const more = { review: true, status: 'completed', stopReason: 'stop', completedAt: state.now() } as const;
     const message = plan.findings === undefined ? null : state.addMessage(task, 'assistant', content, more);
     const review: ReviewRecord = { status: 'running', messageId: message?.id ?? null, errorMessage: null };
+    const appear = () => {
+      const before = dialect.reviewsKept ? task.reviews.filter((one) => one !== review) : [];
+      task.reviews = [...before, review];
+    };
     if ((plan.verifyMs ?? 0) > 0) {
-      task.reviews = [review];
+      appear();
       await delay((plan.verifyMs ?? 0) * pace, undefined, { signal });
     }
     review.status = plan.error === undefined ? 'completed' : 'failed';
     review.errorMessage = plan.error ?? null;
-    task.reviews = [review];
+    appear();
   } catch (error) {
     if (!signal.aborted) throw error;
   }

@@ -2,7 +2,8 @@ import type { AgentClient } from '../agent/client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../agent/errors.ts';
 import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
-import type { TurnOutcome } from '../store/tables.ts';
+import type { Store } from '../store/store.ts';
+import type { Turn, TurnOutcome } from '../store/tables.ts';
 import { AccountGone } from './accounts/standing.ts';
 import { isBotId } from './admitting/admittance.ts';
 import { isDirect } from './arriving/arrivals.ts';
@@ -24,6 +25,13 @@ export function ending(error: unknown): {
     return { outcome: 'refused', sentence: words.rejected(error.words) };
   if (error instanceof AgentError) return { outcome: 'refused', sentence: words.failed(error.sentence) };
   return { outcome: 'abandoned', sentence: words.abandoned };
+}
+
+/** A turn's message is not sent any more. */
+export async function closeMessage({ messages }: Pick<Store, 'messages'>, turn: Turn): Promise<void> {
+  const key = { workspace: turn.workspace, channel: turn.channel, ts: turn.message_ts };
+  const state = (await messages.get(key))?.state;
+  if (state === 'waiting' || state === 'sending') await messages.setState(key, 'closed');
 }
 
 /** A turn that took longer (ms) ends with a post that mentions the asker: edits notify nobody. */
@@ -51,12 +59,16 @@ function lineOutcome(outcome: TurnOutcome | null): 'done' | 'failed' | 'length' 
   return outcome === 'length' ? 'length' : outcome === 'failed' ? 'failed' : 'done';
 }
 
-/** What came of a settled reply. */
-export function outcomeOf(message: AgentMessage): 'completed' | 'cancelled' | 'failed' | 'length' {
+/** What came of a settled reply; `stoppedAfter`: what its task went on to do was stopped. */
+export function outcomeOf(
+  message: AgentMessage,
+  stoppedAfter = false,
+): 'completed' | 'cancelled' | 'failed' | 'length' {
   if (message.status === 'cancelled' || message.stopReason === 'cancelled') return 'cancelled';
   if (message.status === 'failed' || message.stopReason === 'error' || message.error !== null)
     return 'failed';
-  return message.stopReason === 'length' ? 'length' : 'completed';
+  if (message.stopReason === 'length') return 'length';
+  return stoppedAfter ? 'cancelled' : 'completed';
 }
 
 /** What the service said in the task beside the reply, since the message that the reply answers. */

@@ -28,7 +28,7 @@ import { hasNoPlace } from './showing/reply-messages.ts';
 import { ReplyState } from './showing/reply-state.ts';
 import { shareRest } from './showing/rest-file.ts';
 import { ThreadPosts } from './showing/thread-posts.ts';
-import { ending, outcomeOf, postEnd, systemLines, toolsIn } from './turn-end.ts';
+import { closeMessage, ending, outcomeOf, postEnd, systemLines, toolsIn } from './turn-end.ts';
 
 /**
  * One turn, from the waiting message to the posted results. Every step is recorded before and after its side effect,
@@ -70,7 +70,7 @@ export class TurnRun {
   /** Somebody asked for the stop of this turn: it is told below the reply, and what is not sent never is. */
   stopAsked(): void {
     if (this.#stop.signal.aborted) return;
-    this.#stop.abort();
+    this.#stop.abort(new TurnEnds('cancelled', null));
     stopperName(this.#parts, this.#workspace, this.#turn).then(
       (name) => this.#state.stopping(name),
       () => this.#state.stopping(''),
@@ -90,7 +90,7 @@ export class TurnRun {
       if (!hasNoPlace(error)) return await this.#endEarly(error);
       this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the reply has no place in Slack any more');
       await leaveThread(this.#parts, this.#workspace, this.#turn, this.#lease);
-      await this.#closeMessage();
+      await closeMessage(this.#parts.store, this.#turn);
       await this.#reply.close();
       await this.#parts.store.turns.finish(this.#turn, 'abandoned');
     } finally {
@@ -203,6 +203,7 @@ export class TurnRun {
     this.#state.files(this.#turn.file_notes ?? []);
     this.#state.step('working');
     const passing = new PassingOn(this.#parts, this.#workspace, placeOf(this.#turn), this.#lease, {
+      stop: this.#stop.signal,
       passedOn: (writer, notes) => {
         this.#state.passedOn(writer, notes);
         this.#marks.tidy();
@@ -223,7 +224,7 @@ export class TurnRun {
     await passing.done();
     this.#state.files(skippedNotes(this.#turn, settled.input?.fileIds ?? null));
     // What the task works on after another message is that message's turn.
-    const working =
+    const after =
       !passing.passed &&
       (await this.#patiently(() =>
         worksOn(agent, task_id, this.#parts.settings.backgroundWaitMs, this.#lease, () =>
@@ -231,14 +232,11 @@ export class TurnRun {
         ),
       ));
     const system = await this.#patiently(() => systemLines(agent, task_id, settled));
-    const outcome = outcomeOf(settled);
-    const phase = outcome === 'completed' ? (working ? 'background' : 'done') : outcome;
+    const stoppedBy = await stopperName(this.#parts, this.#workspace, this.#turn);
+    const outcome = outcomeOf(settled, after === 'cancelled' && stoppedBy !== '');
+    const phase = outcome === 'completed' ? (after === 'working' ? 'background' : 'done') : outcome;
     const notes = [...(await endNotes(this.#parts, this.#turn, phase)), ...system];
-    this.#state.settle(settled, {
-      notes,
-      stoppedBy: await stopperName(this.#parts, this.#workspace, this.#turn),
-      phase,
-    });
+    this.#state.settle(settled, { notes, stoppedBy, phase });
     await this.#settleReply();
     if (this.#turn.settled_at === null)
       await this.#record({ settled_at: new Date(), outcome, tools: toolsIn(settled) });
@@ -287,18 +285,10 @@ export class TurnRun {
       await this.#settleReply();
       await this.#reply.tidy();
     }
-    await this.#closeMessage();
+    await closeMessage(this.#parts.store, this.#turn);
     const thread = await this.#thread();
     if (end.outcome === 'helped' && thread.task_id === null) await store.threads.rest(thread);
     await this.#close(end.outcome);
-  }
-
-  /** The turn's message is not sent any more. */
-  async #closeMessage(): Promise<void> {
-    const { messages } = this.#parts.store;
-    const key = { workspace: this.#turn.workspace, channel: this.#turn.channel, ts: this.#turn.message_ts };
-    const message = await messages.get(key);
-    if (message?.state === 'waiting' || message?.state === 'sending') await messages.setState(key, 'closed');
   }
 
   async #close(outcome: TurnOutcome): Promise<void> {

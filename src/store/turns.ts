@@ -229,9 +229,9 @@ export class Turns {
       update turns as kept set kept_for = ${turn.id}
       where workspace = ${turn.workspace} and channel = ${turn.channel} and root = ${turn.root}
         and outcome = 'kept' and message_ts < ${turn.message_ts}
-        and (kept_for is null or kept_for = ${turn.id} or exists (
+        and (kept_for is null or kept_for = ${turn.id} or not exists (
           select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.kept_for
-            and taker.finished_at is not null and taker.user_message_id is null))
+            and (taker.finished_at is null or taker.user_message_id is not null)))
       returning attached, file_notes, message_ts`.execute(this.#db);
     return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));
   }

@@ -61,6 +61,23 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.replies(channel, root).length).toBeGreaterThanOrEqual(2);
   });
 
+  test('that ends is not held by a file that does not get through', async ({ onTestFinished }) => {
+    const scene = await open(onTestFinished, {});
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 450');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    const fault = { kind: 'status', status: 503 } as const;
+    const mend = scene.agent.faults.add({ call: 'POST /experimental/files', fault });
+    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const next = scene.reply(channel, root, '/files 1', { files });
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
+    await scene.until('it is being passed on', () => scene.stage.bot.store.turns.ofMessage(key));
+    await scene.finished(channel, root);
+    mend();
+    await scene.finished(channel, next);
+    expect(scene.told('/silent').texts).toEqual(['/silent 450', '/files 1']);
+  });
+
   test('keeps a message that was taken back while the run was silent', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, {});
     await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));

@@ -16,6 +16,7 @@ describe.concurrent('a stop that comes late', () => {
     await scene.finished(channel, root, 15_000);
     expect(task?.status).toBe('cancelled');
     expect(scene.shown(channel, root)).not.toContain('still works on something');
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
   });
 
   test('keeps a message back whose first send got lost', async ({ onTestFinished }) => {
@@ -145,6 +146,28 @@ describe.concurrent('a stop that comes late', () => {
     await scene.slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'go' });
     await scene.finished(channel, next);
     expect(scene.told('/ask').texts).toEqual(['/ask Which one?', 'these']);
+  });
+
+  test('puts a message back at once that is on its way to the run, though that does not end', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/stubborn');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    const fault = { kind: 'status', status: 503 } as const;
+    scene.agent.faults.add({ call: 'POST /experimental/files', fault });
+    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const next = scene.reply(channel, root, 'these', { files });
+    const { messages, turns } = scene.stage.bot.store;
+    const keyOf = ({ ts }: { ts: string }) => ({ workspace: scene.slack.team.id, channel: channel.id, ts });
+    await scene.until('it is being passed on', () => turns.ofMessage(keyOf(next)));
+    scene.reply(channel, root, 'stop');
+    await scene.until('it waits without a turn', async () => {
+      const isWaiting = (await messages.get(keyOf(next)))?.state === 'waiting';
+      return isWaiting && (await turns.ofMessage(keyOf(next))) === undefined;
+    });
+    expect((await turns.ofMessage(keyOf(root)))?.settled_at).toBeNull();
   });
 
   test('counts what a reaction takes back in a held thread', async ({ onTestFinished }) => {

@@ -171,3 +171,17 @@ test('words of a person that others sent or asked again leave with that person',
   expect(await store.messages.get(ownKey)).toMatchObject({ state: 'waiting', words: { text: 'of my own' } });
   expect(await store.messages.nextWaiting(place)).toMatchObject({ ts: ownKey.ts });
 });
+
+test('files that were kept for a message go with it though its first turn was taken back', async () => {
+  const kept = await begun(2);
+  await store.turns.record(kept, { attached: ['file-1'] });
+  await store.turns.finish(kept, 'kept');
+  await store.messages.setState({ ...kept, ts: kept.message_ts }, 'closed');
+  const next = await store.messages.nextWaiting(kept);
+  if (next === undefined) throw new Error('Nothing waits.');
+  for (const _ of ['passed on', 'of its own']) {
+    const turn = await store.turns.begin(crypto.randomUUID(), next);
+    expect(await store.turns.takeKept(turn)).toMatchObject([{ attached: ['file-1'] }]);
+    await store.turns.discard(turn);
+  }
+});

@@ -24,7 +24,7 @@ export interface AskingManner {
   uploading: UploadProgress;
   files(notes: readonly FileNote[]): void;
   step(step: 'uploading' | 'working'): void;
-  /** Aborted when somebody asked for a stop. */
+  /** Aborted where the message is not to be sent any more; the reason is what is thrown then. */
   stop: AbortSignal;
   /** Runs a step, again and again where its error passes by itself. */
   patiently: <T>(step: () => Promise<T>) => Promise<T>;
@@ -80,8 +80,7 @@ export class Asking {
   /** A step before the message is sent, taken patiently: a stop ends the turn there. */
   async #before<T>(step: () => Promise<T>): Promise<T> {
     return this.#manner.patiently(async () => {
-      if (this.#manner.stop.aborted && this.#turn.send_intended_at === null)
-        throw new TurnEnds('cancelled', null);
+      if (this.#turn.send_intended_at === null) this.#manner.stop.throwIfAborted();
       return step();
     });
   }
@@ -161,6 +160,7 @@ export class Asking {
         projectId,
         words: said,
         lease: this.#lease,
+        stop: this.#manner.stop,
         onProgress: this.#manner.uploading,
       });
     });
@@ -175,7 +175,10 @@ export class Asking {
   async #deliver(agent: AgentClient, taskId: string): Promise<Delivered | 'in_another_task'> {
     const turn = await this.#parts.store.turns.get(this.#turn.workspace, this.#turn.id);
     if (turn === undefined) throw new TurnEnds('withdrawn', null);
-    if (turn.stop_asked_at !== null && turn.send_intended_at === null) throw new TurnEnds('cancelled', null);
+    if (turn.send_intended_at === null) {
+      this.#manner.stop.throwIfAborted();
+      if (turn.stop_asked_at !== null) throw new TurnEnds('cancelled', null);
+    }
     try {
       return await deliver(this.#parts, agent, taskId, turn, this.#lease);
     } catch (error) {

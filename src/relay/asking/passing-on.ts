@@ -9,8 +9,10 @@ import { patiently } from '../patience.ts';
 import { Asking, type AskingManner } from './asking.ts';
 import { asksNothing } from './question.ts';
 
-/** Hears what became of a message that was offered to the silent run. */
+/** Hears what became of a message that was offered to the silent run, and says when that is stopped. */
 export interface PassingSigns {
+  /** Aborted when somebody asks for the stop of the running turn. */
+  stop: AbortSignal;
   /** It is at the service; `writer` is who wrote it, `notes` says what became of its files. */
   passedOn(writer: string, notes: readonly FileNote[]): void;
   /** The service takes nothing while the agent works: the message waits again. */
@@ -32,6 +34,8 @@ export class PassingOn {
   /** The silence in which nothing more is tried. */
   #over: number | undefined;
   #passing: Promise<void> | undefined;
+  /** Ends what is under way, because the run was stopped or has ended: what is not sent waits again. */
+  #end: (() => void) | undefined;
   /** Whether the run was given another message. */
   passed = false;
 
@@ -45,8 +49,13 @@ export class PassingOn {
 
   /** The run is silent, for the `silence`th time: what waits is for it. */
   offer(silence: number): void {
-    if (this.#passing !== undefined || this.#over === silence) return;
-    this.#passing = this.#pass()
+    const { stop } = this.#signs;
+    if (this.#passing !== undefined || this.#over === silence || stop.aborted) return;
+    const ended = new AbortController();
+    const end = () => ended.abort(new NotNow('The run is over, or is being stopped.'));
+    stop.addEventListener('abort', end);
+    this.#end = end;
+    this.#passing = this.#pass(ended.signal)
       .then((taken) => {
         if (!taken) this.#over = silence;
       })
@@ -59,23 +68,26 @@ export class PassingOn {
         );
       })
       .finally(() => {
+        stop.removeEventListener('abort', end);
+        this.#end = undefined;
         this.#passing = undefined;
       });
   }
 
-  /** Waits for what is under way: two turns must not send the same message. */
+  /** The run has ended. Waits for what is under way, up to its next step: two turns must not send the same message. */
   async done(): Promise<void> {
+    this.#end?.();
     await this.#passing;
   }
 
   /** Passes one message on; false where the service takes none. */
-  async #pass(): Promise<boolean> {
+  async #pass(ended: AbortSignal): Promise<boolean> {
     const turn = await this.#next();
     if (turn === undefined) return true;
     const { store, log } = this.#parts;
     let notes: readonly FileNote[] = [];
     const asking = new Asking(this.#parts, this.#workspace, turn, this.#lease, {
-      ...this.#manner(turn),
+      ...this.#manner(turn, ended),
       files: (all) => {
         notes = all;
       },
@@ -114,10 +126,10 @@ export class PassingOn {
     return beginTurn(this.#parts, this.#workspace, nextId(), message, this.#turn.id);
   }
 
-  #manner(turn: Turn): Omit<AskingManner, 'files'> {
+  #manner(turn: Turn, ended: AbortSignal): Omit<AskingManner, 'files'> {
     return {
       step: () => undefined,
-      stop: new AbortController().signal,
+      stop: ended,
       uploading: () => undefined,
       patiently: (step) =>
         patiently(
@@ -127,6 +139,7 @@ export class PassingOn {
             if (trouble !== undefined)
               this.#parts.log.warn({ err: error, turn: turn.id, trouble }, 'a step waits');
           },
+          ended,
         ),
     };
   }

@@ -47,6 +47,8 @@ export interface AttachmentsRequest {
   projectId: string;
   words: Words;
   lease: Lease;
+  /** Ends the upload; its reason is thrown. */
+  stop: AbortSignal;
   onProgress: UploadProgress;
 }
 
@@ -56,9 +58,9 @@ export interface AttachmentsRequest {
  * uploaded is not uploaded twice. Throws TurnEnds where people do not want it any more.
  */
 export async function uploadAttachments(request: AttachmentsRequest): Promise<Attachments> {
-  const { lease } = request;
+  const { lease, stop } = request;
   const unwanted = new AbortController();
-  const signal = AbortSignal.any([lease.signal, lease.draining, unwanted.signal]);
+  const signal = AbortSignal.any([lease.signal, lease.draining, unwanted.signal, stop]);
   const timer = setInterval(() => {
     stillWanted(request).catch((error: unknown) => {
       if (error instanceof TurnEnds) unwanted.abort(error);
@@ -69,6 +71,7 @@ export async function uploadAttachments(request: AttachmentsRequest): Promise<At
   } catch (error) {
     checkpoint(lease);
     unwanted.signal.throwIfAborted();
+    stop.throwIfAborted();
     throw error;
   } finally {
     clearInterval(timer);

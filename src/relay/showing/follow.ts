@@ -152,7 +152,7 @@ export function isSettledTask(status: string): boolean {
 
 /**
  * A reply may be complete while its task still works: results and the next message wait for it, but not longer than
- * `mostMs`. The answer is whether it still works; `onWait` hears that it does.
+ * `mostMs`. The answer is whether it still works, or was cancelled; `onWait` hears that it works.
  */
 export async function worksOn(
   agent: AgentClient,
@@ -160,13 +160,13 @@ export async function worksOn(
   mostMs: number,
   lease: Lease,
   onWait: () => void,
-): Promise<boolean> {
+): Promise<'working' | 'cancelled' | 'over'> {
   const until = performance.now() + mostMs;
   for (;;) {
-    const task = await agent.getTask(taskId, { signal: lease.signal });
-    if (isSettledTask(task.status)) return false;
+    const { status } = await agent.getTask(taskId, { signal: lease.signal });
+    if (isSettledTask(status)) return status === 'cancelled' ? 'cancelled' : 'over';
     onWait();
-    if (performance.now() >= until) return true;
+    if (performance.now() >= until) return 'working';
     await pause(backgroundEveryMs, lease);
   }
 }

@@ -1,9 +1,10 @@
 import { listenToAccounts } from '../listen/accounts.ts';
 import { listenToChannelSettings } from '../listen/channel-settings.ts';
 import { type CommandHandlers, listenToCommands, startingHandlers } from '../listen/commands.ts';
-import { listenToControls, type Telling } from '../listen/controls.ts';
+import { listenToControls } from '../listen/controls.ts';
 import { listenToFeedback } from '../listen/feedback.ts';
 import { listenToHome } from '../listen/home.ts';
+import type { Telling } from '../listen/press.ts';
 import { listenToShortcuts, type TellingDirectly } from '../listen/shortcuts.ts';
 import type { SlackAppParts } from '../listen/slack-app.ts';
 import { listenToStartForm } from '../listen/start-modal.ts';

@@ -5,25 +5,17 @@ import type { ControlOutcome } from '../relay/controls/controls.ts';
 import type { Feedback } from '../relay/controls/feedback.ts';
 import { COMMENT_MOST, readFeedback } from '../reply/feedback.ts';
 import * as words from '../reply/words.ts';
-import type { Telling } from './controls.ts';
+import { type PressPlace, readActor, readPlace, type Telling } from './press.ts';
 
 /** Who takes feedback. */
 export type FeedbackListener = Pick<Feedback, 'give' | 'ask' | 'comment'>;
 
 const pressShape = z.looseObject({
-  team: z.looseObject({ id: z.string() }).nullish(),
-  user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
   trigger_id: z.string(),
-  channel: z.looseObject({ id: z.string() }),
-  container: z
-    .looseObject({ thread_ts: z.string().optional(), message_ts: z.string().optional() })
-    .optional(),
   actions: z.array(z.looseObject({ value: z.string() })).min(1),
 });
 
 const submissionShape = z.looseObject({
-  team: z.looseObject({ id: z.string() }).nullish(),
-  user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
   view: z.looseObject({
     private_metadata: z.uuid(),
     state: z.looseObject({
@@ -39,7 +31,7 @@ export function listenToFeedback(app: App, listener: FeedbackListener, tell: Tel
   app.action(/^feedback(?:_good|_bad)?$/, async ({ ack, body }) => {
     const press = readPress(body);
     const thumb = press && readFeedback(press.value);
-    const outcome = thumb && (await listener.give({ ...press.by, ...thumb }));
+    const outcome = thumb && (await listener.give({ ...press.place, ...thumb }));
     await ack();
     if (outcome === undefined) log.debug('a thumb that is not for us is passed over');
     else answer(press, outcome).catch(failed);
@@ -49,25 +41,25 @@ export function listenToFeedback(app: App, listener: FeedbackListener, tell: Tel
     const press = readPress(body);
     await ack();
     if (press === undefined || !z.uuid().safeParse(press.value).success) return;
-    const { by, triggerId, value: turnId } = press;
+    const { place, triggerId, value: turnId } = press;
     // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
     listener
-      .ask({ ...by, turnId, triggerId })
+      .ask({ ...place, turnId, triggerId })
       .then((outcome) => answer(press, outcome))
       .catch(failed);
   });
 
   app.view('feedback_comment', async ({ ack, body }) => {
     const parsed = submissionShape.safeParse(body);
-    const workspace = parsed.data?.team?.id ?? parsed.data?.user.team_id;
-    if (!parsed.success || workspace === undefined) {
+    const actor = readActor(body);
+    if (!parsed.success || actor === undefined) {
       log.debug('a comment of a shape that we do not know is passed over');
       await ack();
       return;
     }
-    const { user, view } = parsed.data;
+    const { view } = parsed.data;
     const said = (view.state.values.comment.comment.value ?? '').trim().slice(0, COMMENT_MOST);
-    const request = { workspace, turnId: view.private_metadata, person: user.id };
+    const request = { ...actor, turnId: view.private_metadata };
     const kept = said === '' || (await listener.comment(request, said));
     if (kept) await ack();
     else await ack({ response_action: 'errors', errors: { comment: words.commentTooLate } });
@@ -75,7 +67,7 @@ export function listenToFeedback(app: App, listener: FeedbackListener, tell: Tel
 
   async function answer(press: Press | undefined, outcome: ControlOutcome | 'late'): Promise<void> {
     if (press === undefined || outcome === 'done' || outcome === 'refused') return;
-    await tell({ ...press.by, ...press.place }, words.controlOver[outcome]);
+    await tell(press.place, words.controlOver[outcome]);
   }
 
   function failed(error: unknown): void {
@@ -84,22 +76,15 @@ export function listenToFeedback(app: App, listener: FeedbackListener, tell: Tel
 }
 
 interface Press {
-  by: { workspace: string; person: string };
-  place: { channel: string; threadTs: string | undefined };
+  place: PressPlace;
   triggerId: string;
   value: string;
 }
 
 function readPress(body: unknown): Press | undefined {
+  const place = readPlace(body);
   const parsed = pressShape.safeParse(body);
-  if (!parsed.success) return undefined;
-  const { team, user, channel, container, actions, trigger_id: triggerId } = parsed.data;
-  const workspace = team?.id ?? user.team_id;
-  if (workspace === undefined) return undefined;
-  return {
-    by: { workspace, person: user.id },
-    place: { channel: channel.id, threadTs: container?.thread_ts ?? container?.message_ts },
-    triggerId,
-    value: actions[0]?.value ?? '',
-  };
+  if (place === undefined || !parsed.success) return undefined;
+  const { actions, trigger_id: triggerId } = parsed.data;
+  return { place, triggerId, value: actions[0]?.value ?? '' };
 }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { StartForms } from '../relay/starting/start-forms.ts';
 import * as words from '../reply/words.ts';
-import type { Telling } from './controls.ts';
+import { readActor, type Telling } from './press.ts';
 import { tellUnlessDone } from './start-modal.ts';
 
 /** Who shows the form. */
@@ -12,10 +12,7 @@ export type ShortcutForms = Pick<StartForms, 'ask' | 'about'>;
 /** Tells a person something where no channel is known. */
 export type TellingDirectly = (workspace: string, person: string, sentence: string) => Promise<void>;
 
-const person = z.looseObject({ id: z.string(), team_id: z.string().optional() });
-const team = z.looseObject({ id: z.string() }).nullish();
-
-const globalShape = z.looseObject({ team, user: person, trigger_id: z.string() });
+const globalShape = z.looseObject({ trigger_id: z.string() });
 const messageShape = globalShape.extend({
   action_ts: z.string(),
   channel: z.looseObject({ id: z.string() }),
@@ -30,9 +27,8 @@ export function listenToShortcuts(
   log: Logger,
 ): void {
   app.shortcut({ type: 'shortcut', callback_id: 'new_task' }, async ({ ack, body }) => {
-    const parsed = globalShape.safeParse(body);
     await ack();
-    const request = parsed.success ? requestOf(parsed.data) : undefined;
+    const request = requestOf(body);
     if (request === undefined) return;
     // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
     forms
@@ -46,7 +42,7 @@ export function listenToShortcuts(
   app.shortcut({ type: 'message_action', callback_id: 'ask_about' }, async ({ ack, body }) => {
     const parsed = messageShape.safeParse(body);
     await ack();
-    const request = parsed.success ? requestOf(parsed.data) : undefined;
+    const request = requestOf(body);
     if (!parsed.success || request === undefined) return;
     const { action_ts, channel, message } = parsed.data;
     const root = message.thread_ts ?? message.ts;
@@ -59,7 +55,8 @@ export function listenToShortcuts(
   });
 }
 
-function requestOf({ team, user, trigger_id: triggerId }: z.output<typeof globalShape>) {
-  const workspace = team?.id ?? user.team_id;
-  return workspace === undefined ? undefined : { workspace, person: user.id, triggerId };
+function requestOf(body: unknown) {
+  const actor = readActor(body);
+  const parsed = globalShape.safeParse(body);
+  return actor && parsed.success ? { ...actor, triggerId: parsed.data.trigger_id } : undefined;
 }

@@ -6,7 +6,7 @@ import type { Opened, StartForms } from '../relay/starting/start-forms.ts';
 import type { FormAnswer, SentForm, Starting } from '../relay/starting/starting.ts';
 import { START_CALLBACK } from '../reply/views/start-view.ts';
 import * as words from '../reply/words.ts';
-import { containerShape, type Telling, threadOf } from './controls.ts';
+import { type PressPlace, readActor, readPlace, type Telling } from './press.ts';
 
 /** Who shows the form, and carries it out. */
 export interface StartListener extends Pick<Starting, 'submit'> {
@@ -23,12 +23,7 @@ const state = z.looseObject({
 });
 type State = z.output<typeof state>;
 
-const person = z.looseObject({ id: z.string(), team_id: z.string().optional() });
-const team = z.looseObject({ id: z.string() }).nullish();
-
 const sentShape = z.looseObject({
-  team,
-  user: person,
   view: z.looseObject({
     id: z.string(),
     private_metadata: z.string(),
@@ -44,11 +39,7 @@ const metadataShape = z.looseObject({
 });
 
 const pressShape = z.looseObject({
-  team,
-  user: person,
   trigger_id: z.string(),
-  channel: z.looseObject({ id: z.string() }),
-  container: containerShape,
   actions: z.array(z.looseObject({ value: z.uuid(), action_ts: z.string() })).min(1),
 });
 
@@ -83,11 +74,7 @@ export function listenToStartForm(app: App, starting: StartListener, tell: Telli
 }
 
 /** Tells a person why no window opened. */
-export async function tellUnlessDone(
-  tell: Telling,
-  place: Parameters<Telling>[0],
-  opened: Opened,
-): Promise<void> {
+export async function tellUnlessDone(tell: Telling, place: PressPlace, opened: Opened): Promise<void> {
   if (opened === 'done') return;
   await tell(place, opened === 'late' ? words.command.late : words.controlOver.unknown);
 }
@@ -104,15 +91,15 @@ function responseOf(answer: FormAnswer, complainAt: string) {
 }
 
 function readSent(body: unknown): { form: SentForm; complainAt: string } | undefined {
+  const actor = readActor(body);
   const parsed = sentShape.safeParse(body);
   if (!parsed.success) return undefined;
-  const { user, view } = parsed.data;
-  const workspace = parsed.data.team?.id ?? user.team_id;
+  const { view } = parsed.data;
   const metadata = metadataShape.safeParse(jsonOf(view.private_metadata));
-  if (workspace === undefined || !metadata.success) return undefined;
+  if (actor === undefined || !metadata.success) return undefined;
   const inputs = view.blocks.filter(({ type }) => type === 'input').map((block) => block.block_id ?? '');
   const { id, channel, drafted = false } = metadata.data;
-  const form = { workspace, person: user.id, viewId: view.id, id, channel, drafted };
+  const form = { ...actor, viewId: view.id, id, channel, drafted };
   // Slack shows a complaint at an input: the first is the channel's, or else the question's.
   return { form: { ...form, values: valuesOf(view.state.values) }, complainAt: inputs[0] ?? 'skill' };
 }
@@ -143,17 +130,11 @@ function jsonOf(text: string): unknown {
 }
 
 function readPress(body: unknown) {
+  const place = readPlace(body);
   const parsed = pressShape.safeParse(body);
-  if (!parsed.success) return undefined;
-  const { user, channel, container, actions, trigger_id: triggerId } = parsed.data;
-  const workspace = parsed.data.team?.id ?? user.team_id;
-  const action = actions[0];
-  if (workspace === undefined || action === undefined) return undefined;
-  const threadTs = threadOf(container);
-  return {
-    request: { workspace, person: user.id, triggerId },
-    place: { workspace, channel: channel.id, person: user.id, threadTs },
-    turnId: action.value,
-    ts: action.action_ts,
-  };
+  const action = parsed.data?.actions[0];
+  if (place === undefined || !parsed.success || action === undefined) return undefined;
+  const { workspace, person } = place;
+  const request = { workspace, person, triggerId: parsed.data.trigger_id };
+  return { request, place, turnId: action.value, ts: action.action_ts };
 }

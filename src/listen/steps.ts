@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { StepsModal, StepsPress } from '../relay/controls/steps-modal.ts';
 import { readStepsPage } from '../reply/steps-view.ts';
 import * as words from '../reply/words.ts';
-import type { Telling } from './controls.ts';
+import { type PressPlace, readActor, readPlace, type Telling } from './press.ts';
 
 /** Who shows the steps. */
 export type StepsListener = Pick<StepsModal, 'show'>;
@@ -13,24 +13,15 @@ export type StepsListener = Pick<StepsModal, 'show'>;
 const STEPS_ACTION = /^steps(?:_page|_next_page)?$/;
 
 const pressShape = z.looseObject({
-  team: z.looseObject({ id: z.string() }).nullish(),
-  user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
   trigger_id: z.string(),
-  channel: z.looseObject({ id: z.string() }).optional(),
-  container: z
-    .looseObject({
-      thread_ts: z.string().optional(),
-      message_ts: z.string().optional(),
-      view_id: z.string().optional(),
-    })
-    .optional(),
+  container: z.looseObject({ view_id: z.string().optional() }).optional(),
   actions: z.array(z.looseObject({ value: z.string() })).min(1),
 });
 
 /** A press, and where to tell of it what cannot be shown. */
 interface PlacedSteps {
   press: StepsPress;
-  place: Parameters<Telling>[0] | undefined;
+  place: PressPlace | undefined;
 }
 
 /** Takes the presses that show steps; they change nothing, so each is acknowledged at once. */
@@ -53,22 +44,15 @@ export function listenToSteps(app: App, listener: StepsListener, tell: Telling, 
 }
 
 function readPress(body: unknown): PlacedSteps | undefined {
+  const actor = readActor(body);
   const parsed = pressShape.safeParse(body);
-  if (!parsed.success) return undefined;
-  const { team, user, channel, container, actions, trigger_id: triggerId } = parsed.data;
-  const workspace = team?.id ?? user.team_id;
+  if (actor === undefined || !parsed.success) return undefined;
+  const { container, actions, trigger_id: triggerId } = parsed.data;
   const value = actions[0]?.value ?? '';
   const target =
     readStepsPage(value) ?? (z.uuid().safeParse(value).success ? { turnId: value, page: 0 } : undefined);
-  if (workspace === undefined || target === undefined) return undefined;
+  if (target === undefined) return undefined;
   const viewId = container?.view_id;
-  const press: StepsPress = {
-    workspace,
-    ...target,
-    person: user.id,
-    modal: viewId === undefined ? { triggerId } : { viewId },
-  };
-  const threadTs = container?.thread_ts ?? container?.message_ts;
-  const place = channel && { workspace, channel: channel.id, person: user.id, threadTs };
-  return { press, place };
+  const modal = viewId === undefined ? { triggerId } : { viewId };
+  return { press: { ...actor, ...target, modal }, place: readPlace(body) };
 }

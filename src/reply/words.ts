@@ -268,7 +268,6 @@ export const home = {
     'Mention me in a channel that I am in, or write to me directly, and I pass it to a biomedical AI agent. Its answer grows in the thread, and so do the files that it makes. Share files in your message and the agent reads them; everything you write in the thread goes on with the same task.',
     'To use me in another channel, invite me there: type `/invite` and my name. `/agent help` tells what else I take.',
   ].join('\n'),
-  automated: 'I am an automated system. My answers can be wrong: check them before you rely on them.',
   yours: 'Your tasks',
   noneOfYours: 'You have no tasks yet. Mention me in a channel, or write to me under Messages, to begin one.',
   ofChannel: 'Tasks of a channel',

@@ -31,56 +31,40 @@ export class Allowances {
 
   /** The first limit that one more turn of a person would go beyond. */
   async excess(workspace: string, person: string, limits: TurnLimits): Promise<Excess | undefined> {
+    const of = { workspace, person };
     const { hourPerson, hourWorkspace, atOncePerson, atOnceWorkspace } = limits;
     return (
-      (await this.#inAnHour('hourPerson', hourPerson, workspace, person)) ??
-      (await this.#atOnce('atOncePerson', atOncePerson, workspace, person)) ??
-      (await this.#inAnHour('hourWorkspace', hourWorkspace, workspace)) ??
-      (await this.#atOnce('atOnceWorkspace', atOnceWorkspace, workspace))
+      (await this.#beyond('hourPerson', hourPerson, of)) ??
+      (await this.#beyond('atOncePerson', atOncePerson, of)) ??
+      (await this.#beyond('hourWorkspace', hourWorkspace, { workspace })) ??
+      (await this.#beyond('atOnceWorkspace', atOnceWorkspace, { workspace }))
     );
   }
 
-  /** The turn that has to be an hour old before there is room again says how long that takes. */
-  async #inAnHour(
+  /** Whether there are `most` turns already; the one that has to be an hour old first says how long that takes. */
+  async #beyond(
     limit: keyof TurnLimits,
     most: number,
-    workspace: string,
-    person?: string,
+    { workspace, person }: { workspace: string; person?: string },
   ): Promise<Excess | undefined> {
     if (most === 0) return undefined;
+    const isHour = limit === 'hourPerson' || limit === 'hourWorkspace';
     const row = await this.#db
       .selectFrom('turns')
-      .select(
-        sql<number>`extract(epoch from started_at + interval '1 hour' - clock_timestamp())::float8 * 1000`.as(
-          'waitMs',
-        ),
-      )
+      .select(untilAnHourOld)
       .where('workspace', '=', workspace)
-      .where('started_at', '>', sql<Date>`clock_timestamp() - interval '1 hour'`)
       .$if(person !== undefined, (query) => query.where('asker', '=', person ?? ''))
-      .orderBy('started_at', 'desc')
+      .$if(isHour, (query) => query.where(inAnHour).orderBy('started_at', 'desc'))
+      .$if(!isHour, (query) => query.where('finished_at', 'is', null))
       .offset(most - 1)
       .limit(1)
       .executeTakeFirst();
-    return row && { limit, most, waitMs: row.waitMs };
-  }
-
-  async #atOnce(
-    limit: keyof TurnLimits,
-    most: number,
-    workspace: string,
-    person?: string,
-  ): Promise<Excess | undefined> {
-    if (most === 0) return undefined;
-    const row = await this.#db
-      .selectFrom('turns')
-      .select('id')
-      .where('workspace', '=', workspace)
-      .where('finished_at', 'is', null)
-      .$if(person !== undefined, (query) => query.where('asker', '=', person ?? ''))
-      .offset(most - 1)
-      .limit(1)
-      .executeTakeFirst();
-    return row && { limit, most, waitMs: null };
+    return row && { limit, most, waitMs: isHour ? row.waitMs : null };
   }
 }
+
+const inAnHour = sql<boolean>`started_at > clock_timestamp() - interval '1 hour'`;
+const untilAnHourOld =
+  sql<number>`extract(epoch from started_at + interval '1 hour' - clock_timestamp())::float8 * 1000`.as(
+    'waitMs',
+  );

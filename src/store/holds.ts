@@ -1,6 +1,10 @@
 import { type Kysely, sql } from 'kysely';
+import { hasTurn } from './messages.ts';
 import type { Message, Tables, Turn } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
+
+/** Not a turn that only tries to pass its message on. */
+const isNotPassing = sql<boolean>`not (passed_on_by is not null and user_message_id is null and finished_at is null)`;
 
 /** A thread whose waiting messages are held since one of its turns was stopped. All to be called under its lock. */
 export class Holds {
@@ -44,21 +48,7 @@ export class Holds {
   /** What waits in the thread for a turn of its own, but for what a button sent again; what is being passed on waits, too. */
   async waiting(thread: ThreadKey): Promise<Message[]> {
     return this.#waiting(thread)
-      .where((where) =>
-        where.not(
-          where.exists(
-            where
-              .selectFrom('turns')
-              .select('turns.id')
-              .whereRef('turns.workspace', '=', 'messages.workspace')
-              .whereRef('turns.channel', '=', 'messages.channel')
-              .whereRef('turns.message_ts', '=', 'messages.ts')
-              .where(
-                sql<boolean>`not (passed_on_by is not null and user_message_id is null and finished_at is null)`,
-              ),
-          ),
-        ),
-      )
+      .where((where) => where.not(hasTurn(isNotPassing)))
       .orderBy('ts')
       .execute();
   }

@@ -31,6 +31,13 @@ export interface EarlyChange {
   edited_ts: SlackTs | null;
 }
 
+/** Whether a message has its turn; `also` narrows which. For tables named messages. */
+export function hasTurn(also = sql<boolean>`true`) {
+  return sql<boolean>`exists (
+    select from turns where turns.workspace = messages.workspace and turns.channel = messages.channel
+      and turns.message_ts = messages.ts and ${also})`;
+}
+
 /** People's messages for the agent: the inbox. */
 export class Messages {
   readonly #db: Kysely<Tables>;
@@ -81,26 +88,15 @@ export class Messages {
   /** The first `most` of the thread's waiting messages that carry no mark, but for the one whose turn has begun. */
   async unmarked(thread: ThreadKey, most: number): Promise<MessageKey[]> {
     return this.#db
-      .selectFrom('messages as message')
-      .select(['message.workspace', 'message.channel', 'message.ts'])
-      .where('message.workspace', '=', thread.workspace)
-      .where('message.channel', '=', thread.channel)
-      .where('message.root', '=', thread.root)
-      .where('message.state', '=', 'waiting')
-      .where('message.marked', '=', false)
-      .where((where) =>
-        where.not(
-          where.exists(
-            where
-              .selectFrom('turns')
-              .select('turns.id')
-              .whereRef('turns.workspace', '=', 'message.workspace')
-              .whereRef('turns.channel', '=', 'message.channel')
-              .whereRef('turns.message_ts', '=', 'message.ts'),
-          ),
-        ),
-      )
-      .orderBy('message.ts')
+      .selectFrom('messages')
+      .select(['messages.workspace', 'messages.channel', 'messages.ts'])
+      .where('messages.workspace', '=', thread.workspace)
+      .where('messages.channel', '=', thread.channel)
+      .where('messages.root', '=', thread.root)
+      .where('messages.state', '=', 'waiting')
+      .where('messages.marked', '=', false)
+      .where((where) => where.not(hasTurn()))
+      .orderBy('messages.ts')
       .limit(most)
       .execute();
   }
@@ -108,23 +104,11 @@ export class Messages {
   /** Marked messages that do not wait any more: their turn has begun, or they were taken back. */
   async wronglyMarked(most: number): Promise<MessageKey[]> {
     return this.#db
-      .selectFrom('messages as message')
-      .select(['message.workspace', 'message.channel', 'message.ts'])
-      .where('message.marked', '=', true)
-      .where((where) =>
-        where.or([
-          where('message.state', '!=', 'waiting'),
-          where.exists(
-            where
-              .selectFrom('turns')
-              .select('turns.id')
-              .whereRef('turns.workspace', '=', 'message.workspace')
-              .whereRef('turns.channel', '=', 'message.channel')
-              .whereRef('turns.message_ts', '=', 'message.ts'),
-          ),
-        ]),
-      )
-      .orderBy('message.ts')
+      .selectFrom('messages')
+      .select(['messages.workspace', 'messages.channel', 'messages.ts'])
+      .where('messages.marked', '=', true)
+      .where((where) => where.or([where('messages.state', '!=', 'waiting'), hasTurn()]))
+      .orderBy('messages.ts')
       .limit(most)
       .execute();
   }

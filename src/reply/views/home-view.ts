@@ -52,7 +52,7 @@ export function homeView(content: HomeContent): HomeView {
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(words.home.title) },
     mrkdwn(words.home.about),
-    small(words.home.automated),
+    small(words.automated),
     actions([button('home_refresh', words.buttons.refresh, 'refresh')]),
     ...(note === undefined ? [] : [small(note)]),
     { type: 'header', text: plainText(words.home.yours) },

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+
+/** Who did something with a button, a form or the like. */
+export interface Actor {
+  workspace: string;
+  person: string;
+}
+
+/** Where a button was pressed, and by whom. */
+export interface PressPlace extends Actor {
+  channel: string;
+  /** The thread that the button's message stands in. */
+  threadTs: string | undefined;
+}
+
+/** Tells a person something that only they need to know. */
+export type Telling = (place: PressPlace, sentence: string) => Promise<void>;
+
+const actorShape = z.looseObject({
+  team: z.looseObject({ id: z.string() }).nullish(),
+  user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
+});
+
+const placeShape = z.looseObject({
+  channel: z.looseObject({ id: z.string() }),
+  container: z
+    .looseObject({
+      thread_ts: z.string().optional(),
+      message_ts: z.string().optional(),
+      is_ephemeral: z.boolean().optional(),
+    })
+    .optional(),
+});
+
+/** Reads who acts; undefined where Slack does not say it, or not where. */
+export function readActor(body: unknown): Actor | undefined {
+  const parsed = actorShape.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { team, user } = parsed.data;
+  const workspace = team?.id ?? user.team_id;
+  return workspace === undefined ? undefined : { workspace, person: user.id };
+}
+
+/** Reads the place of a press; undefined for one in a window. A message that only a person sees is no root of a thread. */
+export function readPlace(body: unknown): PressPlace | undefined {
+  const actor = readActor(body);
+  const parsed = placeShape.safeParse(body);
+  if (actor === undefined || !parsed.success) return undefined;
+  const { channel, container } = parsed.data;
+  const own = container?.is_ephemeral === true ? undefined : container?.message_ts;
+  return { ...actor, channel: channel.id, threadTs: container?.thread_ts ?? own };
+}

@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest';
+import { readActor, readPlace } from '../../src/listen/press.ts';
+
+const by = { team: { id: 'T1' }, user: { id: 'U1', team_id: 'T2' } };
+const pressed = (container: object) => ({ ...by, channel: { id: 'C1' }, container });
+const place = { workspace: 'T1', person: 'U1', channel: 'C1' };
+
+describe('the place of a press', () => {
+  test.for([
+    ['below the first message of a thread', { message_ts: '1.000000' }, '1.000000'],
+    ['within a thread', { message_ts: '2.000000', thread_ts: '1.000000' }, '1.000000'],
+    ['below what only a person sees', { message_ts: '2.000000', is_ephemeral: true }, undefined],
+    [
+      'below what only a person sees in a thread',
+      { message_ts: '2.000000', thread_ts: '1.000000', is_ephemeral: true },
+      '1.000000',
+    ],
+  ] as const)('%s', ([, container, threadTs]) => {
+    expect(readPlace(pressed(container))).toEqual({ ...place, threadTs });
+  });
+
+  test('in a window is none, but it is known who pressed', () => {
+    const body = { ...by, container: { type: 'view', view_id: 'V1' } };
+    expect(readPlace(body)).toBeUndefined();
+    expect(readActor(body)).toEqual({ workspace: 'T1', person: 'U1' });
+  });
+
+  test('is that of the person where Slack names no workspace', () => {
+    expect(readActor({ ...by, team: null })).toEqual({ workspace: 'T2', person: 'U1' });
+    expect(readActor({ team: null, user: { id: 'U1' } })).toBeUndefined();
+  });
+});

@@ -50,7 +50,14 @@ describe.concurrent('what people think of an answer', () => {
     const press = { person: own.ada, channel, ts: reply.ts, actionId: 'feedback', value: `bad/${turn}` };
     await own.slack.click(press);
     const thanks = await own.until('thanks are there', () => own.slack.ephemerals(own.ada, channel)[0]);
-    await own.slack.click({ person: own.ada, channel, ts: thanks.ts, actionId: 'feedback_comment' });
+    const comment = { person: own.ada, channel, ts: thanks.ts, actionId: 'feedback_comment' };
+    const body = { ok: false, error: 'expired_trigger_id' };
+    own.slack.faults.add({ call: 'views.open', fault: { kind: 'status', status: 200, body }, times: 1 });
+    await own.slack.click(comment);
+    await own.until('it is told', () =>
+      own.slack.ephemerals(own.ada, channel).some(({ text }) => text === words.controlOver.late),
+    );
+    await own.slack.click(comment);
     const modal = await own.until('the modal is filled', () => {
       const view = own.slack.modal(own.ada);
       return view?.callbackId === 'feedback_comment' && view;

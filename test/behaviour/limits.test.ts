@@ -92,6 +92,8 @@ describe.concurrent('how much people may ask', () => {
     await correct();
     expect(await told(starting, person, channel, 3)).toContain('one message within an hour');
     await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.stage.bot.store.db);
+    // Buttons from before a restart still work.
+    await scene.stage.restartBot();
     await correct();
     await scene.until('it is corrected', () => scene.told('/lengthcut').texts.length === 2);
     await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.stage.bot.store.db);

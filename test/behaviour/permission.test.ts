@@ -42,8 +42,13 @@ describe.concurrent('who may use controls', () => {
     await pause(500);
     expect(scene.agent.tasks.find(({ title }) => title === '/slow 1000')?.status).toBe('running');
     expect(scene.told('/slow 1000').texts).toHaveLength(1);
+    scene.reply(channel, root, 'what waits', { person: scene.grace });
+    await scene.slack.settled();
     await scene.slack.click({ person: scene.grace, channel, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
+    const held = await scene.until('the thread says what waits', () =>
+      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message waits here')),
+    );
     const why = 'stranger';
     expect(new Set((await refusals(scene, channel)).map((row) => JSON.stringify(row)))).toEqual(
       new Set([
@@ -55,7 +60,17 @@ describe.concurrent('who may use controls', () => {
     const shown = scene.slack.shown(reply);
     expect(shown).toContain('Stopped by grace.');
     await scene.slack.click({ person: stranger, channel, ts: reply.ts, actionId: 'retry' });
-    await scene.until('it is told', () => told(scene, stranger, channel).length === 3);
+    for (const actionId of ['go', 'take_back'])
+      await scene.slack.click({ person: stranger, channel, ts: held.ts, actionId });
+    await scene.until('it is told', () => told(scene, stranger, channel).length === 5);
+    expect(held.text).toMatch(/^1 message waits here/);
+    const take = { channel, ts: held.ts, actionId: 'take_back' };
+    const two = [scene.grace, scene.ada];
+    await Promise.all(two.map((person) => scene.slack.click({ ...take, person })));
+    await scene.until('it is over for one of them', () =>
+      two.some((person) => told(scene, person, channel).includes(words.controlOver.over)),
+    );
+    expect(scene.told('/slow 1000').texts).toHaveLength(1);
   });
 
   test('by the starter: others are refused, admins and who asked are not, and a restart changes nothing', async () => {

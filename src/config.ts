@@ -197,10 +197,10 @@ const settingsSchema = z.object({
     what: 'Emoji that stops the agent when somebody puts it on a message or on its answer; none for no such emoji',
   }),
   ADMITS: setting('ADMITS', z.enum(['members', 'guests', 'everyone']).default('members'), {
-    what: "Whose messages the bot takes: members (full members of the workspace), guests (guests too) or everyone (people of other organisations in shared channels too); a channel's own setting comes first",
+    what: "Whose messages the bot takes: members (full members of the workspace), guests (guests too) or everyone (people of other organisations in shared channels too); what an admin sets for a workspace in App Home, and a channel's own setting, come first",
   }),
   ADMITS_BOTS: setting('ADMITS_BOTS', botList, {
-    what: 'Other bots and workflows (ids that begin with B, separated by commas) whose messages the bot takes, where they mention it; none when not set',
+    what: 'Other bots and workflows (ids that begin with B, separated by commas) whose messages the bot takes, where they mention it; none when not set. What is set for a workspace or a channel comes first',
   }),
   TURNS_PER_HOUR_PERSON: setting('TURNS_PER_HOUR_PERSON', count.default(60), {
     what: 'Most messages of one person that the agent gets in an hour; 0: no limit',

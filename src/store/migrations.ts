@@ -18,6 +18,7 @@ import * as workspaces from './migrations/0013-workspaces.ts';
 import * as admission from './migrations/0014-admission.ts';
 import * as admitting from './migrations/0016-admitting.ts';
 import * as withdrawing from './migrations/0017-withdrawing.ts';
+import * as workspaceSettings from './migrations/0020-workspace-settings.ts';
 import type { Tables } from './tables.ts';
 
 /** Every change of the tables, oldest first; they only go forward, and one that was released never changes. */
@@ -39,6 +40,7 @@ export const migrations: Record<string, Migration> = {
   '0014-admission': admission,
   '0016-admitting': admitting,
   '0017-withdrawing': withdrawing,
+  '0020-workspace-settings': workspaceSettings,
 };
 
 /**

@@ -92,6 +92,10 @@ export class Oblivion {
         trx,
       );
       await sql`
+        update workspace_settings set changed_by = '' where workspace = ${workspace} and changed_by = ${person}`.execute(
+        trx,
+      );
+      await sql`
         update task_deletions set person = '' where workspace = ${workspace} and person = ${person}`.execute(
         trx,
       );

@@ -20,7 +20,7 @@ const anyWorkspace = 'any';
 export function oauthOf(config: Config, keyring: Keyring | undefined) {
   const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret } = config;
   if (clientId === undefined || clientSecret === undefined || keyring === undefined) return undefined;
-  return { clientId, clientSecret, keyring };
+  return { clientId, clientSecret, keyring, mayInstall: config.INSTALL_WORKSPACES };
 }
 
 /** How workspaces install the app. */

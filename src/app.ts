@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import {
   installingOf,
   oauthOf,
+  ownBounds,
   ownServiceOptions,
   relaySettings,
   resultLinks,
@@ -152,7 +153,7 @@ async function start(
     keyring,
     shared: sharedAccount(config),
     options,
-    ownHosts: config.ACCOUNT_HOSTS,
+    own: ownBounds(config),
     gateOf: (workspace) => gateOf(keySetting, workspace),
     onSecret,
     log,

@@ -17,7 +17,7 @@ export interface SettingParts extends Pick<RelayParts, 'workspace'> {
   keyring: Keyring | undefined;
   /** Whether the settings have an account for workspaces without one. */
   shared: boolean;
-  options: Pick<ServiceOptions, 'dialect' | 'allowedHosts'>;
+  options: Pick<ServiceOptions, 'dialect' | 'allowedHosts' | 'bounds' | 'lookup'>;
   /** Hears of each key, so that no log shows it until the answer is called. */
   onSecret: (secret: string) => () => void;
   /** Hears when an account was set or removed. */

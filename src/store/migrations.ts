@@ -20,6 +20,7 @@ import * as admission from './migrations/0014-admission.ts';
 import * as admitting from './migrations/0016-admitting.ts';
 import * as withdrawing from './migrations/0017-withdrawing.ts';
 import * as workspaceSettings from './migrations/0020-workspace-settings.ts';
+import * as auditModel from './migrations/0021-audit-model.ts';
 import type { Tables } from './tables.ts';
 
 /** Every change of the tables, oldest first; they only go forward, and one that was released never changes. */
@@ -42,6 +43,7 @@ export const migrations: Record<string, Migration> = {
   '0016-admitting': admitting,
   '0017-withdrawing': withdrawing,
   '0020-workspace-settings': workspaceSettings,
+  '0021-audit-model': auditModel,
 };
 
 /**

@@ -37,7 +37,8 @@ beforeEach(async () => {
 
 describe('the audit trail', () => {
   test('gets a row of its own for a turn that ends, once, and for its stop', async () => {
-    const { turn, key } = await begun();
+    const { turn, key, thread } = await begun();
+    await store.threads.intendTask(thread, 'prj_1', { title: 'A question', model: 'fast' });
     await store.turns.attempt(turn);
     await store.turns.record(turn, { attached: ['file-1', 'file-2'], bytes_up: 30, skill: 'omics' });
     await store.stops.ask({ workspace: 'T1', turn: turn.id, person: 'U2', ts: '10.000000' });
@@ -58,6 +59,7 @@ describe('the audit trail', () => {
         details: {
           message: key.ts,
           outcome: 'cancelled',
+          model: 'fast',
           skill: 'omics',
           tools: { plot: 2 },
           filesIn: 2,

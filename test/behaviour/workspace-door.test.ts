@@ -58,8 +58,11 @@ async function setDoor(values: { door_admits: string; door_bots: string }): Prom
   );
   await slack.click({ person: boss, view: 'home', actionId: 'door_change' });
   await scene.until('the form is there', () => tenants.modal(boss).includes('door_admits'));
-  const sent = await slack.submitView(boss, values);
-  return JSON.stringify(sent.body ?? '');
+  // Who that is, Slack is asked anew each time, within its own limits.
+  return scene.until('the form is taken or refused', async () => {
+    const said = JSON.stringify((await slack.submitView(boss, values)).body ?? '');
+    return !said.includes(words.channelSettingsRefused.unknown) && said;
+  });
 }
 
 describe('who may use the agent in a workspace', () => {
@@ -114,16 +117,16 @@ describe('who may use the agent in a workspace', () => {
   });
 
   test('is for admins to see and to set, and for nobody else', async () => {
-    const { person } = tenants.place('T1');
+    const { person } = tenants.place('T2');
     slack.openHome(person);
     await scene.until('the Home tab is there', () => slack.home(person));
     expect(JSON.stringify(slack.home(person)?.blocks)).not.toContain('door_change');
-    const before = await store.workspaceSettings.get('T1');
+    const before = await store.workspaceSettings.get('T2');
     const option = { text: { type: 'plain_text', text: 'x' }, value: 'everyone' };
-    await slack.deliverRaw('interactive', {
+    const forged = {
       type: 'view_submission',
-      team: { id: 'T1', domain: 'one' },
-      user: { id: person.id, team_id: 'T1' },
+      team: { id: 'T2', domain: 'two' },
+      user: { id: person.id, team_id: 'T2' },
       view: {
         id: 'V1',
         type: 'modal',
@@ -135,16 +138,17 @@ describe('who may use the agent in a workspace', () => {
           },
         },
       },
-    });
+    };
     await scene.until('the trail has the refusal', async () => {
+      await slack.deliverRaw('interactive', forged);
       const rows = await store.db
         .selectFrom('audit')
         .select('details')
         .where('kind', '=', 'refusal')
         .where('person', '=', person.id)
         .execute();
-      return rows.length === 1 && rows;
+      return rows.length > 0;
     });
-    expect(await store.workspaceSettings.get('T1')).toEqual(before);
+    expect(await store.workspaceSettings.get('T2')).toEqual(before);
   });
 });

@@ -171,6 +171,8 @@ describe('forgetting', () => {
       await store.turns.finish(turn, 'completed');
     }
     const waiting = await begun('UGONE');
+    await store.workspaceSettings.set('T1', 'UGONE', { admits: 'guests', bots: null });
+    await store.channels.set('T1', 'C1', 'UGONE', { admits: 'guests' });
     expect(await everything()).toContain('UGONE');
     expect(await store.oblivion.person('T1', 'UGONE')).toBe(2);
     const left = await everything();

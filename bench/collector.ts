@@ -23,14 +23,18 @@ export class Collector {
     return new Collector(socket);
   }
 
-  /** Resolves when a full collection is done. */
+  /** Resolves when a full collection is done. Throws where the process is gone. */
   async collect(): Promise<void> {
     this.#calls += 1;
     const id = this.#calls;
-    const done = new Promise<void>((resolve) => {
+    const done = new Promise<void>((resolve, reject) => {
+      const gone = () => reject(new Error('The process whose memory is measured is gone.'));
+      this.#socket.addEventListener('close', gone, { once: true });
+      if (this.#socket.readyState !== WebSocket.OPEN) gone();
       const hear = ({ data }: MessageEvent) => {
         if (!String(data).startsWith(`{"id":${id},`)) return;
         this.#socket.removeEventListener('message', hear);
+        this.#socket.removeEventListener('close', gone);
         resolve();
       };
       this.#socket.addEventListener('message', hear);

@@ -136,16 +136,17 @@ async function measure(minutes: number, seed: number, undo: (() => Promise<unkno
   console.log(`warm after ${before} messages`);
   const sampler = new Sampler(bot.port, collector);
   await talk(conversation, messagesPerMinute, (ms) => ms < minutes * 60_000);
-  const asked = conversation.said.length - before;
+  // Those of the warm-up do not count.
+  const asked = new Set(conversation.said.slice(before).map(({ channel, ts }) => `${channel}/${ts}`));
   await sampler.stop();
   slack.faults.clear();
   agent.faults.clear();
   const { findings, turns } = await settledFindings(slack, agent, witness, conversation);
   const { lost, stuck, ...damage } = compare(findings);
   return {
-    asked,
+    asked: asked.size,
     files: conversation.said.filter(({ files }) => files.length > 0).length,
-    turns: turns.filter(({ finished }) => finished).length,
+    turns: turns.filter(({ finished, channel, ts }) => finished && asked.has(`${channel}/${ts}`)).length,
     samples: sampler.samples,
     lastHalf: sampler.lastHalf,
     lost: [...lost, ...stuck],
@@ -169,6 +170,8 @@ export async function run(args: string[]): Promise<void> {
     console.log(`${seen.asked} messages were measured; with the warm-up, ${seen.files} had files`);
     const slopeOf = (of: (sample: Sample) => number) =>
       rounded(slope(seen.lastHalf.map((sample) => [sample.minute, of(sample)])), 1);
+    const perMinute = rounded(seen.turns / minutes, 1);
+    console.log(`${perMinute} turns a minute (60 at least)`);
     const figures = {
       turns: seen.turns,
       rssSlopeKiBPerMinute: slopeOf(({ rssKiB }) => rssKiB),
@@ -176,7 +179,7 @@ export async function run(args: string[]): Promise<void> {
       lost: seen.lost.length,
     };
     console.log(JSON.stringify({ bench: 'soak', minutes, ...figures }));
-    if (figures.lost > 0) process.exitCode = 1;
+    if (figures.lost > 0 || perMinute < 60) process.exitCode = 1;
   } finally {
     for (const step of undo.reverse()) await step();
   }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import {
   installingOf,
   oauthOf,
+  ownBounds,
   ownServiceOptions,
   relaySettings,
   resultLinks,
@@ -22,6 +23,9 @@ import { AccountHome } from './relay/accounts/account-home.ts';
 import { AccountSetting } from './relay/accounts/account-setting.ts';
 import { ServiceAccounts } from './relay/accounts/service-accounts.ts';
 import { settingsAccount } from './relay/accounts/standing.ts';
+import { adminSections, type Visitor } from './relay/admins.ts';
+import { doorOf } from './relay/admitting/admittance.ts';
+import { WorkspaceDoor } from './relay/admitting/workspace-door.ts';
 import { GapReader } from './relay/arriving/gap-reader.ts';
 import { Inbox } from './relay/arriving/inbox.ts';
 import { Receiving } from './relay/arriving/receiving.ts';
@@ -149,7 +153,7 @@ async function start(
     keyring,
     shared: sharedAccount(config),
     options,
-    ownHosts: config.ACCOUNT_HOSTS,
+    own: ownBounds(config),
     gateOf: (workspace) => gateOf(keySetting, workspace),
     onSecret,
     log,
@@ -226,13 +230,14 @@ async function start(
     inbox,
     bot: async (at) => (await installed.find(at))?.bot,
     onDeparture: tenancy && ((departure) => tenancy.departures.accept(departure)),
-    otherBots: config.ADMITS_BOTS,
+    otherBots: async (at) => (await doorOf(parts, at)).bots,
     onEvent: (id) => receiving.heard(id),
     onAdmission,
     onSign: (sign) => hands.signed(sign),
     onHeard: watch.onHeard,
     log,
   });
+  const showHome = (visitor: Visitor) => found.home.show({ ...visitor, place: { page: 0, channelPage: 0 } });
   const accountHome = new AccountHome({
     ...parts,
     setting: new AccountSetting({
@@ -243,17 +248,27 @@ async function start(
       onSecret,
       onSet: () => accounts.refresh(),
     }),
-    onChanged: (visitor) => found.home.show({ ...visitor, place: { page: 0, channelPage: 0 } }),
+    onChanged: showHome,
   });
+  const door = new WorkspaceDoor(parts, showHome);
   const found = taskFeature(parts, {
-    sections: (workspace, person) => accountHome.section({ workspace, person }),
+    sections: (workspace, person) => adminSections(parts, { workspace, person }, [door, accountHome]),
     openChannelSettings: (request) => channelSettings.open(request),
   });
   const starting = new Starting(parts, (message) => hands.added(message));
   const slackApp = new SlackApp({
     transport: transportOf(config, store, identity?.installation.workspace),
     intake,
-    listeners: listenersOf(parts, { marks, hands, accountHome, channelSettings, starting, found, direct }),
+    listeners: listenersOf(parts, {
+      marks,
+      hands,
+      accountHome,
+      door,
+      channelSettings,
+      starting,
+      found,
+      direct,
+    }),
     authorize: async ({ teamId = '', enterpriseId, isEnterpriseInstall }) => {
       const organisation = isEnterpriseInstall ? enterpriseId : undefined;
       const authorization = await installed.authorization({ workspace: teamId, organisation });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { dialectSetting } from './agent/dialect.ts';
+import { botList, count, emoji, hostList, keyList, placeList, typeList } from './config/values.ts';
 
 /** What people need to know of a setting beside its name. */
 interface Note {
@@ -18,35 +19,6 @@ function setting<Schema extends z.ZodType>(name: string, schema: Schema, note: N
   notes.set(name, note);
   return schema;
 }
-
-/** Words between commas. */
-const list = z
-  .string()
-  .default('')
-  .transform((text) => text.split(/[,\s]+/).filter((word) => word !== ''));
-
-const hostList = list.transform((hosts) => hosts.map((host) => host.toLowerCase()));
-
-/** Endings and MIME types between commas. */
-const typeList = list.pipe(z.array(z.string().regex(/^(\.[^/\s]+|[\w.+-]+\/([\w.+-]+|\*))$/)));
-
-/** Several secrets between commas; each long enough to be a key. */
-const keyList = z
-  .string()
-  .transform((text) => text.split(/[,\s]+/).filter((key) => key !== ''))
-  .pipe(z.array(z.string().min(32)).min(1));
-
-/** An emoji's name, with or without its colons; '' for none. */
-const emoji = z
-  .string()
-  .regex(/^:?[\w+'-]{1,100}:?$/)
-  .default('octagonal_sign')
-  .transform((name) => (name === 'none' ? '' : name.replaceAll(':', '')));
-
-/** Ids of bots between commas. */
-const botList = list.pipe(z.array(z.string().regex(/^B[A-Z0-9]+$/)));
-
-const count = z.coerce.number().int().nonnegative();
 
 const settingsSchema = z.object({
   SLACK_BOT_TOKEN: setting('SLACK_BOT_TOKEN', z.string().startsWith('xoxb-').optional(), {
@@ -66,13 +38,16 @@ const settingsSchema = z.object({
     secret: true,
   }),
   SLACK_CLIENT_ID: setting('SLACK_CLIENT_ID', z.string().min(1).optional(), {
-    what: 'Client id of the app: any workspace may install it at PUBLIC_URL/slack/install (OAuth)',
+    what: 'Client id of the app: workspaces (INSTALL_WORKSPACES) install it at PUBLIC_URL/slack/install (OAuth)',
     where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
   }),
   SLACK_CLIENT_SECRET: setting('SLACK_CLIENT_SECRET', z.string().min(1).optional(), {
     what: 'Client secret of the app; needed with SLACK_CLIENT_ID',
     where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
     secret: true,
+  }),
+  INSTALL_WORKSPACES: setting('INSTALL_WORKSPACES', placeList, {
+    what: 'Workspaces (T…) and organisations (E…), separated by commas, that alone may install the app by OAuth; any may when not set',
   }),
   SLACK_API_URL: setting('SLACK_API_URL', z.url().default('https://slack.com/api/'), {
     what: "Address of Slack's Web API; another one only for trying and testing",
@@ -197,10 +172,10 @@ const settingsSchema = z.object({
     what: 'Emoji that stops the agent when somebody puts it on a message or on its answer; none for no such emoji',
   }),
   ADMITS: setting('ADMITS', z.enum(['members', 'guests', 'everyone']).default('members'), {
-    what: "Whose messages the bot takes: members (full members of the workspace), guests (guests too) or everyone (people of other organisations in shared channels too); a channel's own setting comes first",
+    what: "Whose messages the bot takes: members (full members of the workspace), guests (guests too) or everyone (people of other organisations in shared channels too); what an admin sets for a workspace in App Home, and a channel's own setting, come first",
   }),
   ADMITS_BOTS: setting('ADMITS_BOTS', botList, {
-    what: 'Other bots and workflows (ids that begin with B, separated by commas) whose messages the bot takes, where they mention it; none when not set',
+    what: 'Other bots and workflows (ids that begin with B, separated by commas) whose messages the bot takes, where they mention it; none when not set. What is set for a workspace or a channel comes first',
   }),
   TURNS_PER_HOUR_PERSON: setting('TURNS_PER_HOUR_PERSON', count.default(60), {
     what: 'Most messages of one person that the agent gets in an hour; 0: no limit',
@@ -275,6 +250,10 @@ function conflicts(config: Config, set: Record<string, string | undefined>): str
       );
   } else {
     found.push(...missing(['SLACK_BOT_TOKEN']));
+    if (config.INSTALL_WORKSPACES.length > 0)
+      found.push(
+        'INSTALL_WORKSPACES is set without SLACK_CLIENT_ID: nobody can install the app. Leave it out.',
+      );
   }
   // Without a key of the settings each workspace brings its own, which SECRET_KEY encrypts.
   const shared = config.AGENT_BASE_URL !== undefined || config.AGENT_API_KEY !== undefined;

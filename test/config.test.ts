@@ -61,6 +61,9 @@ describe('settings', () => {
     for (const name of ['SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET', 'PUBLIC_URL', 'SECRET_KEY'])
       expect(complaint({ ...many, [name]: undefined })).toContain(`${name} is missing`);
     expect(complaint({ ...many, SLACK_BOT_TOKEN: 'xoxb-1' })).toContain('Leave the token out');
+    expect(readConfig({ ...many, INSTALL_WORKSPACES: 'T1, E2' }).INSTALL_WORKSPACES).toEqual(['T1', 'E2']);
+    expect(complaint({ ...many, INSTALL_WORKSPACES: 'lab' })).toContain('INSTALL_WORKSPACES is not usable');
+    expect(complaint({ ...whole, INSTALL_WORKSPACES: 'T1' })).toContain('without SLACK_CLIENT_ID');
   });
 
   test('the account at the service may be left to workspaces, where a key encrypts theirs', () => {

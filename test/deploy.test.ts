@@ -69,6 +69,29 @@ describe('the examples of how to run it', () => {
     expect(complaints((container?.env ?? []).map(({ name }) => name))).toEqual([]);
   });
 
+  test('both take away every right, and the image runs as a user without any, and is looked after', () => {
+    const taskthread = z
+      .looseObject({ services: z.looseObject({ taskthread: z.unknown() }) })
+      .parse(parse(read('compose.yaml'))).services.taskthread;
+    expect(taskthread).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+    const [first] = parseAllDocuments(read('deploy/kubernetes.yaml')).map((one): unknown => one.toJS());
+    const [container] = deployment.parse(first).spec.template.spec.containers;
+    expect(container).toMatchObject({
+      securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+      livenessProbe: { httpGet: { path: '/healthz' } },
+      readinessProbe: { httpGet: { path: '/readyz' } },
+    });
+    const stages = read('Dockerfile').split(/^FROM /m);
+    expect(stages.length).toBeGreaterThan(2);
+    // In the last stage: npm, which does not pass signals on, starts nothing.
+    const image = stages.at(-1) ?? '';
+    expect(image).toMatch(/^USER node$/m);
+    expect(image).toMatch(/^STOPSIGNAL SIGTERM$/m);
+    expect(image).toMatch(/^HEALTHCHECK [\s\S]*\/healthz/m);
+    expect(image).toMatch(/^CMD \["node", "dist\/main.js"\]$/m);
+    expect(read('Dockerfile')).toMatch(/npm ci --omit=dev --omit=optional/);
+  });
+
   test('a setting that is none, and one that is missing, are found', () => {
     expect(complaints(['SLACK_BOT_TOKEN_FILE', 'AGENT_BASE_URL', 'AGENT_KEY'])).toEqual([
       'AGENT_KEY is no setting',

@@ -1,4 +1,5 @@
-import { lookup } from 'node:dns';
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /** Addresses of private, local and special networks (IANA special-purpose registries). */
@@ -69,12 +70,50 @@ export function bareHost(url: URL): string {
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, '', 4);
-    const hidden = addresses.find(({ address }) => isPrivateAddress(address));
-    const first = addresses[0];
-    if (hidden !== undefined || first === undefined) {
-      return callback(new Error(`${hostname} leads to a private address`), '', 4);
-    }
-    if (options.all === true) return callback(null, addresses);
-    callback(null, first.address, first.family);
+    give(hostname, options, addresses, callback);
   });
 };
+
+/** How long one try to look a name up may take (ms), and how many there are. */
+const resolving = { timeout: 2_000, tries: 2 };
+
+/**
+ * The same for names that nobody of ours has chosen. The system's way takes one of a few threads that the whole process
+ * has for files and names: a name server that never answers would hold them all. This way takes none.
+ */
+export function threadlessLookup(resolver: Resolver = new Resolver(resolving)): LookupFunction {
+  return (hostname, options, callback) => {
+    const wanted = ([4, 6] as const).filter((family) => [0, undefined, family].includes(familyOf(options)));
+    const asked = wanted.map(async (family) => {
+      const found = family === 4 ? await resolver.resolve4(hostname) : await resolver.resolve6(hostname);
+      return found.map((address) => ({ address, family }));
+    });
+    void Promise.allSettled(asked).then((answers) => {
+      const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+      const failed = answers.find((answer) => answer.status === 'rejected');
+      if (found.length > 0) return give(hostname, options, found, callback);
+      const cause: unknown = failed?.reason;
+      callback(cause instanceof Error ? cause : new Error(`${hostname} leads nowhere`), '', 4);
+    });
+  };
+}
+
+function familyOf({ family }: LookupOptions): number | undefined {
+  if (family === 'IPv4') return 4;
+  return family === 'IPv6' ? 6 : family;
+}
+
+/** Hands addresses on, unless one of them is private. */
+function give(
+  hostname: string,
+  { all }: LookupOptions,
+  addresses: LookupAddress[],
+  callback: Parameters<LookupFunction>[2],
+): void {
+  const hidden = addresses.find(({ address }) => isPrivateAddress(address));
+  const first = addresses[0];
+  if (hidden !== undefined || first === undefined)
+    callback(new Error(`${hostname} leads to a private address`), '', 4);
+  else if (all === true) callback(null, addresses);
+  else callback(null, first.address, first.family);
+}

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { bareHost, isPrivateAddress, publicLookup } from './address.ts';
+import { AnswerReader, operatorBounds } from './answer-bounds.ts';
 import { type Dialect, defaultDialect } from './dialect.ts';
 import { Http } from './http.ts';
 import { Links } from './links.ts';
@@ -10,7 +11,7 @@ import {
   defaultTimeouts,
   type GuardedOptions,
 } from './options.ts';
-import { PartMemory, partMemoryBytes } from './part-memory.ts';
+import { PartMemory, partMemoryBytes, type UploadMemory } from './part-memory.ts';
 import { defaultRetry } from './retry.ts';
 import { statusSchema, type TaskStatus } from './schema.ts';
 
@@ -20,7 +21,8 @@ export class Caller {
   readonly http: Http;
   readonly links: Links;
   readonly timeouts: AgentTimeouts;
-  readonly partMemory: PartMemory;
+  readonly partMemory: UploadMemory;
+  readonly answers: AnswerReader;
 
   /** Throws TypeError where the address or the key cannot be used. */
   constructor(options: AgentClientOptions) {
@@ -32,15 +34,17 @@ export class Caller {
     this.dialect = options.dialect ?? defaultDialect;
     this.timeouts = { ...defaultTimeouts, ...options.timeouts };
     this.partMemory = options.partMemory ?? new PartMemory(partMemoryBytes);
+    this.answers = new AnswerReader(options.bounds ?? operatorBounds);
     const { connectMs, idleMs } = this.timeouts;
     const retry = { ...defaultRetry, ...options.retry };
-    const lookup = allowedHosts.has(bareHost(baseUrl)) ? undefined : publicLookup;
+    const lookup = options.lookup ?? publicLookup;
     const shared = { connectMs, idleMs, retry, dispatcher: options.dispatcher };
     const { log, onTry, beforeRead, onRateLimited, gate } = options;
     const key = () => options.apiKey;
     const bound = { baseUrl, key, dialect: this.dialect, log, onTry, beforeRead, onRateLimited, gate };
-    this.http = new Http({ ...shared, ...bound, lookup });
-    this.links = new Links({ ...shared, allowedHosts });
+    const ownLookup = allowedHosts.has(bareHost(baseUrl)) ? undefined : lookup;
+    this.http = new Http({ ...shared, ...bound, answers: this.answers, lookup: ownLookup });
+    this.links = new Links({ ...shared, allowedHosts, lookup });
   }
 
   /** Ends all connections; calls under way fail. */

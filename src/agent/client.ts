@@ -1,5 +1,5 @@
 import { Caller } from './caller.ts';
-import { AgentNotFoundError } from './errors.ts';
+import { AgentAnswerError, AgentNotFoundError } from './errors.ts';
 import { FileCalls } from './file-calls.ts';
 import { type ListMessages, lastMessages, messagesBackward, messagesForward } from './message-pages.ts';
 import type {
@@ -112,7 +112,7 @@ export class AgentClient extends FileCalls {
       readonly withUrls?: boolean;
       readonly after?: string | undefined;
     } = {},
-  ): Promise<CursorPage<wire.ResultFile>> {
+  ): Promise<CursorPage<wire.ResultFile> & { readonly bytes: number }> {
     const call = {
       method: 'GET',
       path: `${taskPath}/results`,
@@ -127,8 +127,8 @@ export class AgentClient extends FileCalls {
       timeoutMs: this.caller.timeouts.resultsMs,
       signal: options.signal,
     } as const;
-    const { value, raw } = await this.caller.http.json(call, wire.listSchema(wire.resultFileSchema));
-    return { ...value, cursor: cursorOf(raw, this.dialect) };
+    const { value, raw, bytes } = await this.caller.http.json(call, wire.listSchema(wire.resultFileSchema));
+    return { ...value, cursor: cursorOf(raw, this.dialect), bytes };
   }
 
   /** All results of a task, each once, however the service takes the cursor. */
@@ -137,12 +137,14 @@ export class AgentClient extends FileCalls {
     options: CallOptions & { readonly reconcile?: boolean; readonly withUrls?: boolean } = {},
   ): Promise<wire.ResultFile[]> {
     const found = new Map<string, wire.ResultFile>();
+    const within = this.#listBytes();
     let after: string | undefined;
     for (let page = 0; page < mostPages; page += 1) {
       // Only the first page asks the service to look for files written just now.
       const reconcile = page === 0 ? options.reconcile : false;
       const asked = { ...options, limit: 100, after, ...(reconcile === undefined ? {} : { reconcile }) };
-      const { items, hasMore, cursor } = await this.listResults(taskId, asked);
+      const { items, hasMore, cursor, bytes } = await this.listResults(taskId, asked);
+      within(bytes);
       const before = found.size;
       for (const item of items) if (!found.has(item.id)) found.set(item.id, item);
       if (!hasMore || cursor === null || found.size === before) break;
@@ -181,11 +183,12 @@ export class AgentClient extends FileCalls {
       readonly beforeId?: string | undefined;
       readonly afterId?: string | undefined;
     } = {},
-  ): Promise<wire.Page<wire.Message>> {
+  ): Promise<wire.Page<wire.Message> & { readonly bytes: number }> {
     const query = { limit: options.limit, before_id: options.beforeId, after_id: options.afterId };
     const call = { method: 'GET', path: `${taskPath}/messages`, query, repeat: true } as const;
     const sent = { ...call, ids: { task_id: taskId }, ...this.caller.usual(options) };
-    return (await this.caller.http.json(sent, wire.listSchema(wire.messageSchema))).value;
+    const { value, bytes } = await this.caller.http.json(sent, wire.listSchema(wire.messageSchema));
+    return { ...value, bytes };
   }
 
   /** Every message after `afterId`, oldest first, each once; with null every message of the task. */
@@ -194,7 +197,7 @@ export class AgentClient extends FileCalls {
     afterId: string | null,
     options: CallOptions & { readonly limit?: number } = {},
   ): AsyncGenerator<wire.Message, void, undefined> {
-    const list: ListMessages = (cursor) => this.listMessages(taskId, cursor);
+    const list = this.#lister(taskId);
     if (afterId === null || this.dialect.messagesAfter === 'backward') {
       return messagesBackward(list, afterId, options);
     }
@@ -203,7 +206,7 @@ export class AgentClient extends FileCalls {
 
   /** The last `count` messages of a task, oldest first. */
   async lastMessages(taskId: string, count: number, options: CallOptions = {}): Promise<wire.Message[]> {
-    return await lastMessages((cursor) => this.listMessages(taskId, cursor), count, options);
+    return await lastMessages(this.#lister(taskId), count, options);
   }
 
   async getMessage(taskId: string, messageId: string, options: CallOptions = {}): Promise<wire.Message> {
@@ -226,5 +229,26 @@ export class AgentClient extends FileCalls {
       { task_id: taskId, message_id: messageId },
       options,
     );
+  }
+
+  /** Reads the pages of one walk through a task's messages. */
+  #lister(taskId: string): ListMessages {
+    const within = this.#listBytes();
+    return async (cursor) => {
+      const page = await this.listMessages(taskId, cursor);
+      within(page.bytes);
+      return page;
+    };
+  }
+
+  /** Counts the pages of a list; the answer throws AgentAnswerError where they are larger than is read. */
+  #listBytes(): (bytes: number) => void {
+    let sum = 0;
+    return (bytes) => {
+      sum += bytes;
+      if (sum <= this.caller.answers.bounds.listBytes) return;
+      const sentence = "A list of the agent service's is larger than is read.";
+      throw new AgentAnswerError({ sentence, outcome: 'refused' });
+    };
   }
 }

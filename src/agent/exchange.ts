@@ -65,13 +65,18 @@ export async function exchange(sending: Sending): Promise<Answer> {
   }
 }
 
-/** A body's text, at most `most` bytes of it; `whole` is false where it was longer. */
-export async function readText(body: Readable, most: number): Promise<{ text: string; whole: boolean }> {
+/** A body's text, at most `most` bytes of it; `whole` is false where it was longer. What `onBytes` throws ends it. */
+export async function readText(
+  body: Readable,
+  most: number,
+  onBytes?: (size: number) => void,
+): Promise<{ text: string; whole: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
+    onBytes?.(bytes.length);
     chunks.push(bytes);
     if (size > most) break;
   }

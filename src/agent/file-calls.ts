@@ -3,7 +3,7 @@ import { type FileContent, openContent, openLink } from './content.ts';
 import type { Dialect } from './dialect.ts';
 import type { Put } from './links.ts';
 import type { CallOptions, GuardedOptions, NewFile, UploadedPart } from './options.ts';
-import type { PartMemory } from './part-memory.ts';
+import type { UploadMemory } from './part-memory.ts';
 import { finalizeBody, newFileBody } from './request-bodies.ts';
 import { type FileRecord, fileSchema, partUrlsSchema } from './schema.ts';
 import { type StartedUpload, startedUpload } from './started-upload.ts';
@@ -24,7 +24,7 @@ export class FileCalls {
   }
 
   /** What uploads in parts may hold. */
-  get partMemory(): PartMemory {
+  get partMemory(): UploadMemory {
     return this.caller.partMemory;
   }
 

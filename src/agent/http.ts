@@ -1,17 +1,16 @@
 import type { LookupFunction } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Agent, type Dispatcher } from 'undici';
 import type { z } from 'zod';
+import type { AnswerReader } from './answer-bounds.ts';
 import type { Dialect } from './dialect.ts';
 import { parseJson } from './error-words.ts';
 import { AgentAnswerError, type AgentError, AgentKeyError, AgentRateLimitError } from './errors.ts';
-import { type Answer, BrokenExchange, exchange, readText } from './exchange.ts';
+import { type Answer, BrokenExchange, exchange } from './exchange.ts';
 import { breakdown, type Called, leaseLost, refusal } from './failure.ts';
 import type { ServiceTry } from './options.ts';
 import { type RetryPolicy, repeated } from './retry.ts';
-
-/** Bytes of a JSON answer that are read at most. */
-const mostAnswerBytes = 64 * 1024 * 1024;
 
 /** The lease of a turn as this folder sees it. `remainingMs() <= 0`: must not send. */
 export interface Guard {
@@ -53,6 +52,8 @@ export interface HttpOptions {
   readonly key: () => string;
   readonly dialect: Dialect;
   readonly retry: RetryPolicy;
+  /** Reads the JSON answers. */
+  readonly answers: AnswerReader;
   readonly connectMs: number;
   /** How the service's name is looked up; the system's way when left out. */
   readonly lookup?: LookupFunction | undefined;
@@ -100,20 +101,25 @@ export class Http {
       });
   }
 
-  /** Makes a call and reads its JSON answer by `schema`; `raw` is that answer as it came. */
+  /** Makes a call and reads its JSON answer by `schema`; `raw` is that answer as it came, `bytes` its size. */
   async json<Schema extends z.ZodType>(
     call: Call,
     schema: Schema,
-  ): Promise<{ value: z.output<Schema>; raw: unknown }> {
+  ): Promise<{ value: z.output<Schema>; raw: unknown; bytes: number }> {
     return await this.#call(
       call,
       async (answer, called) => {
         if (answer.status >= 300) throw await refusal(called, answer);
-        const { text, whole } = await readText(answer.body, mostAnswerBytes);
-        const raw = whole ? parseJson(text) : undefined;
+        const { answers } = this.#options;
+        const { text, whole, bytes } = await answers.text(answer.body);
+        if (!whole || !answers.isModest(text))
+          throw this.#notUnderstood(called, answer, 'is larger than is read');
+        const raw = parseJson(text);
         const parsed = schema.safeParse(raw);
-        if (parsed.success) return { value: parsed.data, raw };
-        throw this.#notUnderstood(called, answer, raw === undefined ? undefined : parsed.error);
+        if (parsed.success) return { value: parsed.data, raw, bytes };
+        if (raw === undefined) throw this.#notUnderstood(called, answer, 'is not JSON');
+        const why = 'has a shape that this version does not know';
+        throw this.#notUnderstood(called, answer, why, parsed.error);
       },
       0,
     );
@@ -125,8 +131,9 @@ export class Http {
       call,
       async (answer, called) => {
         if (answer.status >= 300) throw await refusal(called, answer);
-        const { text } = await readText(answer.body, mostAnswerBytes);
-        const parsed = schema.safeParse(parseJson(text));
+        const { answers } = this.#options;
+        const { text, whole } = await answers.text(answer.body);
+        const parsed = schema.safeParse(whole && answers.isModest(text) ? parseJson(text) : undefined);
         return parsed.success ? parsed.data : null;
       },
       0,
@@ -216,10 +223,12 @@ export class Http {
     }
   }
 
-  /** Waits for the caller's read rate; that wait's own errors come through as they are. */
+  /** Waits for the caller's read rate, and until large answers are made up for; that wait's own errors come through as they are. */
   async #mayRead(called: Called, outer: AbortSignal): Promise<void> {
     try {
       await this.#options.beforeRead?.(outer);
+      const waitMs = this.#options.answers.waitMs();
+      if (waitMs > 0) await sleep(waitMs, undefined, { signal: outer });
     } catch (cause) {
       if (!outer.aborted) throw cause;
       const ending = { timedOut: false, aborted: true, leaseLost: false };
@@ -256,8 +265,7 @@ export class Http {
     return url;
   }
 
-  #notUnderstood(called: Called, answer: Answer, cause: Error | undefined): AgentError {
-    const why = cause === undefined ? 'is not JSON' : 'has a shape that this version does not know';
+  #notUnderstood(called: Called, answer: Answer, why: string, cause?: Error): AgentError {
     return new AgentAnswerError({
       sentence:
         `The agent service's answer ${why} (${called.name}, status ${answer.status}). ` +

@@ -1,6 +1,7 @@
+import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
-import { bareHost, isPrivateAddress, publicLookup } from './address.ts';
+import { bareHost, isPrivateAddress } from './address.ts';
 import type { Dialect } from './dialect.ts';
 import { AgentAnswerError, AgentRejectedError } from './errors.ts';
 import { type Answer, exchange, readText, type Sending } from './exchange.ts';
@@ -16,6 +17,8 @@ const mostIgnoredBytes = 64 * 1024;
 export interface LinksOptions {
   /** Hosts (names without port) that may have a private address or plain http; others must be public https. */
   readonly allowedHosts: ReadonlySet<string>;
+  /** How the names of those others are looked up. */
+  readonly lookup: LookupFunction;
   readonly connectMs: number;
   /** Milliseconds without a byte in either direction that end a transfer. */
   readonly idleMs: number;
@@ -58,7 +61,7 @@ export class Links {
     this.#allowed = options.dispatcher ?? new Agent({ ...bounds, connect: { timeout: options.connectMs } });
     this.#public =
       options.dispatcher ??
-      new Agent({ ...bounds, connect: { timeout: options.connectMs, lookup: publicLookup } });
+      new Agent({ ...bounds, connect: { timeout: options.connectMs, lookup: options.lookup } });
     // A storage's 500 is a passing one.
     this.#retry = { ...options.retry, statuses: [...options.retry.statuses, 500] };
   }

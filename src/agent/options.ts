@@ -1,9 +1,11 @@
+import type { LookupFunction } from 'node:net';
 import type { Logger } from 'pino';
 import type { Dispatcher } from 'undici';
+import type { AnswerBounds } from './answer-bounds.ts';
 import type { Dialect } from './dialect.ts';
 import type { Guard, KeyGate } from './http.ts';
 
-import type { PartMemory } from './part-memory.ts';
+import type { UploadMemory } from './part-memory.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Page } from './schema.ts';
 
@@ -62,7 +64,11 @@ export interface AgentClientOptions {
   /** Stops calls with a key that was refused. */
   readonly gate?: KeyGate;
   /** What all uploads in parts may hold at once; of its own (96 MiB) where left out. */
-  readonly partMemory?: PartMemory;
+  readonly partMemory?: UploadMemory;
+  /** What its JSON answers may take; for an operator's own service where left out. */
+  readonly bounds?: AnswerBounds;
+  /** How public names are looked up; the system's way, private addresses refused, where left out. */
+  readonly lookup?: LookupFunction;
   /** Replaces the connection pools, for proxies and tests. */
   readonly dispatcher?: Dispatcher;
 }

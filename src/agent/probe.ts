@@ -16,7 +16,7 @@ export type Probed = 'good' | 'bad_key' | 'no_service';
  * and AgentError where nothing sensible answers.
  */
 export async function probe(
-  options: Pick<AgentClientOptions, 'baseUrl' | 'apiKey' | 'dialect' | 'allowedHosts'>,
+  options: Pick<AgentClientOptions, 'baseUrl' | 'apiKey' | 'dialect' | 'allowedHosts' | 'bounds' | 'lookup'>,
 ): Promise<Probed> {
   if ((await ask(options, options.apiKey, nothing)) === 'bad_key') return 'bad_key';
   // A server that knows nothing of keys is not the service.

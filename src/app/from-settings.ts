@@ -1,3 +1,5 @@
+import { threadlessLookup } from '../agent/address.ts';
+import { tenantBounds } from '../agent/answer-bounds.ts';
 import { offersOf } from '../agent/dialect.ts';
 import type { Config } from '../config.ts';
 import type { InstallingParts } from '../listen/installing.ts';
@@ -20,7 +22,7 @@ const anyWorkspace = 'any';
 export function oauthOf(config: Config, keyring: Keyring | undefined) {
   const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret } = config;
   if (clientId === undefined || clientSecret === undefined || keyring === undefined) return undefined;
-  return { clientId, clientSecret, keyring };
+  return { clientId, clientSecret, keyring, mayInstall: config.INSTALL_WORKSPACES };
 }
 
 /** How workspaces install the app. */
@@ -106,9 +108,14 @@ export function serviceOptions(config: Config) {
   };
 }
 
-/** The same for those that admins of workspaces set: they reach into no private network of the settings' account. */
+/** What holds for those that admins of workspaces set: they reach into no private network, and are bounded more. */
+export function ownBounds(config: Config) {
+  return { allowedHosts: config.ACCOUNT_HOSTS, bounds: tenantBounds, lookup: threadlessLookup() };
+}
+
+/** What the clients of accounts that admins set share. */
 export function ownServiceOptions(config: Config) {
-  return { ...serviceOptions(config), allowedHosts: config.ACCOUNT_HOSTS };
+  return { ...serviceOptions(config), ...ownBounds(config) };
 }
 
 /** How long what is kept. */

@@ -10,7 +10,9 @@ import type { SlackAppParts } from '../listen/slack-app.ts';
 import { listenToStartForm } from '../listen/start-modal.ts';
 import { listenToSteps } from '../listen/steps.ts';
 import { listenToTasks } from '../listen/tasks.ts';
+import { listenToWorkspaceDoor } from '../listen/workspace-door.ts';
 import type { AccountHome } from '../relay/accounts/account-home.ts';
+import type { WorkspaceDoor } from '../relay/admitting/workspace-door.ts';
 import type { ChannelSettings } from '../relay/channels/channel-settings.ts';
 import type { RelayParts } from '../relay/context.ts';
 import type { Hands } from '../relay/controls/hands.ts';
@@ -26,6 +28,7 @@ export interface Rooms {
   marks: Marks;
   hands: Hands;
   accountHome: AccountHome;
+  door: WorkspaceDoor;
   channelSettings: ChannelSettings;
   starting: Starting;
   found: TaskFeature;
@@ -34,7 +37,7 @@ export interface Rooms {
 
 /** Everything that listens to Slack beside messages. */
 export function listenersOf(parts: RelayParts, rooms: Rooms): SlackAppParts['listeners'] {
-  const { marks, hands, accountHome, channelSettings, starting, found, direct } = rooms;
+  const { marks, hands, accountHome, door, channelSettings, starting, found, direct } = rooms;
   const { log } = parts;
   const tell: Telling = (place, sentence) => marks.tell(place, sentence);
   const directly: TellingDirectly = (id, person, sentence) =>
@@ -50,6 +53,7 @@ export function listenersOf(parts: RelayParts, rooms: Rooms): SlackAppParts['lis
   return [
     (app) => listenToSteps(app, new StepsModal(parts), tell, log),
     (app) => listenToAccounts(app, accountHome, log),
+    (app) => listenToWorkspaceDoor(app, door, log),
     (app) => listenToFeedback(app, hands.feedback, tell, log),
     (app) => listenToControls(app, hands.controls, tell, log),
     (app) => listenToCommands(app, commands, log),

@@ -1,24 +1,12 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { AccountHome, Visitor } from '../relay/accounts/account-home.ts';
+import type { AccountHome } from '../relay/accounts/account-home.ts';
 import { accountFields, accountIds } from '../reply/views/account-view.ts';
-
-const who = {
-  team: z.looseObject({ id: z.string() }).nullish(),
-  user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
-};
-const pressShape = z.looseObject({ ...who, trigger_id: z.string() });
+import { readVisitorForm, readVisitorPress } from './visitors.ts';
 
 const typed = z.record(z.string(), z.record(z.string(), z.looseObject({ value: z.string().nullish() })));
-const formShape = z.looseObject({
-  ...who,
-  view: z.looseObject({
-    id: z.string(),
-    app_installed_team_id: z.string().nullish(),
-    state: z.looseObject({ values: typed }),
-  }),
-});
+const stateShape = z.looseObject({ values: typed });
 
 /** Takes the presses and the form by which admins set their workspace's account. */
 export function listenToAccounts(app: App, home: AccountHome, log: Logger): void {
@@ -27,43 +15,31 @@ export function listenToAccounts(app: App, home: AccountHome, log: Logger): void
     void work.catch((error: unknown) => log.warn({ err: error }, 'an account could not be shown'));
 
   app.action(accountIds.set, async ({ ack, body }) => {
-    const press = pressShape.safeParse(body).data;
     await ack();
-    const visitor = press && visitorOf(press);
-    if (press !== undefined && visitor !== undefined) go(home.open(visitor, press.trigger_id));
+    const press = readVisitorPress(body);
+    if (press !== undefined) go(home.open(press.visitor, press.triggerId));
   });
 
   app.action(accountIds.remove, async ({ ack, body }) => {
-    const press = pressShape.safeParse(body).data;
     await ack();
-    const visitor = press && visitorOf(press);
-    if (visitor !== undefined) go(home.remove(visitor));
+    const press = readVisitorPress(body);
+    if (press !== undefined) go(home.remove(press.visitor));
   });
 
   app.view({ type: 'view_submission', callback_id: accountIds.form }, async ({ ack, body }) => {
-    const form = formShape.safeParse(body).data;
-    const visitor = form && visitorOf({ ...form, installed: form.view.app_installed_team_id });
-    if (form === undefined || visitor === undefined) {
+    const form = readVisitorForm(body);
+    const values = stateShape.safeParse(form?.state).data?.values;
+    if (form === undefined || values === undefined) {
       await ack();
       return;
     }
-    const { values } = form.view.state;
     const credentials = {
       baseUrl: inputOf(values, accountFields.address),
       apiKey: inputOf(values, accountFields.key),
     };
     await ack({ response_action: 'update', view: home.trying() });
-    go(home.set(visitor, form.view.id, credentials));
+    go(home.set(form.visitor, form.viewId, credentials));
   });
-}
-
-function visitorOf(press: {
-  team?: { id: string } | null | undefined;
-  user: { id: string; team_id?: string | undefined };
-  installed?: string | null | undefined;
-}): Visitor | undefined {
-  const workspace = press.installed ?? press.team?.id ?? press.user.team_id;
-  return workspace === undefined ? undefined : { workspace, person: press.user.id };
 }
 
 function inputOf(values: z.output<typeof typed>, id: string): string {

@@ -113,6 +113,18 @@ export function readSign({ workspace, event }: Envelope, bot: { userId: string }
   return { ...by, kind: 'reaction', channel, target, name: said.reaction };
 }
 
+/** Another bot or workflow (B…) that names ours in a message, and where; undefined for anything else. */
+export function otherBotIn(
+  { workspace, event }: Envelope,
+  bot: { userId: string; botId: string },
+): { workspace: string; channel: string } | undefined {
+  const said = innerEvent.safeParse(event).data;
+  if (said?.type !== 'message' && said?.type !== 'app_mention') return undefined;
+  const { bot_id: id = null, channel, text, blocks } = said;
+  if (id === null || id === bot.botId || said.user === bot.userId) return undefined;
+  return JSON.stringify([text, blocks]).includes(bot.userId) ? { workspace, channel } : undefined;
+}
+
 /**
  * What an event means to us; `bot` is our own user there, whose events start nothing. `otherBots` are the bots and
  * workflows (B…) whose messages are read like people's.

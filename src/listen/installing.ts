@@ -2,6 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { HTTPReceiver, type Installation } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { InstallRefused } from '../relay/installing/tenancy.ts';
 import type { Granted } from '../relay/installing/tokens.ts';
 import { boltLogger } from './bolt-logger.ts';
 import { InstallStates, StateRefused } from './install-states.ts';
@@ -24,7 +25,7 @@ export interface InstallingParts {
   secretKeys: readonly string[];
   /** Uses a state up; false where it was used before. */
   spend: (state: string) => Promise<boolean>;
-  /** Writes an installation down. */
+  /** Writes an installation down. Throws InstallRefused. */
   installed: (granted: Granted) => Promise<void>;
 }
 
@@ -136,6 +137,13 @@ function succeeded({ appId, team }: Installation, response: ServerResponse): voi
 }
 
 function failed(error: Error, response: ServerResponse): void {
+  if (error instanceof InstallRefused) {
+    const isId = /^[A-Z0-9]+$/.test(error.workspace);
+    const who = isId ? `This workspace (${error.workspace})` : 'This workspace';
+    const why = `${who} is not among those that whoever runs Taskthread lets install it. Ask them to add it. Nothing was kept`;
+    page(response, 403, 'Taskthread is not installed', why);
+    return;
+  }
   const again = `<a href="${installPath}">Begin again</a>`;
   const reasons: Record<string, string> = {
     slack_oauth_invalid_state: `This page was opened in another browser, or too late. ${again}`,

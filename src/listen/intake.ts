@@ -4,7 +4,7 @@ import type { Sign, SignOutcome } from '../relay/controls/signs.ts';
 import type { Departure } from '../relay/installing/departures.ts';
 import type { Whereabouts } from '../relay/installing/installed.ts';
 import { readDeparture } from './departures.ts';
-import { type Envelope, readArrival, readEnvelope, readSign } from './events.ts';
+import { type Envelope, otherBotIn, readArrival, readEnvelope, readSign } from './events.ts';
 
 /** Our own user in a workspace. */
 export interface Bot {
@@ -30,8 +30,8 @@ export interface IntakeParts {
   bot(at: Whereabouts): Promise<Bot | undefined>;
   /** Hears of the end of an installation; left out where there is but one, by the settings. */
   onDeparture?: ((departure: Departure) => Promise<void>) | undefined;
-  /** Other bots and workflows (B…) whose messages are taken. */
-  otherBots?: readonly string[];
+  /** Other bots and workflows (B…) whose messages are taken in a channel; asked only where one names ours. */
+  otherBots?: (at: { workspace: string; channel: string }) => Promise<readonly string[]>;
   /** Hears of each event of a workspace in which the bot is installed. */
   onEvent(workspace: string): void;
   /** Hears what became of each event that was written down. */
@@ -86,7 +86,9 @@ export class Intake {
       heard.kind = 'sign';
       return this.#parts.onSign(sign);
     }
-    const arrival = readArrival(envelope, bot, this.#parts.otherBots);
+    const other = otherBotIn(envelope, bot);
+    const otherBots = other && (await this.#parts.otherBots?.(other));
+    const arrival = readArrival(envelope, bot, otherBots);
     if (arrival.kind === 'silence') {
       this.#parts.log.debug({ workspace: envelope.workspace, why: arrival.why }, 'event passed over');
       return 'silence';

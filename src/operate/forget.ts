@@ -12,6 +12,9 @@ const usage =
   '  --tasks        also deletes the tasks that only this person wrote in, at the agent service\n' +
   '  --everything   deletes every row of the workspace';
 
+/** After so many rows of a large workspace the command says how far it is. */
+const tellRows = 100_000;
+
 /** What to forget. */
 export type ForgetRequest =
   | { workspace: string; user: string; tasks: boolean }
@@ -46,17 +49,27 @@ export function readForgetRequest(args: readonly string[]): ForgetRequest {
 
 /**
  * Forgets, and says what was done and what is left elsewhere. `deleteTask` deletes at the service; what it throws
- * leaves our own rows as they are, so that the command can be given again.
+ * leaves our own rows as they are, so that the command can be given again. Rows of a workspace go in parts; `signal` ends it
+ * after the part under way.
  */
 export async function forget(
   store: Pick<Store, 'oblivion'>,
   request: ForgetRequest,
   deleteTask: (task: BegunTask) => Promise<void>,
   print: (line: string) => void,
+  signal?: AbortSignal,
 ): Promise<void> {
   const { workspace } = request;
   if ('everything' in request) {
-    print(`${await store.oblivion.workspace(workspace)} rows of ${workspace} are deleted.`);
+    let told = 0;
+    const onPart = (rows: number) => {
+      if (rows < told + tellRows) return;
+      told = rows;
+      print(`${rows} rows of ${workspace} are deleted so far.`);
+    };
+    const rows = await store.oblivion.workspace(workspace, { signal, onPart });
+    print(`${rows} rows of ${workspace} are deleted.`);
+    if (signal?.aborted === true) return print('It was interrupted: give the command again to go on.');
     print('Its projects and tasks at the agent service are still there.');
     return;
   }
@@ -77,14 +90,17 @@ if (import.meta.main) {
     const request = readForgetRequest(process.argv.slice(2));
     const config = readConfig(process.env);
     const print = (line: string) => console.log(line);
+    const interrupted = new AbortController();
+    process.once('SIGINT', () => interrupted.abort());
     await withStore(config, async (store) => {
       const clients = new AccountClients(config, store);
       try {
-        await forget(store, request, (task) => clients.deleteTask(request.workspace, task), print);
+        const deleteTask = (task: BegunTask) => clients.deleteTask(request.workspace, task);
+        await forget(store, request, deleteTask, print, interrupted.signal);
       } finally {
         await clients.close();
       }
     });
-    return 0;
+    return interrupted.signal.aborted ? 1 : 0;
   });
 }

@@ -92,3 +92,9 @@ export async function patiently<T>(
     }
   }
 }
+
+/** Waits until all of these are over, and throws the first error among them. */
+export async function allOver(works: readonly Promise<unknown>[]): Promise<void> {
+  const ended = await Promise.allSettled(works);
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
+}

@@ -15,6 +15,8 @@ const renewEveryMs = 2_500;
 const longestPollMs = 5_000;
 /** Watches that a process looks after at one time. */
 const mostAtOnce = 20;
+/** Of these, watches of one workspace: its service may be slow, and the others do not wait for it. */
+const mostOfOne = 5;
 /** The pause between two looks grows by this, up to so many times the first. */
 const growth = 1.5;
 const longestPauses = 12;
@@ -77,7 +79,7 @@ export class TaskWatch {
     const room = mostAtOnce - this.#held.size;
     if (room <= 0) return;
     const renewed = instant(systemClocks);
-    for (const watch of await this.#parts.store.watches.claim(this.#holder, claimMs, room)) {
+    for (const watch of await this.#parts.store.watches.claim(this.#holder, claimMs, room, mostOfOne)) {
       const lease = new HeldLease(renewed, systemClocks);
       const looking = this.#hold(watch, lease).finally(() => this.#held.delete(lease));
       this.#held.set(lease, looking);

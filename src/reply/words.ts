@@ -141,7 +141,7 @@ export const channelChoices = {
     everything: ['Every message of the channel', 'Each one begins a new thread with the agent'],
   },
   admits: {
-    usual: ['As for the whole app'],
+    usual: ['As for the whole workspace'],
     members: ['Full members of this workspace'],
     guests: ['Members and guests'],
     everyone: ['Everyone in the channel, other organisations too'],
@@ -157,6 +157,36 @@ export const channelChoices = {
     follows_name: ["Keep the project's name and description the same as the channel's"],
   },
 } as const;
+
+export const botsLabel = 'Bots and workflows that may use the agent';
+export const botsHint =
+  'Their ids (B…) with commas between, or the word none. Empty: as usual. They are answered only where they mention me.';
+export const botsOdd =
+  'These are no ids of bots: each begins with B, as in B0123ABCD; 50 at most. Or write none.';
+
+/** Who may use the agent in a whole workspace, in App Home. */
+export const door = {
+  heading: 'Who may use the agent',
+  change: 'Change who may use it',
+  title: 'Who may use the agent',
+  about: "This is for the whole workspace. A channel's own settings come first.",
+  admits: 'People',
+  save: 'Save',
+  loading: 'Loading…',
+  notAdmin: 'Only admins and owners of this workspace can set who may use the agent.',
+  away: 'This cannot be read right now. Close it and try it again in a moment.',
+} as const;
+
+/** What App Home says of it; `bots` are ids, or none. */
+export function doorSays({ people, own, bots }: { people: string; own: boolean; bots: string }): string {
+  const whose = own ? 'set for this workspace' : 'as for the whole app';
+  return `${people} (${whose}). Bots and workflows: ${bots}. A channel's own settings come first.`;
+}
+
+/** The choice of what the whole app's settings say. */
+export function doorUsual(people: string): string {
+  return `As for the whole app: ${people.charAt(0).toLowerCase()}${people.slice(1)}`;
+}
 
 /** Why a channel's settings are not shown or not saved. */
 export const channelSettingsRefused = {

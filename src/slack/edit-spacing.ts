@@ -1,8 +1,6 @@
 /** "Only call the chat.update method once every 3 seconds": https://docs.slack.dev/ai/developing-agents/ */
 const LIVE_MS = 3_000;
 const FINAL_MS = 1_000;
-/** An edit older than this matters to nobody. */
-const MOST_KEPT = 5_000;
 
 /** When each message was last posted or edited by this process. */
 export class EditSpacing {
@@ -11,11 +9,12 @@ export class EditSpacing {
   /** Call when Slack has answered. */
   touched(channel: string, ts: string): void {
     const key = `${channel} ${ts}`;
+    const now = performance.now();
     this.#lastAt.delete(key);
-    this.#lastAt.set(key, performance.now());
-    if (this.#lastAt.size <= MOST_KEPT) return;
+    this.#lastAt.set(key, now);
+    // What is longer ago holds nothing back any more; the oldest come first.
     for (const [old, at] of this.#lastAt) {
-      if (this.#lastAt.size <= MOST_KEPT && at > performance.now() - LIVE_MS) return;
+      if (at > now - LIVE_MS) return;
       this.#lastAt.delete(old);
     }
   }

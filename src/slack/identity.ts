@@ -75,6 +75,15 @@ export async function isAlive(
   }
 }
 
+/** Gives a token back: Slack takes it no more. Throws a SlackError. */
+export async function revoke(
+  options: Omit<SlackClientOptions, 'installation'> & { token: string },
+): Promise<void> {
+  const { token, ...rest } = options;
+  const installation = { workspace: '', token, botUser: '', botId: '' };
+  await new SlackClient({ ...rest, installation }).call('auth.revoke', {}, { schema: z.looseObject({}) });
+}
+
 async function asked(client: SlackClient): Promise<z.output<typeof authTest>> {
   for (let tries = 1; ; tries += 1) {
     try {

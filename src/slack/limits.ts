@@ -56,6 +56,7 @@ export const LANES = {
   'assistant.threads.setSuggestedPrompts': TIER_4,
   'assistant.threads.setTitle': TIER_4,
   'auth.test': HUNDREDS,
+  'auth.revoke': TIER_3,
 } as const satisfies Record<string, LaneRule>;
 
 /** A lane's name: Slack's method, but for the lanes per channel. */

@@ -13,6 +13,7 @@ export const defaultChannelSettings: ChannelSettings = {
   model: null,
   listens: 'mentions',
   admits: null,
+  bots: null,
   controls: null,
   show_steps: true,
   follows_name: false,
@@ -30,7 +31,7 @@ export class Channels {
   async get(workspace: string, channel: string): Promise<ChannelSettings> {
     const row = await this.#db
       .selectFrom('channel_settings')
-      .select(['model', 'listens', 'admits', 'controls', 'show_steps', 'follows_name'])
+      .select(['model', 'listens', 'admits', 'bots', 'controls', 'show_steps', 'follows_name'])
       .where('workspace', '=', workspace)
       .where('channel', '=', channel)
       .executeTakeFirst();

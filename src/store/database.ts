@@ -61,7 +61,7 @@ export async function openDatabase(options: {
     keepAlive: true,
     connectionTimeoutMillis: connectMs,
   };
-  await migrateAlone(settings);
+  await migrateAlone(settings, log);
   const pool = new pg.Pool({
     ...settings,
     max: options.maxConnections ?? 10,
@@ -83,12 +83,12 @@ export async function openDatabase(options: {
 }
 
 /** On a connection of its own without a time-out: it may wait for the migration of another process. */
-async function migrateAlone(settings: pg.ClientConfig): Promise<void> {
+async function migrateAlone(settings: pg.ClientConfig, log: Logger): Promise<void> {
   const pool = new pg.Pool({ ...settings, max: 1 });
   pool.on('error', () => undefined);
   const kysely = new Kysely<Tables>({ dialect: new TranslatingDialect(pool) });
   try {
-    await migrate(kysely);
+    await migrate(kysely, log);
   } finally {
     await pool.end();
   }

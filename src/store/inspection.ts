@@ -14,6 +14,8 @@ export interface Inspection {
   mayCreate: boolean;
   /** What is sealed in it: one text for each key that was used. */
   sealed: string[];
+  /** The workspaces and organisations that have installed the app, with the organisation that each belongs to. */
+  installed: { workspace: string; enterprise: string | null }[];
   /** The database's clock. */
   now: Date;
 }
@@ -49,6 +51,7 @@ export async function inspectDatabase(settings: pg.ClientConfig): Promise<Inspec
       pending: Object.keys(migrations).filter((name) => !made.includes(name)),
       unknown: made.filter((name) => !(name in migrations)),
       sealed: made.includes('0013-workspaces') ? await sealedIn(client) : [],
+      installed: made.includes('0013-workspaces') ? await installedIn(client) : [],
       mayCreate: row.may,
       now: row.now,
     };
@@ -66,4 +69,11 @@ async function sealedIn(client: pg.Client): Promise<string[]> {
       select sealed from installations union all select sealed from accounts) as texts
     where sealed is not null group by split_part(sealed, '.', 2)`);
   return rows.map(({ sealed }) => sealed);
+}
+
+async function installedIn(client: pg.Client): Promise<Inspection['installed']> {
+  const { rows } = await client.query<Inspection['installed'][number]>(
+    'select workspace, enterprise from installations where left_at is null order by workspace',
+  );
+  return rows;
 }

@@ -10,23 +10,12 @@ export interface Pace {
   burst: number;
 }
 
-/** A grant that may still be given back. */
-interface Grant {
-  /** The lane's arrival time after the grant, exactly as the database wrote it. */
-  tat: string;
-  costMs: number;
-}
-
-/** Grants older than this many per lane are not given back. */
-const remembered = 16;
-
 /**
  * Permits for calls that are limited per workspace, shared by all processes: a GCRA with one row per lane, on the
  * database's clock.
  */
 export class Lanes {
   readonly #db: Kysely<Tables>;
-  readonly #grants = new Map<string, Grant[]>();
 
   constructor(db: Kysely<Tables>) {
     this.#db = db;
@@ -41,7 +30,7 @@ export class Lanes {
     const roomMs = costMs * (pace.burst - 1);
     // The row is locked by the conflict, and only then decided on: `where` and `set` see its newest version and read
     // the clock after the wait for the lock. The wait that is answered to a refusal is an estimate and may be stale.
-    const { rows } = await sql<{ tat: string | null; waitMs: number | null }>`
+    const { rows } = await sql<{ granted: boolean; waitMs: number | null }>`
       with granted as (
         insert into lanes as lane (workspace, lane, tat)
         values (${workspace}, ${lane}, clock_timestamp() + ${ms(costMs)})
@@ -51,29 +40,12 @@ export class Lanes {
         returning tat
       )
       select
-        (select tat::text from granted) as tat,
+        exists (select from granted) as granted,
         (select extract(epoch from greatest(tat - ${ms(roomMs)}, held_until) - clock_timestamp())::float8 * 1000
           from lanes where workspace = ${workspace} and lane = ${lane}) as "waitMs"
     `.execute(this.#db);
     const row = rows[0];
-    if (row?.tat == null) return Math.max(1, Math.ceil(row?.waitMs ?? 1));
-    this.#remember(workspace, lane, { tat: row.tat, costMs });
-    return 0;
-  }
-
-  /**
-   * Gives back the permit that this process took last in the lane and did not use. Nothing happens where that would
-   * let others have too many: its time is over, or somebody took one after it.
-   */
-  async giveBack(workspace: string, lane: string): Promise<void> {
-    const grant = this.#grants.get(keyOf(workspace, lane))?.pop();
-    if (grant === undefined) return;
-    await sql`
-      update lanes set tat = tat - ${ms(grant.costMs)}
-      where workspace = ${workspace} and lane = ${lane}
-        and (tat = ${grant.tat}::timestamptz
-          or ${grant.tat}::timestamptz - ${ms(grant.costMs)} >= clock_timestamp())
-    `.execute(this.#db);
+    return row?.granted === true ? 0 : Math.max(1, Math.ceil(row?.waitMs ?? 1));
   }
 
   /** Refuses everybody in the lane for this long: a 429 was answered. A longer hold stays. */
@@ -85,20 +57,8 @@ export class Lanes {
         set held_until = greatest(lane.held_until, excluded.held_until)
     `.execute(this.#db);
   }
-
-  #remember(workspace: string, lane: string, grant: Grant): void {
-    const key = keyOf(workspace, lane);
-    const grants = this.#grants.get(key) ?? [];
-    grants.push(grant);
-    if (grants.length > remembered) grants.shift();
-    this.#grants.set(key, grants);
-  }
 }
 
 function ms(value: number) {
   return sql`${value}::float8 * interval '1 ms'`;
-}
-
-function keyOf(workspace: string, lane: string): string {
-  return `${workspace}/${lane}`;
 }

@@ -1,5 +1,6 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
+import type { Logger } from 'pino';
 import { asStoreError, StoreError } from './errors.ts';
 import * as engine from './migrations/0000-engine.ts';
 import * as product from './migrations/0001-product.ts';
@@ -19,6 +20,8 @@ import * as admission from './migrations/0014-admission.ts';
 import * as admitting from './migrations/0016-admitting.ts';
 import * as withdrawing from './migrations/0017-withdrawing.ts';
 import * as askingAgain from './migrations/0018-asking-again.ts';
+import * as workspaceSettings from './migrations/0020-workspace-settings.ts';
+import * as auditModel from './migrations/0021-audit-model.ts';
 import type { Tables } from './tables.ts';
 
 /** Every change of the tables, oldest first; they only go forward, and one that was released never changes. */
@@ -41,18 +44,24 @@ export const migrations: Record<string, Migration> = {
   '0016-admitting': admitting,
   '0017-withdrawing': withdrawing,
   '0018-asking-again': askingAgain,
+  '0020-workspace-settings': workspaceSettings,
+  '0021-audit-model': auditModel,
 };
 
 /**
- * Brings the tables up to date, one process at a time (the migrator's own lock).
+ * Brings the tables up to date, one process at a time (the migrator's own lock). What a newer release has added to
+ * them stays as it is: during a roll-out, processes of both versions run, and start again, side by side.
  * @throws StoreError `migration_failed`; nothing of a failed migration stays.
  */
-export async function migrate(kysely: Kysely<Tables>): Promise<void> {
+export async function migrate(kysely: Kysely<Tables>, log?: Logger): Promise<void> {
+  if (await isDone(kysely, log)) return;
   const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } });
   const { error, results } = await migrator.migrateToLatest();
   if (error === undefined) return;
   const mapped = asStoreError(error);
   if (mapped instanceof StoreError) throw mapped;
+  // A newer release may have done all of it while this one waited for the lock.
+  if (await isDone(kysely, log)) return;
   const failed = results?.find((result) => result.status === 'Error')?.migrationName;
   throw new StoreError(
     'migration_failed',
@@ -61,4 +70,23 @@ export async function migrate(kysely: Kysely<Tables>): Promise<void> {
       : `Migration ${failed} failed and was taken back; start again, and report it if it fails again.`,
     { cause: error },
   );
+}
+
+/** Whether the tables have every migration that this release knows; those that it does not know are logged. */
+async function isDone(kysely: Kysely<Tables>, log: Logger | undefined): Promise<boolean> {
+  const there = await sql<{ there: boolean }>`
+    select to_regclass('kysely_migration') is not null as there`.execute(kysely);
+  if (there.rows[0]?.there !== true) return false;
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+    kysely,
+  );
+  const made = new Set(rows.map(({ name }) => name));
+  if (!Object.keys(migrations).every((name) => made.has(name))) return false;
+  const unknown = [...made].filter((name) => !(name in migrations));
+  if (unknown.length > 0)
+    log?.warn(
+      { migrations: unknown },
+      'a newer release has used this database; its tables are left as they are',
+    );
+  return true;
 }

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { permitAuditChange } from './audit.ts';
 import { inOrder } from './registry-version.ts';
+import { type RemovalManner, removeWorkspace } from './removal.ts';
 import type { Tables } from './tables.ts';
 
 /** A task at the service that a person began. */
@@ -93,6 +94,10 @@ export class Oblivion {
         trx,
       );
       await sql`
+        update workspace_settings set changed_by = '' where workspace = ${workspace} and changed_by = ${person}`.execute(
+        trx,
+      );
+      await sql`
         update task_deletions set person = '' where workspace = ${workspace} and person = ${person}`.execute(
         trx,
       );
@@ -108,30 +113,47 @@ export class Oblivion {
     });
   }
 
-  /** Deletes every row of a workspace, in every table there is; the answer is how many. */
-  async workspace(workspace: string): Promise<number> {
-    return this.#db.transaction().execute((trx) => everything(trx, workspace));
+  /** Deletes every row of a workspace, in every table there is, in parts; the answer is how many. */
+  async workspace(workspace: string, manner: Pick<RemovalManner, 'signal' | 'onPart'> = {}): Promise<number> {
+    return removeWorkspace(this.#db, workspace, manner);
   }
 
   /**
-   * Deletes the rows of one workspace that the app has left so many days ago, or of one organisation; the answer is how
-   * many. Nothing is installed meanwhile. Of a workspace that uses another's token by now, its former installation goes.
+   * Deletes rows, about `most` of them, of one workspace that the app has left so many days ago, or of one organisation;
+   * the answer is how many. What is left is for the next call, unless the app was installed again by then. Of a
+   * workspace that uses another's token by now, its former installation goes.
    */
-  async left(days: number): Promise<number> {
-    return this.#db.transaction().execute(async (trx) => {
+  async left(days: number, most = 20_000): Promise<number> {
+    const [left] = await this.#left(this.#db, days);
+    if (left === undefined) return 0;
+    const { workspace, whole } = left;
+    // Nothing is installed while a part is deleted.
+    const may = async (trx: Transaction<Tables>) => {
       await inOrder(trx);
-      const { rows } = await sql<{ workspace: string; whole: boolean }>`
-        select workspace, true as whole from workspaces where left_at < now() - ${days} * interval '1 day'
-        union all
-        select workspace, not exists (
-          select from workspaces where workspaces.workspace = installations.workspace) as whole
-        from installations where left_at < now() - ${days} * interval '1 day' limit 1`.execute(trx);
-      const [left] = rows;
-      if (left === undefined) return 0;
-      if (left.whole) return everything(trx, left.workspace);
-      await trx.deleteFrom('installations').where('workspace', '=', left.workspace).execute();
+      return (await this.#left(trx, days, workspace)).some((still) => still.whole === whole);
+    };
+    if (whole) return removeWorkspace(this.#db, workspace, { most, may });
+    return this.#db.transaction().execute(async (trx) => {
+      if (!(await may(trx))) return 0;
+      await trx.deleteFrom('installations').where('workspace', '=', workspace).execute();
       return 1;
     });
+  }
+
+  /** Workspaces whose days are over, or the one named; `whole` where nothing of it is in use. */
+  async #left(
+    db: Kysely<Tables>,
+    days: number,
+    only?: string,
+  ): Promise<{ workspace: string; whole: boolean }[]> {
+    const due = sql`left_at < now() - ${days} * interval '1 day' and (${only ?? null}::text is null or workspace = ${only ?? null})`;
+    const { rows } = await sql<{ workspace: string; whole: boolean }>`
+      select workspace, true as whole from workspaces where ${due}
+      union all
+      select workspace, not exists (
+        select from workspaces where workspaces.workspace = installations.workspace) as whole
+      from installations where ${due} limit 2`.execute(db);
+    return rows;
   }
 }
 
@@ -160,24 +182,4 @@ async function repeated(trx: Transaction<Tables>, workspace: string, person: str
     )
     update turns set content = null, file_notes = null from theirs
     where turns.workspace = ${workspace} and turns.id = theirs.id and turns.asker <> ${person}`.execute(trx);
-}
-
-async function everything(trx: Transaction<Tables>, workspace: string): Promise<number> {
-  await permitAuditChange(trx, 'forget');
-  const tables = await sql<{ name: string }>`
-    select table_name as name from information_schema.columns
-    where table_schema = current_schema() and column_name = 'workspace'
-      and table_name in (select table_name from information_schema.tables where table_type = 'BASE TABLE')
-    order by 1`.execute(trx);
-  let rows = 0;
-  for (const { name } of tables.rows) {
-    const deleted = await sql`delete from ${sql.table(name)} where workspace = ${workspace}`.execute(trx);
-    rows += Number(deleted.numAffectedRows ?? 0);
-  }
-  const queue = await sql<{
-    there: boolean;
-  }>`select to_regclass('pgboss.job') is not null as there`.execute(trx);
-  if (queue.rows[0]?.there === true)
-    await sql`delete from pgboss.job where data ->> 'workspace' = ${workspace}`.execute(trx);
-  return rows;
 }

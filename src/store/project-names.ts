@@ -55,7 +55,7 @@ export class ProjectNames {
         select workspace, channel, account from projects
         where name_due <= clock_timestamp()
           and (name_held_until is null or name_held_until < clock_timestamp())
-        order by name_due limit ${most} for update skip locked)
+        order by name_held_until nulls first, name_due limit ${most} for update skip locked)
       returning workspace, channel, account, project_id, name_due`.execute(this.#db);
     return rows;
   }

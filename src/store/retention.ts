@@ -35,6 +35,8 @@ export class Retention {
       await this.#run(sql`delete from early_changes where seen_at < now() - interval '2 days'`),
       await this.#run(sql`delete from catch_ups where noted_at < now() - interval '3 days'`),
       await this.#run(sql`delete from receivers where held_until < now() - interval '1 hour'`),
+      // A lane that nobody used for so long is as good as new.
+      await this.#run(sql`delete from lanes where greatest(tat, held_until) < now() - interval '1 day'`),
       await this.#run(sql`delete from spent_states where spent_at < now() - interval '1 day'`),
       await this.#run(sql`delete from uploads where begun_at < now() - interval '7 days'`),
       // A form that nobody sent is dropped with what it is about; one that could not be posted was given up long ago.

@@ -32,6 +32,7 @@ import type { OnStep } from './turn-steps.ts';
 import { Turns } from './turns.ts';
 import { Uploads } from './uploads.ts';
 import { Watches } from './watches.ts';
+import { WorkspaceSettingsRows } from './workspace-settings.ts';
 import { Workspaces } from './workspaces.ts';
 
 /** Every table's questions on one connection pool, or inside one transaction. */
@@ -69,6 +70,7 @@ export class Store {
   readonly uploads: Uploads;
   readonly watches: Watches;
   readonly workspaces: Workspaces;
+  readonly workspaceSettings: WorkspaceSettingsRows;
   readonly #onStep: OnStep | undefined;
 
   /** `onStep` hears of every step of a turn that is recorded, for logs and figures. */
@@ -107,6 +109,7 @@ export class Store {
     this.uploads = new Uploads(db);
     this.watches = new Watches(db);
     this.workspaces = new Workspaces(db);
+    this.workspaceSettings = new WorkspaceSettingsRows(db);
   }
 
   /** Runs `work` in one transaction; a throw rolls it back. */

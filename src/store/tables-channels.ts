@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 
 /** Which messages of a channel are for the agent. */
 export type Listens = 'mentions' | 'everything';
@@ -26,8 +26,10 @@ export interface ChannelSettingsTable {
   /** The model of new tasks; null: the service's own choice. */
   model: string | null;
   listens: Generated<Listens>;
-  /** Null: as the settings say. */
+  /** Null: as the workspace's settings say. */
   admits: Admits | null;
+  /** Other bots and workflows (B…) that may use the agent; null: as the workspace's settings say. */
+  bots: ColumnType<string[] | null, string[] | null | undefined, string[] | null>;
   /** Null: as the settings say. */
   controls: ControlledBy | null;
   show_steps: Generated<boolean>;

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
+import type { Admits } from './tables-channels.ts';
 
 type MaybeTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
 
@@ -61,12 +62,24 @@ export interface SpentStateTable {
   spent_at: Generated<Date>;
 }
 
-/** The tables of installations and service accounts. */
+/** What admins set for their workspace. */
+export interface WorkspaceSettingsTable {
+  workspace: string;
+  /** Null: as the operator's settings say. */
+  admits: Admits | null;
+  /** Other bots and workflows (B…) that may use the agent; null: as the operator's settings say. */
+  bots: string[] | null;
+  changed_by: string;
+  changed_at: Generated<Date>;
+}
+
+/** The tables of installations, service accounts and settings of workspaces. */
 export interface WorkspaceTables {
   workspaces: WorkspaceTable;
   installations: InstallationTable;
   accounts: AccountTable;
   spent_states: SpentStateTable;
+  workspace_settings: WorkspaceSettingsTable;
 }
 
 export type InstallationRow = Selectable<InstallationTable>;

@@ -66,7 +66,7 @@ export class TaskDeletions {
       where (workspace, task) in (
         select workspace, task from task_deletions
         where told_at is null and held_until < clock_timestamp()
-        order by asked_at limit ${most} for update skip locked)
+        order by held_until limit ${most} for update skip locked)
       returning *`.execute(this.#db);
     return rows;
   }

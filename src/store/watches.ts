@@ -23,13 +23,21 @@ export class Watches {
       .execute();
   }
 
-  /** Claims watches that are due, for `ms`. */
-  async claim(holder: string, ms: number, most: number): Promise<Watch[]> {
+  /** Claims watches that are due, for `ms`; of each workspace no more than leave it `share` claims of this holder's. */
+  async claim(holder: string, ms: number, most: number, share: number = most): Promise<Watch[]> {
     const { rows } = await sql<Watch>`
       update watches set holder = ${holder}, held_until = ${after(ms)}
       where (workspace, channel, root) in (
         select workspace, channel, root from watches
-        where next_at <= clock_timestamp() and (held_until is null or held_until < clock_timestamp())
+        where (workspace, channel, root) in (
+            select workspace, channel, root from (
+              select *, row_number() over (partition by workspace order by next_at) as place from watches
+              where next_at <= clock_timestamp() and (held_until is null or held_until < clock_timestamp())
+            ) as due
+            where place <= ${share} - (
+              select count(*) from watches as held where held.workspace = due.workspace
+                and held.holder = ${holder} and held.held_until >= clock_timestamp()))
+          and next_at <= clock_timestamp() and (held_until is null or held_until < clock_timestamp())
         order by next_at limit ${most} for update skip locked)
       returning *`.execute(this.#db);
     return rows;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { AgentClient } from '../../src/agent/client.ts';
 import { defaultDialect } from '../../src/agent/dialect.ts';
 import type { UploadedPart } from '../../src/agent/options.ts';
-import { PartMemory } from '../../src/agent/part-memory.ts';
+import { PartMemory, PartShare } from '../../src/agent/part-memory.ts';
 import { uploadFile } from '../../src/agent/upload.ts';
 import type { BegunUpload } from '../../src/agent/upload-request.ts';
 import { apiKey, clientOf, type LocalServer, localServer } from './local-server.ts';
@@ -271,6 +271,24 @@ describe('an upload in parts', () => {
     await client.close();
     expect(stored.most).toBeLessThanOrEqual(2);
     expect(stored.finalized).toHaveLength(3);
+  });
+
+  it('leaves room for other accounts where its own storage is slow', async () => {
+    const memory = new PartMemory(150);
+    const hold = Promise.withResolvers<number>();
+    await using slow = await storage({ partBytes: 50, put: () => hold.promise });
+    await using quick = await storage({ partBytes: 50 });
+    const share = (at: typeof slow) => clientOf(at.server.origin, { partMemory: new PartShare(memory, 100) });
+    const [theirs, ours] = [share(slow), share(quick)];
+    const held = [1, 2, 3].map(() => uploadFile(theirs, again));
+    await vi.waitFor(() => expect(slow.most).toBe(2));
+    await uploadFile(ours, again);
+    expect(quick.finalized).toHaveLength(1);
+    hold.resolve(200);
+    await Promise.all(held);
+    await Promise.all([theirs.close(), ours.close()]);
+    expect(slow.most).toBe(2);
+    expect(slow.finalized).toHaveLength(3);
   });
 
   it('skips a part in the middle that is done', async () => {

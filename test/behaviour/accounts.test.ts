@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import * as words from '../../src/reply/words.ts';
+import { localServer } from '../agent/local-server.ts';
 import { openScene } from './scene.ts';
 import { Tenants } from './tenants.ts';
 
@@ -124,6 +125,32 @@ describe("a workspace's account", () => {
     expect(await tenants.answered(root)).toContain('Second 300');
     await store.accounts.dropKeys();
     expect((await store.accounts.get(keyOf(before)))?.sealed).toBeNull();
+  });
+
+  test('at a service that answers without end does not hold another workspace up', async () => {
+    let poured = 0;
+    await using hostile = await localServer((request, response) => {
+      if (request.headers.authorization !== 'Bearer the-key-of-a-hostile-one')
+        return response.writeHead(401).end();
+      if (request.method === 'GET') return response.writeHead(404).end();
+      const pour = () => {
+        do poured += 65_536;
+        while (response.write('['.repeat(65_536)));
+        response.once('drain', pour);
+      };
+      return pour();
+    });
+    const other = scene.slack.createPerson({ name: 'other-boss', teamId: 'T2', admin: true });
+    const base = `${hostile.origin}/v1`;
+    expect(await tenants.setAccount(other, base, 'the-key-of-a-hostile-one')).toContain(words.account.done);
+    const theirs = tenants.place('T2');
+    const root = tenants.ask(theirs, 'Pour it out');
+    await scene.until('it pours', () => poured > 1_000_000);
+    await tenants.answered(tenants.ask(place, 'Meanwhile?'));
+    expect(scene.told('Meanwhile').texts).toHaveLength(1);
+    expect(await tenants.answered(root)).not.toBe('');
+    expect(poured).toBeLessThan(200_000_000);
+    await scene.stage.bot.store.accounts.remove('T2');
   });
 
   test('is removed by an admin, and then missing again', async () => {

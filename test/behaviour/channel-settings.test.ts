@@ -16,21 +16,35 @@ describe("a channel's settings", () => {
       'channel_model',
       'channel_listens',
       'channel_admits',
+      'channel_bots',
       'channel_controls',
       'channel_more',
     ]);
-    const values = { channel_model: 'max', channel_admits: 'guests', channel_more: ['follows_name'] };
+    expect(JSON.stringify(await modal.save({ channel_bots: 'a bot' }))).toContain('channel_bots');
+    const values = {
+      channel_model: 'max',
+      channel_admits: 'guests',
+      channel_bots: 'B012, B034',
+      channel_more: ['follows_name'],
+    };
     expect(await modal.save(values)).toBeUndefined();
     expect(modal.view).toBeUndefined();
     expect(await scene.stage.bot.store.channels.get(scene.slack.team.id, channel.id)).toEqual({
       model: 'max',
       listens: 'mentions',
       admits: 'guests',
+      bots: ['B012', 'B034'],
       controls: null,
       show_steps: false,
       follows_name: true,
     });
-    const details = { model: 'max', admits: 'guests', show_steps: false, follows_name: true };
+    const details = {
+      model: 'max',
+      admits: 'guests',
+      bots: 'B012, B034',
+      show_steps: false,
+      follows_name: true,
+    };
     expect(await audited(scene, channel, 'setting')).toEqual([{ person: ada.id, details }]);
     const again = await openSettings(scene, grace, channel);
     expect(again.shown).toContain('"initial_option":{"text":{"type":"plain_text","text":"Max"');

@@ -75,6 +75,28 @@ describe('installing the app', () => {
     expect(rows).toContainEqual({ workspace: 'T4', installation: 'E1' });
   });
 
+  test('in an organisation goes from a workspace that it takes the app from, until it gives it back', async () => {
+    const place = tenants.place('T4');
+    const row = async () =>
+      store()
+        .db.selectFrom('workspaces')
+        .select(['left_at', 'withdrawn_at'])
+        .where('workspace', '=', 'T4')
+        .executeTakeFirst();
+    slack.setAccess('T4', 'revoked');
+    await scene.until('it is withdrawn', async () => (await row())?.withdrawn_at != null);
+    const unheard = tenants.ask(place, 'Does anybody hear me?');
+    await tenants.answered(tenants.ask(tenants.place('T3'), 'The others go on.'));
+    await slack.settled();
+    const key = { workspace: 'T4', channel: unheard.channel, ts: unheard.ts };
+    expect(await store().messages.get(key)).toBeUndefined();
+    slack.setAccess('T4', 'granted');
+    await scene.until('it is given back', async () => (await row())?.withdrawn_at === null);
+    expect(await row()).toEqual({ left_at: null, withdrawn_at: null });
+    expect(await tenants.answered(tenants.ask(place, 'And now?'))).not.toBe('');
+    expect(scene.told('Does anybody').texts).toEqual([]);
+  });
+
   test('tokens that end soon are renewed by a start, and the bot goes on with them', async () => {
     const before = tenants.team('T1').grant.token;
     await scene.stage.restartBot();
@@ -153,12 +175,36 @@ describe('uninstalling the app', () => {
   }
 });
 
-test('with events by HTTP the same pages install the app', async ({ onTestFinished }) => {
-  const slackOptions = { teams: [{ id: 'T9', name: 'Nine', installed: false }] };
+test('with events by HTTP the same pages install the app, and refuse whom the settings do not name', async ({
+  onTestFinished,
+}) => {
+  const teams = [
+    { id: 'T9', name: 'Nine', installed: false },
+    { id: 'T7', name: 'Seven <b>', installed: false },
+    { id: 'T5', name: 'Five', installed: false, organisation: { id: 'E5', name: 'Named' } },
+    { id: 'T6', name: 'Six', installed: false, organisation: { id: 'E6', name: 'Not named' } },
+  ];
+  const settings = { INSTALL_WORKSPACES: 'T9, E5' };
   const byHttp = new Tenants(
-    await openScene({ oauth: true, transport: 'http', slack: slackOptions }, onTestFinished),
+    await openScene({ oauth: true, transport: 'http', slack: { teams }, settings }, onTestFinished),
   );
   expect((await byHttp.install('T9')).status).toBe(200);
   const root = byHttp.ask(byHttp.place('T9'), 'By HTTP?');
   expect(await byHttp.answered(root)).not.toBe('');
+  expect((await byHttp.install('T5')).status).toBe(200);
+  for (const [team, shown] of [
+    ['T7', 'This workspace (T7)'],
+    ['T6', 'This workspace (E6)'],
+  ] as const) {
+    const visit = await byHttp.install(team);
+    expect([visit.status, visit.page]).toEqual([403, expect.stringContaining(shown)]);
+    expect(byHttp.team(team).grant.state).toBe('revoked');
+  }
+  const { db } = byHttp.scene.stage.bot.store;
+  const kept = await db.selectFrom('installations').select('workspace').orderBy('workspace').execute();
+  expect(kept).toEqual([{ workspace: 'E5' }, { workspace: 'T9' }]);
+  for (const table of ['workspaces', 'audit'] as const) {
+    const rows = await db.selectFrom(table).select('workspace').distinct().execute();
+    for (const { workspace } of rows) expect(['T7', 'T6', 'E6']).not.toContain(workspace);
+  }
 });

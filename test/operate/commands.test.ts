@@ -61,4 +61,19 @@ describe('npm run forget', () => {
     expect(deleted).toEqual(['task-0']);
     expect(lines.join('\n')).toContain('still there: task-1.');
   });
+
+  test('deletes a workspace, and says when it was interrupted before its end', async () => {
+    const run = async (signal: AbortSignal) => {
+      const lines: string[] = [];
+      const request = readForgetRequest(['--workspace', 'T1', '--everything']);
+      const never = () => Promise.reject(new Error('No task is to be deleted.'));
+      await forget(store, request, never, (line) => lines.push(line), signal);
+      return lines.join('\n');
+    };
+    expect(await run(AbortSignal.abort())).toMatch(/^0 rows of T1 are deleted.\n.*give the command again/);
+    expect(await run(new AbortController().signal)).toMatch(
+      /^[1-9]\d* rows of T1 are deleted.\n.*still there/,
+    );
+    expect(await run(new AbortController().signal)).toMatch(/^0 rows of T1 are deleted.\n.*still there/);
+  });
 });

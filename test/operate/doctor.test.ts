@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
@@ -10,7 +11,7 @@ import { examine } from '../../src/operate/doctor.ts';
 import { ALL_SCOPES, startSlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
 import { setStage } from '../../src/sandbox/stage.ts';
 import { Keyring } from '../../src/store/keyring.ts';
-import { copyOfTemplate, urlOf } from '../store/postgres.ts';
+import { copyOfTemplate, dropDatabase, urlOf } from '../store/postgres.ts';
 
 const databaseUrl = urlOf(await copyOfTemplate());
 const stage = await setStage({ log: pino({ level: 'silent' }), databaseUrl, transport: 'http' });
@@ -39,13 +40,15 @@ async function doctor(environment: Record<string, string>, instruments?: Partial
 }
 
 /** A server that answers everything in one way. */
-async function stranger(status: number, body: string): Promise<string> {
-  const server = createServer((_, response) => response.writeHead(status).end(body));
+async function stranger(status: number, body: string, headers = {}): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status, headers).end(body));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const address = server.address();
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
 }
+
+const nobody = 'http://127.0.0.1:9';
 
 describe('the doctor', () => {
   test.each([
@@ -67,13 +70,17 @@ describe('the doctor', () => {
       SLACK_CLIENT_ID: stage.slack.clientId,
       SLACK_CLIENT_SECRET: stage.slack.clientSecret,
       SECRET_KEY: 'k'.repeat(32),
-      PUBLIC_URL: 'https://bot.example',
+      PUBLIC_URL: await stranger(302, '', {
+        location: `${stage.slack.url}/oauth/v2/authorize?client_id=${stage.slack.clientId}`,
+      }),
       AGENT_BASE_URL: '',
       AGENT_API_KEY: '',
     };
     const { well, amiss, lines } = await doctor(environment);
     expect([well, amiss]).toEqual([true, '']);
-    expect(lines.join()).toContain('https://bot.example/slack/install');
+    expect(lines.join()).toContain(`install the app at ${environment.PUBLIC_URL}/slack/install`);
+    expect(lines.join('\n')).toMatch(/Slack connection +Socket Mode connects/);
+    expect(lines.join('\n')).toMatch(/installations +0 so far; any workspace may install the app/);
     const { store } = stage.bot;
     const sealed = new Keyring(['k'.repeat(32)]).seal('a key', ['accounts', 'T1', 'a1']);
     const account = { workspace: 'T1', account: 'a1', base_url: 'https://agent.example/v1', set_by: 'U1' };
@@ -82,11 +89,28 @@ describe('the doctor', () => {
     const other = await doctor({ ...environment, SECRET_KEY: 'o'.repeat(32) });
     expect(other.amiss).toMatch(/sealed tokens +SECRET_KEY does not open/);
     await store.oblivion.workspace('T1');
+    const row = { name: 'x', bot_user: 'U0', bot_id: 'B0', sealed, expires_at: null, organisation: false };
+    await store.installations.put({ ...row, workspace: 'T8', enterprise: null });
+    await store.installations.put({ ...row, workspace: 'T9', enterprise: 'E9' });
+    const only = (named: string) => doctor({ ...environment, INSTALL_WORKSPACES: named });
+    expect((await only('T8,E9')).lines.join('\n')).toMatch(
+      /installations +2 so far; only T8, E9 may install/,
+    );
+    expect((await only('T8')).amiss).toMatch(/installations +INSTALL_WORKSPACES does not name T9,/);
+    for (const id of ['T8', 'T9']) await store.oblivion.workspace(id);
     const wrong = await doctor({ ...environment, SLACK_CLIENT_SECRET: 'wrong' });
     expect(wrong.amiss).toMatch(/SLACK_CLIENT_SECRET/);
+    for (const [PUBLIC_URL, says] of [
+      [nobody, /^MEND {2}install address +Nothing answers at PUBLIC_URL/],
+      [await stranger(404, 'Not here'), /PUBLIC_URL .* something else \(status 404\): let \/slack\/install/],
+      [
+        await stranger(302, '', { location: 'https://slack.com/oauth/v2/authorize?client_id=another' }),
+        /PUBLIC_URL has another SLACK_CLIENT_ID/,
+      ],
+    ] as const)
+      expect((await doctor({ ...environment, PUBLIC_URL })).amiss).toMatch(says);
   });
 
-  const nobody = 'http://127.0.0.1:9';
   test.each<[string, Record<string, string>, RegExp]>([
     ['a setting is missing', { ...bySocket, AGENT_API_KEY: '' }, /AGENT_API_KEY is missing/],
     [
@@ -173,6 +197,20 @@ describe('the doctor', () => {
     expect(full.amiss).toMatch(/^MEND {2}disk .*DATA_FOLDER: make room/m);
     expect(full.amiss).toMatch(/^MEND {2}database .*DATA_FOLDER/m);
   });
+});
+
+test('says whether it may run on a database that a newer release has used', async () => {
+  const connection = await copyOfTemplate();
+  const client = new pg.Client(connection);
+  await client.connect();
+  await client.query("insert into kysely_migration values ('9999-future', now()::text)");
+  const environment = { ...bySocket, DATABASE_URL: urlOf(connection) };
+  const beside = await doctor(environment);
+  expect([beside.amiss, beside.lines.join()]).toEqual(['', expect.stringContaining('during a roll-out')]);
+  await client.query("delete from kysely_migration where name like '0013%'");
+  await client.end();
+  expect((await doctor(environment)).amiss).toMatch(/DATABASE_URL: a newer release has used it/);
+  await dropDatabase(connection);
 });
 
 test('the doctor asks for the scopes of the manifest', () => {

@@ -37,7 +37,8 @@ beforeEach(async () => {
 
 describe('the audit trail', () => {
   test('gets a row of its own for a turn that ends, once, and for its stop', async () => {
-    const { turn, key } = await begun();
+    const { turn, key, thread } = await begun();
+    await store.threads.intendTask(thread, 'prj_1', { title: 'A question', model: 'fast' });
     await store.turns.attempt(turn);
     await store.turns.record(turn, { attached: ['file-1', 'file-2'], bytes_up: 30, skill: 'omics' });
     await store.stops.ask({ workspace: 'T1', turn: turn.id, person: 'U2', ts: '10.000000' });
@@ -58,6 +59,7 @@ describe('the audit trail', () => {
         details: {
           message: key.ts,
           outcome: 'cancelled',
+          model: 'fast',
           skill: 'omics',
           tools: { plot: 2 },
           filesIn: 2,
@@ -169,6 +171,8 @@ describe('forgetting', () => {
       await store.turns.finish(turn, 'completed');
     }
     const waiting = await begun('UGONE');
+    await store.workspaceSettings.set('T1', 'UGONE', { admits: 'guests', bots: null });
+    await store.channels.set('T1', 'C1', 'UGONE', { admits: 'guests' });
     expect(await everything()).toContain('UGONE');
     expect(await store.oblivion.person('T1', 'UGONE')).toBe(2);
     const left = await everything();
@@ -212,5 +216,51 @@ describe('forgetting', () => {
     const left = await everything();
     expect(left).not.toContain('"T1"');
     expect(left).toContain(turn.id);
+  });
+
+  /** Adds rows of many messages that nobody answered. */
+  async function grow(workspace: string, count: number): Promise<void> {
+    await sql`
+      insert into strays (workspace, channel, root, ts)
+      select ${workspace}, 'C1', 1700000000, 1700000000 + n from generate_series(1, ${count}::int) as n`.execute(
+      kysely,
+    );
+  }
+
+  test('a large workspace is deleted in parts, and another call goes on after an interruption', async () => {
+    await grow('T1', 2_500);
+    await begun('U1', 'T1');
+    await store.workspaces.put({ workspace: 'T1', name: 'One', bot_user: 'U0', bot_id: 'B0' });
+    const stop = new AbortController();
+    const parts: number[] = [];
+    const onPart = (rows: number) => {
+      parts.push(rows);
+      if (rows >= 2_000) stop.abort();
+    };
+    const first = await store.oblivion.workspace('T1', { signal: stop.signal, onPart });
+    const steps = parts.map((rows, index) => rows - (parts[index - 1] ?? 0));
+    expect(Math.max(...steps)).toBe(1_000);
+    expect(first).toBeLessThan(2_500);
+    expect(await everything()).toContain('"T1"');
+    expect(await store.oblivion.workspace('T1')).toBeGreaterThan(500);
+    expect(await everything()).not.toContain('"T1"');
+  });
+
+  test('one that the app has left goes a little at a time, and no further once it is installed again', async () => {
+    const leave = () => sql`update workspaces set left_at = now() - interval '31 days'`.execute(kysely);
+    const row = { workspace: 'T1', name: 'One', bot_user: 'U0', bot_id: 'B0' };
+    await grow('T1', 3_500);
+    await grow('T2', 10);
+    await store.workspaces.put(row);
+    await leave();
+    expect(await store.oblivion.left(30, 2_000)).toBe(2_000);
+    await store.workspaces.put(row);
+    expect(await store.oblivion.left(30, 2_000)).toBe(0);
+    await leave();
+    expect(await store.oblivion.left(30, 2_000)).toBe(1_501);
+    expect(await store.oblivion.left(30, 2_000)).toBe(0);
+    const left = await everything();
+    expect(left).not.toContain('"T1"');
+    expect(left).toContain('"T2"');
   });
 });

@@ -1,9 +1,11 @@
 import pg from 'pg';
+import { pino } from 'pino';
 import { describe, expect, inject, test } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { asStoreError, StoreError } from '../../src/store/errors.ts';
 import { migrations } from '../../src/store/migrations.ts';
-import { copyOfTemplate, freshDatabase, silent } from './postgres.ts';
+import { Store } from '../../src/store/store.ts';
+import { copyOfTemplate, dropDatabase, freshDatabase, silent } from './postgres.ts';
 
 const server = inject('databaseServer');
 const database = await freshDatabase();
@@ -34,14 +36,41 @@ describe('migrations', () => {
     for (const each of opened) await each.close();
   });
 
-  test('a database that a newer release has used is refused', async () => {
+  /** A copy of the template whose record of migrations was changed. */
+  async function recorded(change: string) {
     const connection = await copyOfTemplate();
     const client = new pg.Client(connection);
     await client.connect();
-    await client.query("insert into kysely_migration values ('9999-future', now()::text)");
+    await client.query(change);
     await client.end();
+    return connection;
+  }
+
+  const future = "insert into kysely_migration values ('9999-future', now()::text)";
+
+  test('an older release starts beside a newer one, leaves its tables as they are, and says so', async () => {
+    const connection = await recorded(`${future}; alter table lanes add column future text`);
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+    const opened = await Promise.all([1, 2].map(() => openDatabase({ embedded: { connection }, log })));
+    const store = new Store((opened[0] ?? database).kysely);
+    await store.audit.add({ workspace: 'T1', kind: 'forget' });
+    const { rows } = await (opened[1] ?? database).pool.query(
+      "select name from kysely_migration where name > '9'",
+    );
+    for (const each of opened) await each.close();
+    await dropDatabase(connection);
+    expect(rows).toEqual([{ name: '9999-future' }]);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toContain('"migrations":["9999-future"]');
+  });
+
+  test('one that a newer release has used without what this one needs is refused', async () => {
+    const last = Object.keys(migrations).at(-1);
+    const connection = await recorded(`${future}; delete from kysely_migration where name = '${last}'`);
     const opening = openDatabase({ embedded: { connection }, log: silent });
     await expect(opening).rejects.toMatchObject({ code: 'migration_failed' });
+    await dropDatabase(connection);
   });
 });
 

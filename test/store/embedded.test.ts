@@ -23,7 +23,8 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
   for (const server of running.splice(0)) await server.stop();
-  await rm(folder, { recursive: true, force: true });
+  // A server whose owner is gone may still be stopping.
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 async function start(where = folder): Promise<EmbeddedServer> {

@@ -60,26 +60,6 @@ describe('a hold', () => {
   });
 });
 
-describe('a permit that was not used', () => {
-  const pace = { perMinute: 10, burst: 2 };
-
-  test('can be given back', async () => {
-    expect(await takeAll('back', pace)).toBe(2);
-    await lanes.giveBack('T1', 'back');
-    await lanes.giveBack('T1', 'back');
-    await lanes.giveBack('T1', 'back');
-    expect(await takeAll('back', pace)).toBe(2);
-  });
-
-  test('stays taken when somebody else took one after it and its place in time is past', async () => {
-    const others = new Lanes(database.kysely);
-    expect(await lanes.take('T1', 'late', pace)).toBe(0);
-    expect(await others.take('T1', 'late', pace)).toBe(0);
-    await lanes.giveBack('T1', 'late');
-    expect(await lanes.take('T1', 'late', pace)).toBeGreaterThan(0);
-  });
-});
-
 describe('under 16 clients at once', () => {
   test('no sliding window sees more than the burst and what its length adds, and little is left unused', async () => {
     // The database itself notes when it granted, so that the windows are exact.

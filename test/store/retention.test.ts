@@ -68,6 +68,17 @@ describe('retention', () => {
     expect([await old.message(), await old.turn(), await old.posts()]).toEqual([undefined, undefined, 0]);
   });
 
+  test('lanes leave that nobody used for a day, and channels come and go', async () => {
+    for (const lane of ['old', 'held', 'fresh'])
+      await store.db.insertInto('lanes').values({ workspace: 'T1', lane, tat: new Date() }).execute();
+    const ago = sql<Date>`now() - interval '25 hours'`;
+    await store.db.updateTable('lanes').set({ tat: ago }).where('lane', '!=', 'fresh').execute();
+    await store.db.updateTable('lanes').set({ held_until: new Date() }).where('lane', '=', 'held').execute();
+    await store.retention.sweep(keep);
+    const left = await store.db.selectFrom('lanes').select('lane').orderBy('lane').execute();
+    expect(left).toEqual([{ lane: 'fresh' }, { lane: 'held' }]);
+  });
+
   test('strays leave after ten minutes', async () => {
     const thread = { workspace: 'T1', channel: 'C1', root: '1600000000.000100' };
     await store.strays.note(thread, '1600000001.000100');

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import { startEmbedded } from '../../store/embedded.ts';
 import { runningEmbedded } from '../../store/embedded-running.ts';
-import { inspectDatabase } from '../../store/inspection.ts';
+import { type Inspection, inspectDatabase } from '../../store/inspection.ts';
 import { Keyring } from '../../store/keyring.ts';
 import { type Check, type Finding, fine, type Instruments, sayingOf, wrong } from './finding.ts';
 
@@ -32,16 +32,17 @@ export const checkDatabase: Check = async (config, instruments) => {
 };
 
 async function looked(
-  { SECRET_KEY }: Pick<Config, 'SECRET_KEY'>,
+  config: Pick<Config, 'SECRET_KEY' | 'SLACK_CLIENT_ID' | 'INSTALL_WORKSPACES'>,
   setting: string,
   settings: Parameters<typeof inspectDatabase>[0],
   { now }: Instruments,
 ): Promise<Finding[]> {
-  const { version, major, pending, unknown, mayCreate, sealed, now: there } = await inspectDatabase(settings);
+  const found = await inspectDatabase(settings);
+  const { version, major, pending, unknown, mayCreate, now: there } = found;
   const what = 'database';
   if (major < oldest)
     return [wrong(what, `${setting}: PostgreSQL ${version} is too old; ${oldest} is needed.`)];
-  if (unknown.length > 0) {
+  if (unknown.length > 0 && pending.length > 0) {
     const newest = unknown.at(-1) ?? '';
     return [
       wrong(what, `${setting}: a newer release has used it (${newest}); start that release or a newer one.`),
@@ -64,13 +65,48 @@ async function looked(
       ),
     ];
   }
-  const next = pending.length === 0 ? 'its tables are up to date' : `a start will make ${pending.join(', ')}`;
-  const found = fine(what, `PostgreSQL ${version}, ${next}`);
-  if (sealed.length === 0) return [found];
+  return [
+    fine(what, `PostgreSQL ${version}, ${tablesOf(found)}`),
+    ...keysOf(config, found),
+    ...installationsOf(config, found),
+  ];
+}
+
+function tablesOf({ pending, unknown }: Inspection): string {
+  if (pending.length > 0) return `a start will make ${pending.join(', ')}`;
+  const newest = unknown.at(-1);
+  if (newest === undefined) return 'its tables are up to date';
+  return `a newer release has used it (${newest}), beside which this one may run during a roll-out`;
+}
+
+/** Whether what is sealed can be opened. */
+function keysOf({ SECRET_KEY }: Pick<Config, 'SECRET_KEY'>, { sealed }: Inspection): Finding[] {
+  const what = 'sealed tokens';
+  if (sealed.length === 0) return [];
   const keyring = SECRET_KEY && new Keyring(SECRET_KEY);
   if (keyring !== undefined && sealed.every((text) => keyring.knows(text)))
-    return [found, fine('sealed tokens', 'SECRET_KEY opens them')];
+    return [fine(what, 'SECRET_KEY opens them')];
   const says =
     'SECRET_KEY does not open what is kept of workspaces: add the key that was used before, behind a comma.';
-  return [found, wrong('sealed tokens', says)];
+  return [wrong(what, says)];
+}
+
+/** Who may install the app, and whether anybody has who may not. */
+function installationsOf(
+  config: Pick<Config, 'SLACK_CLIENT_ID' | 'INSTALL_WORKSPACES'>,
+  { installed }: Inspection,
+): Finding[] {
+  const what = 'installations';
+  const { SLACK_CLIENT_ID, INSTALL_WORKSPACES: named } = config;
+  if (SLACK_CLIENT_ID === undefined) return [];
+  const count = `${installed.length} so far`;
+  if (named.length === 0)
+    return [fine(what, `${count}; any workspace may install the app (INSTALL_WORKSPACES is not set)`)];
+  const others = installed.filter(
+    ({ workspace, enterprise }) => !named.includes(workspace) && !named.includes(enterprise ?? workspace),
+  );
+  if (others.length === 0) return [fine(what, `${count}; only ${named.join(', ')} may install the app`)];
+  const who = others.map(({ workspace }) => workspace).join(', ');
+  const says = `INSTALL_WORKSPACES does not name ${who}, where the app is installed: add it, or remove the app there in Slack.`;
+  return [wrong(what, says)];
 }

@@ -42,7 +42,45 @@ async function oauth(config: Config, { log }: Instruments): Promise<Finding[]> {
     if (error.slackCode !== 'invalid_code')
       return [wrong(what, slackTrouble('SLACK_CLIENT_ID or SLACK_CLIENT_SECRET', error))];
   }
-  return [fine(what, `workspaces install the app at ${new URL('/slack/install', PUBLIC_URL).href}`)];
+  return [
+    fine(what, 'SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are accepted'),
+    await installAddress(config, new URL('/slack/install', PUBLIC_URL)),
+  ];
+}
+
+/** Opens the page at which workspaces install the app: it leads to Slack's question, for our client id. */
+async function installAddress(config: Config, url: URL): Promise<Finding> {
+  const what = 'install address';
+  try {
+    const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(answerMs) });
+    await answer.body?.cancel();
+    const asked = URL.parse(answer.headers.get('location') ?? '')?.searchParams;
+    if (answer.status !== 302 || asked?.get('client_id') === null || asked === undefined)
+      return wrong(what, somethingElse(url, answer.status));
+    if (asked.get('client_id') !== config.SLACK_CLIENT_ID)
+      return wrong(
+        what,
+        'Taskthread at PUBLIC_URL has another SLACK_CLIENT_ID: it was started with other settings.',
+      );
+    if (!isSecure(url, config))
+      return wrong(what, 'PUBLIC_URL is not https: Slack sends nobody back to anything else.');
+    return fine(what, `workspaces install the app at ${url.href}`);
+  } catch {
+    return wrong(what, nothingAnswers(url));
+  }
+}
+
+function nothingAnswers(url: URL): string {
+  return `Nothing answers at PUBLIC_URL (${url.origin}): start Taskthread, and check DNS and the proxy.`;
+}
+
+function somethingElse(url: URL, status: number): string {
+  return `PUBLIC_URL (${url.origin}) leads to something else (status ${status}): let ${url.pathname} through.`;
+}
+
+/** Plain http is for trying only, with a Slack on this machine. */
+function isSecure(url: URL, { SLACK_API_URL }: Config): boolean {
+  return url.protocol === 'https:' || new URL(SLACK_API_URL).protocol === 'http:';
 }
 
 async function token(config: Config, botToken: string, { log }: Instruments): Promise<Finding[]> {
@@ -143,28 +181,17 @@ async function publicAddress(config: Config, { now }: Instruments): Promise<Find
     const answer = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal });
     status = answer.status;
     if (answer.ok && (await answer.text()).includes(challenge)) {
-      const plain = url.protocol === 'https:' || new URL(config.SLACK_API_URL).protocol === 'http:';
-      return plain
+      return isSecure(url, config)
         ? [fine(what, `${url.origin} leads to Taskthread`)]
         : [wrong(what, 'PUBLIC_URL is not https: Slack sends to nothing else.')];
     }
   } catch {
-    return [
-      wrong(
-        what,
-        `Nothing answers at PUBLIC_URL (${url.origin}): start Taskthread, and check DNS and the proxy.`,
-      ),
-    ];
+    return [wrong(what, nothingAnswers(url))];
   }
   if (status === 401) {
     const says =
       'Taskthread at PUBLIC_URL refuses the signature: SLACK_SIGNING_SECRET differs there, or a clock is wrong.';
     return [wrong(what, says)];
   }
-  return [
-    wrong(
-      what,
-      `PUBLIC_URL (${url.origin}) leads to something else (status ${status}): let ${url.pathname} through.`,
-    ),
-  ];
+  return [wrong(what, somethingElse(url, status))];
 }

@@ -5,15 +5,10 @@ import {
   accountSection,
 } from '../../reply/views/account-view.ts';
 import * as words from '../../reply/words.ts';
+import { type AdminSection, isAdminNow, type Visitor } from '../admins.ts';
 import type { RelayParts } from '../context.ts';
 import type { AccountSetting } from './account-setting.ts';
 import type { Credentials } from './service.ts';
-
-/** Somebody who looks at a Home tab, or presses there. */
-export interface Visitor {
-  workspace: string;
-  person: string;
-}
 
 /** What showing accounts needs. */
 export interface AccountHomeParts extends Pick<RelayParts, 'workspace' | 'log'> {
@@ -23,17 +18,17 @@ export interface AccountHomeParts extends Pick<RelayParts, 'workspace' | 'log'> 
 }
 
 /** The workspace's account in the Home tab: shown to admins, and set by them in a modal. */
-export class AccountHome {
+export class AccountHome implements AdminSection {
   readonly #parts: AccountHomeParts;
 
   constructor(parts: AccountHomeParts) {
     this.#parts = parts;
   }
 
-  /** The account's part of a person's Home tab; nothing for those who may not set it. */
-  async section({ workspace, person }: Visitor): Promise<ReturnType<typeof accountSection>> {
+  /** The account's part of an admin's Home tab; nothing where none can be set. */
+  async section(workspace: string): Promise<ReturnType<typeof accountSection>> {
     const { setting } = this.#parts;
-    if (!setting.offered || !(await setting.mayBeSetBy(workspace, person))) return [];
+    if (!setting.offered) return [];
     return accountSection(await setting.shown(workspace));
   }
 
@@ -43,7 +38,7 @@ export class AccountHome {
     const views = this.#parts.workspace(visitor.workspace)?.views;
     const viewId = await views?.open(triggerId, accountNote(words.account.loading));
     if (views === undefined || viewId === undefined) return;
-    const may = setting.offered && (await setting.mayBeSetBy(visitor.workspace, visitor.person));
+    const may = setting.offered && (await isAdminNow(this.#parts, visitor));
     const form: AccountModal = may
       ? accountForm(await setting.shown(visitor.workspace))
       : accountNote(words.account.refused.not_admin);

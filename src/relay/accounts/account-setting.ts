@@ -6,6 +6,7 @@ import type { ShownAccount } from '../../reply/views/account-view.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import { sealedPlaces } from '../../store/sealed-places.ts';
 import type { Store } from '../../store/store.ts';
+import { isAdminNow } from '../admins.ts';
 import type { RelayParts } from '../context.ts';
 import type { Credentials, ServiceOptions } from './service.ts';
 
@@ -16,7 +17,7 @@ export interface SettingParts extends Pick<RelayParts, 'workspace'> {
   keyring: Keyring | undefined;
   /** Whether the settings have an account for workspaces without one. */
   shared: boolean;
-  options: Pick<ServiceOptions, 'dialect' | 'allowedHosts'>;
+  options: Pick<ServiceOptions, 'dialect' | 'allowedHosts' | 'bounds' | 'lookup'>;
   /** Hears of each key, so that no log shows it until the answer is called. */
   onSecret: (secret: string) => () => void;
   /** Hears when an account was set or removed. */
@@ -61,19 +62,11 @@ export class AccountSetting {
     return { kind: 'own', host: new URL(row.base_url).host, setBy: row.set_by, setAt: row.set_at };
   }
 
-  /** Whether a person is an admin or owner of the workspace, by what Slack says now. Unknown means no. */
-  async mayBeSetBy(workspace: string, person: string): Promise<boolean> {
-    const people = this.#parts.workspace(workspace)?.people;
-    if (people === undefined) return false;
-    people.forget(person);
-    const { kind, isAdmin } = await people.person(person);
-    return kind === 'member' && isAdmin;
-  }
-
   /** Tries an account, and keeps it where it works. A key of the account before lets its threads go on. */
   async set(workspace: string, person: string, typed: Credentials): Promise<Setting> {
     const { keyring, onSecret } = this.#parts;
-    if (keyring === undefined || !(await this.mayBeSetBy(workspace, person))) return refused('not_admin');
+    const may = keyring !== undefined && (await isAdminNow(this.#parts, { workspace, person }));
+    if (!may) return refused('not_admin');
     const credentials = { apiKey: typed.apiKey.trim(), baseUrl: typed.baseUrl.trim().replace(/\/+$/, '') };
     if (!keyShape.test(credentials.apiKey)) return refused('odd_key');
     const forget = onSecret(credentials.apiKey);
@@ -108,7 +101,7 @@ export class AccountSetting {
   /** Takes a workspace's own account away. */
   async remove(workspace: string, person: string): Promise<'done' | 'not_admin'> {
     const { store, log, onSet } = this.#parts;
-    if (!(await this.mayBeSetBy(workspace, person))) return 'not_admin';
+    if (!(await isAdminNow(this.#parts, { workspace, person }))) return 'not_admin';
     if (await store.accounts.remove(workspace)) {
       const details = { setting: 'account', removed: true };
       await store.audit.add({ workspace, kind: 'setting', person, details });

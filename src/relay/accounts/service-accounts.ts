@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { AgentClient } from '../../agent/client.ts';
-import { PartMemory, partMemoryBytes } from '../../agent/part-memory.ts';
+import { PartMemory, PartShare, partMemoryBytes, type UploadMemory } from '../../agent/part-memory.ts';
 import { type Keyring, SealError } from '../../store/keyring.ts';
 import { sealedPlaces } from '../../store/sealed-places.ts';
 import type { Store } from '../../store/store.ts';
@@ -17,8 +17,8 @@ export interface AccountsParts {
   /** The account of the settings, for workspaces without one of their own. */
   shared: Credentials | undefined;
   options: ServiceOptions;
-  /** Hosts in private networks that workspaces' own accounts may use; those in `options` are the settings' alone. */
-  ownHosts: readonly string[];
+  /** For workspaces' own accounts, in place of the settings' `options`: whom they may ask, and what they may answer. */
+  own: Pick<ServiceOptions, 'allowedHosts' | 'bounds' | 'lookup'>;
   /** A gate for the account of a workspace, or of the settings. */
   gateOf: (workspace: string | undefined) => KeyGate;
   /** Hears of each key, so that no log shows it until the answer is called. */
@@ -39,6 +39,7 @@ interface Entry {
 /** The accounts at the service, by the id that threads and projects carry. */
 export class ServiceAccounts {
   readonly #parts: AccountsParts;
+  readonly #memory: UploadMemory;
   readonly #shared: Service | undefined;
   readonly #entries = new Map<string, Entry>();
   /** The account in use, by workspace. */
@@ -49,7 +50,8 @@ export class ServiceAccounts {
   /** Throws TypeError where the address or the key of the settings cannot be used. */
   constructor(parts: AccountsParts) {
     // However many accounts there are, their uploads hold no more memory than one's.
-    const options = { partMemory: new PartMemory(partMemoryBytes), ...parts.options };
+    this.#memory = parts.options.partMemory ?? new PartMemory(partMemoryBytes);
+    const options = { ...parts.options, partMemory: this.#memory };
     const { shared } = parts;
     this.#parts = { ...parts, options };
     this.#shared = shared && openService(shared, options, parts.gateOf(undefined));
@@ -156,7 +158,7 @@ export class ServiceAccounts {
           return keyOf(entry);
         },
       },
-      { ...this.#parts.options, allowedHosts: this.#parts.ownHosts },
+      { ...this.#parts.options, ...this.#parts.own, partMemory: new PartShare(this.#memory) },
       gateOf(entry, this.#parts.gateOf(entry.row.workspace)),
     );
     return entry.service;

@@ -4,7 +4,10 @@ import { ReadRate } from '../showing/read-rate.ts';
 
 /** What the clients of all accounts share. */
 export interface ServiceOptions
-  extends Pick<AgentClientOptions, 'dialect' | 'allowedHosts' | 'onTry' | 'log' | 'partMemory'> {
+  extends Pick<
+    AgentClientOptions,
+    'dialect' | 'allowedHosts' | 'onTry' | 'log' | 'partMemory' | 'bounds' | 'lookup'
+  > {
   readsPerSecond: number;
 }
 

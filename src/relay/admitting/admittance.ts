@@ -1,6 +1,6 @@
 import type { People, PersonKind } from '../../slack/people.ts';
-import type { Channels } from '../../store/channels.ts';
 import type { Admits } from '../../store/tables-channels.ts';
+import type { WorkspaceSettingsRows } from '../../store/workspace-settings.ts';
 
 /** Why a person may not have the agent work. */
 export type NotAdmitted = Exclude<PersonKind, 'member'>;
@@ -14,8 +14,23 @@ export interface Writer {
 
 /** What admittance needs of the relay's parts. */
 export interface AdmittanceParts {
-  readonly store: { readonly channels: Pick<Channels, 'get'> };
+  readonly store: { readonly workspaceSettings: Pick<WorkspaceSettingsRows, 'door'> };
   readonly settings: { readonly admits: Admits; readonly admitsBots: readonly string[] };
+}
+
+/** Who may use the agent in a channel: people of these kinds, and these bots and workflows (B…). */
+export interface Door {
+  admits: Admits;
+  bots: readonly string[];
+}
+
+/** Who may use the agent in a channel: as the channel says, else its workspace, else the operator's settings. */
+export async function doorOf(
+  { store, settings }: AdmittanceParts,
+  { workspace, channel }: Pick<Writer, 'workspace' | 'channel'>,
+): Promise<Door> {
+  const { admits, bots } = await store.workspaceSettings.door(workspace, channel);
+  return { admits: admits ?? settings.admits, bots: bots ?? settings.admitsBots };
 }
 
 const admitted: Record<Admits, readonly PersonKind[]> = {
@@ -39,14 +54,15 @@ export function isBotId(id: string): boolean {
  * reason.
  */
 export async function notAdmitted(
-  { store, settings }: AdmittanceParts,
+  parts: AdmittanceParts,
   people: Pick<People, 'known'>,
-  { workspace, channel, person }: Writer,
+  writer: Writer,
   signal: AbortSignal,
 ): Promise<NotAdmitted | undefined> {
-  if (isBotId(person)) return settings.admitsBots.includes(person) ? undefined : 'bot';
-  const { admits } = await store.channels.get(workspace, channel);
+  const { person } = writer;
+  const { admits, bots } = await doorOf(parts, writer);
+  if (isBotId(person)) return bots.includes(person) ? undefined : 'bot';
   const { kind } = await people.known(person, signal);
   if (kind === 'member') return undefined;
-  return isAdmitted(admits ?? settings.admits, kind) ? undefined : kind;
+  return isAdmitted(admits, kind) ? undefined : kind;
 }

@@ -4,6 +4,7 @@ import type { Project } from '../../agent/schema.ts';
 import { channelSettingsNotice, channelSettingsView } from '../../reply/views/channel-settings-view.ts';
 import type { FormView } from '../../reply/views/inputs.ts';
 import * as words from '../../reply/words.ts';
+import { botsText, readBots } from '../admitting/bots.ts';
 import { isDirect } from '../arriving/arrivals.ts';
 import type { RelayParts } from '../context.ts';
 import { changeOf, type FilledForm, type FormChange, readShown, shownForm } from './settings-form.ts';
@@ -59,6 +60,7 @@ export class ChannelSettings {
 
   /** Saves what somebody changed; the answer is what is wrong with it, if anything. */
   async save(form: SentForm): Promise<FormErrors> {
+    if (readBots(form.filled.bots ?? '') === undefined) return { channel_bots: words.botsOdd };
     const shown = readShown(form.metadata);
     const change = shown && changeOf(shown, form.filled);
     if (shown === undefined || change === undefined) {
@@ -87,7 +89,7 @@ export class ChannelSettings {
       const project = id === undefined ? undefined : await this.#project(workspace, id);
       return channelSettingsView({
         metadata: shownForm(channel, settings, project),
-        settings,
+        settings: { ...settings, bots: botsText(settings.bots) },
         direct: isDirect(channel),
         project: id === undefined ? undefined : (project ?? { id }),
       });
@@ -118,7 +120,9 @@ export class ChannelSettings {
     if (errors !== undefined) return errors;
     signal.throwIfAborted();
     const { settings, project, texts } = change;
-    const details = { ...settings, ...(project && { project }), ...named(texts) };
+    const { bots, ...plain } = settings;
+    const named = { ...(project && { project }), ...namedTexts(texts) };
+    const details = { ...plain, ...(bots !== undefined && { bots: bots && botsText(bots) }), ...named };
     if (Object.keys(details).length === 0) return {};
     const isDue = await store.transaction(async (within) => {
       if (project !== undefined) await within.projects.use(key, project);
@@ -199,7 +203,7 @@ async function readProject(
 }
 
 /** What is noted of new texts: that they are new, and not what they say. */
-function named({ title, description }: FormChange['texts']): Record<string, boolean> {
+function namedTexts({ title, description }: FormChange['texts']): Record<string, boolean> {
   return {
     ...(title === undefined ? {} : { renamed: true }),
     ...(description === undefined ? {} : { described: true }),

@@ -3,6 +3,7 @@ import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/
 import type { DueName } from '../../store/project-names.ts';
 import { projectTexts } from '../asking/project.ts';
 import type { RelayParts } from '../context.ts';
+import { allOver } from '../patience.ts';
 
 /** How long a process has a project for itself (ms), and how long its calls may take: less. */
 const holdMs = 60_000;
@@ -50,7 +51,8 @@ export class NameFollowing {
       this.#again = false;
       await sleep(settleMs, undefined, { signal });
       const due = await this.#parts.store.projectNames.claim(holdMs, mostAtOnce);
-      for (const one of due) await this.#follow(one);
+      // At once: one workspace's service may be slow.
+      await allOver(due.map((one) => this.#follow(one)));
       if (due.length === mostAtOnce) this.#again = true;
     }
   }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Project } from '../../agent/schema.ts';
 import { fieldText } from '../../reply/views/channel-settings-view.ts';
 import type { ChannelSettings } from '../../store/channels.ts';
+import { readBots } from '../admitting/bots.ts';
 
 /** What a form was filled with, as far as it is needed to see what somebody changed. Short: it travels with the form. */
 const shownShape = z.object({
@@ -11,6 +12,7 @@ const shownShape = z.object({
     model: z.string().nullable(),
     listens: z.enum(['mentions', 'everything']),
     admits: z.enum(['members', 'guests', 'everyone']).nullable(),
+    bots: z.array(z.string()).nullable().default(null),
     controls: z.enum(['starter', 'channel', 'admins']).nullable(),
     show_steps: z.boolean(),
     follows_name: z.boolean(),
@@ -30,6 +32,8 @@ export interface FilledForm {
   model: string | undefined;
   listens: string | undefined;
   admits: string | undefined;
+  /** As they are typed. */
+  bots: string | undefined;
   controls: string | undefined;
   /** What is ticked. */
   more: readonly string[];
@@ -45,10 +49,10 @@ export interface FormChange {
 
 /** What is to come back with a form; the project is left out where its texts are not known. */
 export function shownForm(channel: string, settings: ChannelSettings, project: Project | undefined): string {
-  const { model, listens, admits, controls, show_steps, follows_name } = settings;
+  const { model, listens, admits, bots, controls, show_steps, follows_name } = settings;
   const form: ShownForm = {
     channel,
-    settings: { model, listens, admits, controls, show_steps, follows_name },
+    settings: { model, listens, admits, bots, controls, show_steps, follows_name },
     title: project === undefined ? null : digest(fieldText(project.title)),
     description: project === undefined ? null : digest(fieldText(project.description)),
   };
@@ -66,11 +70,14 @@ export function readShown(metadata: string): ShownForm | undefined {
 
 /** What somebody changed in a form; undefined where it holds a value that was not to choose from. */
 export function changeOf(shown: ShownForm, filled: FilledForm): FormChange | undefined {
-  const { model, listens, admits, controls, more } = filled;
+  const { model, listens, admits, bots, controls, more } = filled;
+  const named = bots === undefined ? shown.settings.bots : readBots(bots);
+  if (named === undefined) return undefined;
   const wanted = shownShape.shape.settings.safeParse({
     model: model === undefined ? shown.settings.model : orNull(model),
     listens: listens ?? shown.settings.listens,
     admits: admits === undefined ? shown.settings.admits : orNull(admits),
+    bots: named,
     controls: controls === undefined ? shown.settings.controls : orNull(controls),
     show_steps: more.includes('show_steps'),
     follows_name: more.includes('follows_name'),
@@ -78,7 +85,7 @@ export function changeOf(shown: ShownForm, filled: FilledForm): FormChange | und
   if (!wanted.success) return undefined;
   const settings: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(wanted.data)) {
-    if (Object.entries(shown.settings).some(([known, before]) => known === name && before !== value))
+    if (Object.entries(shown.settings).some(([known, before]) => known === name && !isSame(before, value)))
       settings[name] = value;
   }
   const project = filled.project.trim();
@@ -97,6 +104,10 @@ function changedText(name: 'title' | 'description', now: string | undefined, sho
   // What was not shown can be set, but not be cleared: nobody saw what is there.
   const changed = shown === null ? now !== '' : digest(now) !== shown;
   return changed ? { [name]: now } : {};
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function orNull(value: string): string | null {

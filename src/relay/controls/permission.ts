@@ -4,9 +4,9 @@ import type { People, Person } from '../../slack/people.ts';
 import type { Posting } from '../../slack/posting.ts';
 import type { Audit } from '../../store/audit.ts';
 import type { Channels } from '../../store/channels.ts';
-import type { Admits, ControlledBy } from '../../store/tables-channels.ts';
+import type { ControlledBy } from '../../store/tables-channels.ts';
 import type { ThreadKey } from '../../store/threads.ts';
-import { isAdmitted } from '../admitting/admittance.ts';
+import { type AdmittanceParts, doorOf, isAdmitted } from '../admitting/admittance.ts';
 import { isDirect } from '../arriving/arrivals.ts';
 
 /** Somebody wants to use a control. Who asks knows that the person is in the channel: a press there shows it. */
@@ -26,13 +26,13 @@ export interface ControlUse {
 
 /** What permission needs of the relay's parts. */
 export interface PermissionParts {
-  readonly store: {
+  readonly store: AdmittanceParts['store'] & {
     readonly threads: { get(key: ThreadKey): Promise<{ starter: string } | undefined> };
     readonly audit: Pick<Audit, 'add'>;
     readonly channels: Pick<Channels, 'get'>;
   };
   readonly log: Logger;
-  readonly settings: { readonly controlsBy: ControlledBy; readonly admits: Admits };
+  readonly settings: AdmittanceParts['settings'] & { readonly controlsBy: ControlledBy };
   workspace(id: string): { people: Pick<People, 'person'>; posting: Pick<Posting, 'ephemeral'> } | undefined;
 }
 
@@ -59,7 +59,7 @@ export async function refusalOf(parts: PermissionParts, use: ControlUse): Promis
   if (isDirect(use.channel)) return undefined;
   const channel = await parts.store.channels.get(use.workspace, use.channel);
   const by = use.harmless === true ? 'channel' : (channel.controls ?? parts.settings.controlsBy);
-  const why = await refused(parts, use, by, channel.admits ?? parts.settings.admits);
+  const why = await refused(parts, use, by);
   if (why === undefined) return undefined;
   const { workspace, channel: at, root, person, turn, control } = use;
   const details = { control, by, why };
@@ -75,13 +75,13 @@ async function refused(
   parts: PermissionParts,
   use: ControlUse,
   by: ControlledBy,
-  admits: Admits,
 ): Promise<Refusal | undefined> {
   if (by !== 'admins' && (await isTheirs(parts, use))) return undefined;
   const person = await whoIs(parts, use);
   if (person.kind === 'unknown') return 'unknown';
   if (person.isAdmin) return undefined;
   if (by !== 'channel') return by;
+  const { admits } = await doorOf(parts, use);
   return isAdmitted(admits, person.kind) ? undefined : 'stranger';
 }
 

@@ -12,7 +12,9 @@ export interface TokenSources {
   /** Whose token stands in the settings. */
   identity: Identity | undefined;
   /** The app's own credentials, and what seals the tokens. */
-  oauth: { clientId: string; clientSecret: string; keyring: Keyring } | undefined;
+  oauth:
+    | { clientId: string; clientSecret: string; keyring: Keyring; mayInstall: readonly string[] }
+    | undefined;
   calls: WorkspaceOptions;
   /** A gate for the token of a workspace, or of the settings. */
   gateOf: (workspace: string | undefined) => ObservedGate;
@@ -25,10 +27,11 @@ export async function openInstalled(
   const { store, identity, oauth, calls, gateOf } = sources;
   const { slackApiUrl, log } = calls;
   if (oauth !== undefined) {
-    const { keyring, clientId, clientSecret } = oauth;
+    const { keyring, clientId, clientSecret, mayInstall } = oauth;
     const tenancy = new Tenancy({
       store,
       keyring,
+      mayInstall,
       renewal: { clientId, clientSecret, slackApiUrl, log },
       gateOf,
       build: (installation, gate, gone) => workspaceOf(installation, calls, gate, gone),

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { isAlive } from '../../slack/identity.ts';
+import { isAlive, revoke } from '../../slack/identity.ts';
 import { renewToken, type TokenRenewal } from '../../slack/token-renewal.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import type { Store } from '../../store/store.ts';
@@ -13,6 +13,8 @@ export interface TenancyParts extends Pick<InstalledParts, 'build' | 'gateOf'> {
   store: Store;
   keyring: Keyring;
   renewal: TokenRenewal;
+  /** Workspaces (T…) and organisations (E…) that alone may install the app; none named: any may. */
+  mayInstall: readonly string[];
   log: Logger;
 }
 
@@ -45,9 +47,13 @@ export class Tenancy {
     });
   }
 
-  /** Writes an installation down, or a new one in place of the one before. */
+  /**
+   * Writes an installation down, or a new one in place of the one before. Throws InstallRefused, and keeps nothing, for
+   * a workspace that may not install the app.
+   */
   async install(granted: Granted): Promise<void> {
     const { store, keyring, log } = this.#parts;
+    if (!isNamed(granted, this.#parts.mayInstall)) return this.#refuse(granted);
     const { workspace, organisation, name } = granted;
     await store.installations.put({
       workspace,
@@ -63,5 +69,36 @@ export class Tenancy {
     await store.audit.add({ workspace, kind: 'setting', person: granted.installer, details });
     log.info({ workspace, organisation }, 'the app was installed');
     await this.installed.refresh();
+  }
+
+  /** Gives the tokens back that Slack has granted already. */
+  async #refuse({ workspace, enterprise, tokens }: Granted): Promise<never> {
+    const { renewal, log } = this.#parts;
+    const { slackApiUrl } = renewal;
+    log.warn({ workspace, enterprise }, 'a workspace that INSTALL_WORKSPACES does not name was refused');
+    for (const { token } of [tokens.bot, tokens.user].filter((one) => one !== undefined)) {
+      await revoke({ token, slackApiUrl, log }).catch((error: unknown) => {
+        log.warn({ workspace, err: error }, 'the token of a refused installation could not be given back');
+      });
+    }
+    throw new InstallRefused(workspace);
+  }
+}
+
+function isNamed({ workspace, enterprise }: Granted, named: readonly string[]): boolean {
+  if (named.length === 0) return true;
+  return named.includes(workspace) || (enterprise !== undefined && named.includes(enterprise));
+}
+
+/** The operator does not let this workspace install the app. */
+export class InstallRefused extends Error {
+  readonly code = 'install_refused';
+  /** The workspace's id, or the organisation's. */
+  readonly workspace: string;
+
+  constructor(workspace: string) {
+    super(`${workspace} may not install the app. Name it in INSTALL_WORKSPACES, where it should.`);
+    this.name = 'InstallRefused';
+    this.workspace = workspace;
   }
 }

@@ -4,6 +4,7 @@ import { SlackError } from '../../slack/errors.ts';
 import type { TaskDeletion as Deletion } from '../../store/tables.ts';
 import type { ThreadKey } from '../../store/threads.ts';
 import type { RelayParts } from '../context.ts';
+import { allOver } from '../patience.ts';
 import { hasNoPlace } from '../showing/reply-messages.ts';
 import { taskRefusal } from './access.ts';
 
@@ -74,10 +75,10 @@ export class TaskDeletion {
   }
 
   async #resume(): Promise<void> {
-    for (const deletion of await this.#parts.store.taskDeletions.due(mostAtOnce)) {
-      if (this.#end.signal.aborted) return;
-      await this.#carryOut(deletion);
-    }
+    const due = await this.#parts.store.taskDeletions.due(mostAtOnce);
+    if (this.#end.signal.aborted) return;
+    // At once: one workspace's service may be slow.
+    await allOver(due.map((deletion) => this.#carryOut(deletion)));
   }
 
   /** The thread has this task no more: a second press, or one on an old view. */

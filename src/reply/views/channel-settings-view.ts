@@ -1,7 +1,7 @@
 import { shorten } from '../graphemes.ts';
 import { plainText } from '../slack-blocks.ts';
 import * as words from '../words.ts';
-import { type FormOption, type FormView, type InputBlock, input, option } from './inputs.ts';
+import { botsInput, type FormOption, type FormView, type InputBlock, input, option } from './inputs.ts';
 
 /** Names the form, so that what is sent comes back to who reads it. */
 export const CHANNEL_SETTINGS = 'channel_settings';
@@ -11,6 +11,8 @@ export interface ShownSettings {
   model: string | null;
   listens: string;
   admits: string | null;
+  /** As people type them: '' as for the workspace, ids between commas, or the word none. */
+  bots: string;
   controls: string | null;
   show_steps: boolean;
   follows_name: boolean;
@@ -58,6 +60,7 @@ export function channelSettingsView(form: ChannelForm): FormView {
         : [
             chooser('listens', settings.listens, 'radio_buttons'),
             chooser('admits', settings.admits ?? 'usual'),
+            botsInput('channel_bots', settings.bots),
             chooser('controls', settings.controls ?? 'usual'),
           ]),
       ticks(settings, form.direct),

@@ -1,4 +1,5 @@
 import { type ContextBlock, type PlainText, plainText, type SectionBlock } from '../slack-blocks.ts';
+import * as words from '../words.ts';
 
 /** Something to choose; text and description have 75 characters at most, the value 150. */
 export interface FormOption {
@@ -73,4 +74,17 @@ export function input(
 export function option(value: string, text: string, description?: string): FormOption {
   const said = { text: plainText(text), value };
   return description === undefined ? said : { ...said, description: plainText(description) };
+}
+
+/** Asks for bots and workflows, with what is set: ids between commas, the word none, or nothing. */
+export function botsInput(id: string, set: string): InputBlock {
+  return input(
+    {
+      type: 'plain_text_input',
+      action_id: id,
+      max_length: 1_000,
+      ...(set === '' ? {} : { initial_value: set }),
+    },
+    { label: words.botsLabel, hint: words.botsHint, optional: true },
+  );
 }

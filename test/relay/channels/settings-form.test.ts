@@ -17,9 +17,12 @@ const untouched: FilledForm = {
   model: 'usual',
   listens: 'mentions',
   admits: 'usual',
+  bots: '',
   controls: 'usual',
   more: ['show_steps'],
 };
+
+const many = Array.from({ length: 51 }, (_, index) => `B${index}`).join();
 
 function change(form: Partial<FilledForm>, from = shown) {
   if (from === undefined) throw new Error('The form cannot be read.');
@@ -47,8 +50,24 @@ describe('a form that comes back', () => {
   });
 
   test('keeps what it did not ask for', () => {
-    const direct = { title: undefined, listens: undefined, admits: undefined, controls: undefined };
+    const direct = {
+      title: undefined,
+      listens: undefined,
+      admits: undefined,
+      bots: undefined,
+      controls: undefined,
+    };
     expect(change(direct)).toEqual({ settings: {}, project: undefined, texts: {} });
+  });
+
+  test('names bots, none of them, or leaves them as usual', () => {
+    expect(change({ bots: 'B012, B034  B012' })?.settings).toEqual({ bots: ['B012', 'B034'] });
+    expect(change({ bots: ' None ' })?.settings).toEqual({ bots: [] });
+    for (const odd of ['U012', 'b012', 'none, B012', 'B0 12!', many])
+      expect(change({ bots: odd })).toBeUndefined();
+    const named = readShown(shownForm('C1', { ...defaultChannelSettings, bots: ['B012'] }, project));
+    expect(change({ bots: 'B012' }, named)?.settings).toEqual({});
+    expect(change({ bots: '' }, named)?.settings).toEqual({ bots: null });
   });
 
   test('with a value that was not to choose from is none', () => {

@@ -42,12 +42,13 @@ function house(
   };
   const parts: PermissionParts = {
     store: {
+      workspaceSettings: { door: async () => ({ admits: more.set?.admits ?? null, bots: null }) },
       channels: { get: async () => ({ ...defaultChannelSettings, ...more.set }) },
       threads: { get: async () => (more.starter === undefined ? undefined : { starter: more.starter }) },
       audit: { add: async (entry) => void trail.push(entry) },
     },
     log: pino({ level: 'silent' }),
-    settings: { controlsBy: by, admits: 'members' },
+    settings: { controlsBy: by, admits: 'members', admitsBots: [] },
     workspace: () => ({ people, posting }),
   };
   return { parts, asked, told, trail };

@@ -5,6 +5,7 @@ import {
   channelSettingsNotice,
   channelSettingsView,
 } from '../../../src/reply/views/channel-settings-view.ts';
+import { doorForm, doorSection } from '../../../src/reply/views/door-view.ts';
 import * as words from '../../../src/reply/words.ts';
 import { checkBlocks } from '../../../src/sandbox/slack/blocks.ts';
 
@@ -14,6 +15,7 @@ const form = fc.record<ChannelForm>({
     model: fc.constantFrom(null, 'standard', 'fast', 'max', 'one of another time'),
     listens: fc.constantFrom('mentions', 'everything'),
     admits: fc.constantFrom(null, 'members', 'guests', 'everyone'),
+    bots: fc.constantFrom('', 'none', 'B012, B034'),
     controls: fc.constantFrom(null, 'starter', 'channel', 'admins'),
     show_steps: fc.boolean(),
     follows_name: fc.boolean(),
@@ -27,6 +29,21 @@ const form = fc.record<ChannelForm>({
     }),
     { nil: undefined },
   ),
+});
+
+const people = ['members', 'guests', 'everyone'] as const;
+
+test('what a workspace sets for all of its channels is what Slack takes', () => {
+  for (const admits of [null, ...people]) {
+    for (const usual of people) {
+      const shown = { admits, bots: admits === null ? '' : 'B012', usual: { admits: usual, bots: 'none' } };
+      expect(checkBlocks(doorSection(shown), 'home')).toHaveLength(3);
+      const form = doorForm(shown);
+      expect(checkBlocks(form.blocks, 'modal')).toHaveLength(3);
+      expect(JSON.stringify(form.blocks)).toContain(`"initial_option":{"text":{"type":"plain_text","text":"`);
+    }
+  }
+  expect(words.door.title.length).toBeLessThanOrEqual(24);
 });
 
 describe('the form with the settings of a channel', () => {

@@ -23,6 +23,11 @@ export function workspaceMethods(parts: Parts): Record<string, Method> {
       is_enterprise_install: team.grant.organisation !== undefined,
     })),
 
+    'auth.revoke': method({ tier: 'tier3' }, z.looseObject({}), (_args, team) => {
+      team.grant.state = 'revoked';
+      return { revoked: true };
+    }),
+
     'apps.connections.open': method({ tier: 'tier3', token: 'app' }, z.looseObject({}), () => {
       const ticket = parts.sockets.ticket();
       return { url: `${world.baseUrl.replace(/^http/, 'ws')}/link/?ticket=${ticket}&app_id=sandbox` };

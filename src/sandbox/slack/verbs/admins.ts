@@ -183,6 +183,12 @@ export class Admins {
     this.parts.events.emit(team, { type, ...tokens, event_ts: this.parts.world.ids.ts() });
   }
 
+  /** The organisation takes the app from one of its workspaces, or gives it back. */
+  setAccess(teamId: string, access: 'granted' | 'revoked'): void {
+    const event = { type: `team_access_${access}`, team_ids: [teamId], event_ts: this.parts.world.ids.ts() };
+    this.parts.events.emit(this.teamOr(teamId), event);
+  }
+
   /** @throws if there is no such person */
   person(ref: PersonRef): Person {
     return typeof ref === 'string' ? this.parts.world.anyPerson(ref) : ref;

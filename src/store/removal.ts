@@ -1,0 +1,90 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { permitAuditChange } from './audit.ts';
+import type { Tables } from './tables.ts';
+
+/** Rows that one transaction deletes at most, so that it holds nothing for long. */
+const partRows = 1_000;
+
+/** These rows tell that there is something left to delete, so they go last. */
+const last = ['audit', 'installations', 'workspaces'];
+
+/** How the rows of a workspace are deleted. */
+export interface RemovalManner {
+  /** Rows to delete at most, to within one part; all of them when left out. */
+  most?: number;
+  /** Asked inside each part's transaction whether it may go on. */
+  may?: (trx: Transaction<Tables>) => Promise<boolean>;
+  /** Ends the deletion after the part under way. */
+  signal?: AbortSignal | undefined;
+  /** Hears after each part how many rows are deleted so far. */
+  onPart?: ((rows: number) => void) | undefined;
+}
+
+/**
+ * Deletes the rows of a workspace, in every table there is, in parts with a transaction each. The answer is how many;
+ * what is left when it is interrupted is deleted by the next call.
+ */
+export async function removeWorkspace(
+  db: Kysely<Tables>,
+  workspace: string,
+  { most = Number.POSITIVE_INFINITY, may, signal, onPart }: RemovalManner = {},
+): Promise<number> {
+  const deletions = await deletionsOf(db, workspace);
+  let rows = 0;
+  while (deletions.length > 0 && rows < most && signal?.aborted !== true) {
+    const part = await db.transaction().execute(async (trx) => {
+      if (may !== undefined && !(await may(trx))) return undefined;
+      await permitAuditChange(trx, 'forget');
+      return deletePart(trx, deletions);
+    });
+    if (part === undefined) break;
+    deletions.splice(0, part.emptied);
+    rows += part.rows;
+    onPart?.(rows);
+  }
+  return rows;
+}
+
+/** Deletes the rows of one part, table by table; the answer is also how many tables have none left. */
+async function deletePart(
+  trx: Transaction<Tables>,
+  deletions: readonly Deletion[],
+): Promise<{ rows: number; emptied: number }> {
+  let rows = 0;
+  for (const [index, deletion] of deletions.entries()) {
+    const room = partRows - rows;
+    const { numAffectedRows } = await deletion(room).execute(trx);
+    const deleted = Number(numAffectedRows ?? 0);
+    rows += deleted;
+    if (deleted === room) return { rows, emptied: index };
+  }
+  return { rows, emptied: deletions.length };
+}
+
+/** Deletes so many rows of a table at most. */
+type Deletion = (most: number) => RawBuilder<unknown>;
+
+/** The deletions from each table, in their order. */
+async function deletionsOf(db: Kysely<Tables>, workspace: string): Promise<Deletion[]> {
+  const tables = await sql<{ name: string }>`
+    select table_name as name from information_schema.columns
+    where table_schema = current_schema() and column_name = 'workspace'
+      and table_name in (select table_name from information_schema.tables where table_type = 'BASE TABLE')
+    order by 1`.execute(db);
+  const names = tables.rows.map(({ name }) => name).filter((name) => !last.includes(name));
+  const queue = await sql<{ there: boolean }>`select to_regclass('pgboss.job') is not null as there`.execute(
+    db,
+  );
+  const jobs: Deletion = (most) => sql`
+    delete from pgboss.job where id in (
+      select id from pgboss.job where data ->> 'workspace' = ${workspace} limit ${most})`;
+  return [
+    ...(queue.rows[0]?.there === true ? [jobs] : []),
+    ...[...names, ...last].map((name): Deletion => {
+      const table = sql.table(name);
+      return (most) => sql`
+        delete from ${table} where ctid = any (array(
+          select ctid from ${table} where workspace = ${workspace} limit ${most}))`;
+    }),
+  ];
+}

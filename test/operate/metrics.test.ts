@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { Metrics } from '../../src/operate/metrics.ts';
+
+const figures = {
+  waiting: 3,
+  oldestWaitingSeconds: 12,
+  turns: { following: 2 },
+  feedback: { good: 1, bad: 0 },
+};
+
+test('figures tell what waits and is held, permits that were refused, and credentials that are not taken', async () => {
+  const metrics = new Metrics({
+    figures: async () => figures,
+    held: () => 4,
+    refusedCredentials: () => ['AGENT_API_KEY'],
+  });
+  const waits = [0, 700, 0];
+  const lanes = metrics.countedLanes({ take: async () => waits.shift() ?? 0, hold: async () => undefined });
+  const pace = { perMinute: 50, burst: 1 };
+  for (const lane of ['chat.update', 'chat.update', 'chat.postMessage/C1'])
+    await lanes.take('T1', lane, pace);
+  const { text } = await metrics.page();
+  for (const line of [
+    'messages_waiting 3',
+    'oldest_waiting_seconds 12',
+    'threads_held 4',
+    'turns{state="following"} 2',
+    'slack_permits_total{lane="chat.update",outcome="granted"} 1',
+    'slack_permits_total{lane="chat.update",outcome="refused"} 1',
+    'slack_permits_total{lane="chat.postMessage",outcome="granted"} 1',
+    'credential_refused{setting="AGENT_API_KEY"} 1',
+  ])
+    expect(text).toContain(`taskthread_${line}\n`);
+});

@@ -1,11 +1,19 @@
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { type FileHandle, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import S3rver from '@20minutes/s3rver';
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
 import type { S3Place } from './storage.ts';
 
 /** Bytes that S3 wants of every part but the last. */
 const MIN_PART = 5 * 1024 * 1024;
+/** Bytes that are copied at once where parts are put together. */
+const PIECE = 1024 * 1024;
+
+interface Part {
+  number: number;
+  etag: string;
+}
 
 export interface S3 extends S3Place {
   stop(): Promise<void>;
@@ -14,7 +22,7 @@ export interface S3 extends S3Place {
 /**
  * Starts an S3 server on a free port of 127.0.0.1, with one bucket kept in `folder`. Where the package
  * is more lenient than S3 it is made strict: unsigned requests are refused, and parts that are missing,
- * too small or named by another etag.
+ * too small, out of order or named by another etag. As with S3, parts that make a file are not hashed again.
  */
 export async function startS3({ folder }: { folder: string }): Promise<S3> {
   const bucket = 'agent-files';
@@ -34,10 +42,17 @@ export async function startS3({ folder }: { folder: string }): Promise<S3> {
     await next();
   });
   const { store } = server;
-  const put = store.putObjectMultipart.bind(store);
   store.putObjectMultipart = async (name, uploadId, parts) => {
-    await checkParts(join(folder, name, '._S3rver_uploads', uploadId), parts);
-    return put(name, uploadId, parts);
+    const uploads = join(folder, name, '._S3rver_uploads', uploadId);
+    const md5s = await checkParts(uploads, parts);
+    const key = await readFile(join(uploads, 'key'), 'utf8');
+    const metadata: unknown = JSON.parse(await readFile(join(uploads, 'metadata'), 'utf8'));
+    const paths = parts.map(({ number }) => join(uploads, String(number)));
+    const size = await joinFiles(paths, store.getResourcePath(name, key, 'object'));
+    const md5 = `${createHash('md5').update(md5s.join(''), 'hex').digest('hex')}-${parts.length}`;
+    await store.putMetadata(name, key, metadata, md5);
+    await rm(uploads, { recursive: true });
+    return { size, md5 };
   };
   const { port } = await server.run();
   return {
@@ -52,8 +67,12 @@ export async function startS3({ folder }: { folder: string }): Promise<S3> {
   };
 }
 
-async function checkParts(folder: string, parts: readonly { number: number; etag: string }[]): Promise<void> {
+/** Hex digests of the parts; throws where they cannot be put together. */
+async function checkParts(folder: string, parts: readonly Part[]): Promise<string[]> {
   for (const [index, { number, etag }] of parts.entries()) {
+    if (number <= (parts[index - 1]?.number ?? 0)) {
+      throw new S3Error('InvalidPartOrder', `Part ${number} comes after a higher one`);
+    }
     const path = join(folder, String(number));
     const [stored, stats] = await Promise.all([
       readOrNothing(`${path}.md5`),
@@ -66,8 +85,32 @@ async function checkParts(folder: string, parts: readonly { number: number; etag
       throw new S3Error('EntityTooSmall', `Part ${number} is smaller than the minimum`);
     }
   }
+  return parts.map(({ etag }) => etag);
 }
 
 async function readOrNothing(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined);
+}
+
+/** Writes the files after each other into one; the answer is its size in bytes. */
+async function joinFiles(paths: readonly string[], whole: string): Promise<number> {
+  await mkdir(dirname(whole), { recursive: true });
+  await using to = await open(whole, 'w');
+  const piece = Buffer.allocUnsafe(PIECE);
+  let size = 0;
+  for (const path of paths) {
+    await using from = await open(path);
+    size += await append(from, to, piece);
+  }
+  return size;
+}
+
+async function append(from: FileHandle, to: FileHandle, piece: Buffer): Promise<number> {
+  let size = 0;
+  for (;;) {
+    const { bytesRead } = await from.read(piece);
+    if (bytesRead === 0) return size;
+    await to.writeFile(piece.subarray(0, bytesRead));
+    size += bytesRead;
+  }
 }

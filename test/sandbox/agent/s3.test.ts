@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type S3, startS3 } from '../../../src/sandbox/agent/s3.ts';
+import { openS3Storage } from '../../../src/sandbox/agent/s3-storage.ts';
 import type { AgentScript } from '../../../src/sandbox/agent/script.ts';
+import { BadParts } from '../../../src/sandbox/agent/storage.ts';
 import { get, put, reached, services } from './client.ts';
 
 const MIB = 1024 * 1024;
@@ -58,6 +60,22 @@ describe('a service that keeps its files in S3', () => {
     const done = await client.call('POST', path, { upload_id, parts });
     expect(done).toMatchObject({ status: 200, body: { id, size_bytes: bytes.length } });
     expect(await client.service.files[0]?.sha256()).toBe(sha256(bytes));
+  });
+
+  it('refuses parts that are out of order, as S3 does', async () => {
+    const storage = openS3Storage(s3);
+    const id = await storage.startMultipart('ordered');
+    const parts = await Promise.all(
+      [1, 2].map(async (number) => {
+        const link = await storage.partLink('ordered', id, number, { lifeMs: 60_000 });
+        const { etag } = await put(link, Buffer.alloc(5 * MIB, number));
+        return { number, etag: etag ?? '' };
+      }),
+    );
+    await expect(storage.finish('ordered', id, parts.toReversed(), 10 * MIB)).rejects.toThrow(BadParts);
+    await storage.finish('ordered', id, parts, 10 * MIB);
+    expect(await storage.size('ordered')).toBe(10 * MIB);
+    await storage.stop();
   });
 
   it('refuses parts below 5 MiB, as S3 does', async () => {

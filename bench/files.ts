@@ -1,17 +1,18 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { z } from 'zod';
-import { type AgentService, startAgentService } from '../src/sandbox/agent/service.ts';
+import type { AgentService } from '../src/sandbox/agent/service.ts';
 import type { S3Place } from '../src/sandbox/agent/storage.ts';
 import { BotProcess } from '../src/sandbox/chaos/bot-process.ts';
-import { type SlackFile, type SlackWorkspace, startSlackWorkspace } from '../src/sandbox/slack/workspace.ts';
+import { setScenery } from '../src/sandbox/scenery.ts';
+import type { SlackFile, SlackWorkspace } from '../src/sandbox/slack/workspace.ts';
 
 const mebibyte = 1024 * 1024;
 const plainCopy = fileURLToPath(new URL('plain-copy.ts', import.meta.url));
@@ -43,19 +44,19 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 async function measure(mib: number, undo: (() => Promise<unknown>)[]) {
-  const folder = await mkdtemp(join(tmpdir(), 'taskthread-bench-'));
-  undo.push(() => rm(folder, { recursive: true, force: true }));
-  await chmod(folder, 0o711);
-  const slack = await startSlackWorkspace({ limits: 'off' });
-  undo.push(() => slack.stop());
-  const s3 = await startStorage(join(folder, 's3'), undo);
-  const agent = await startAgentService({
-    storage: { s3 },
-    dialect: { givesPartSize: false },
-    script: async (turn) => turn.write('It is here.'),
-  });
-  undo.push(() => agent.stop());
-  const bot = new BotProcess(settingsFor(slack, agent, folder), join(folder, 'bot.log'));
+  const { slack, agent, settings, folder } = await setScenery(
+    {
+      slack: { limits: 'off' },
+      agent: {
+        storage: { s3: await startStorage(undo) },
+        dialect: { givesPartSize: false },
+        script: async (turn) => turn.write('It is here.'),
+      },
+      settings: { FILE_LIMIT_MIB: '1000000', FILES_LIMIT_MIB: '1000000' },
+    },
+    undo,
+  );
+  const bot = new BotProcess(settings, join(folder, 'bot.log'));
   undo.push(() => bot.stop());
   if (!(await bot.ready())) throw new Error('The bot did not start.');
 
@@ -91,8 +92,10 @@ async function measure(mib: number, undo: (() => Promise<unknown>)[]) {
   };
 }
 
-/** The S3 server has a process of its own, so that what it takes is not taken from Slack. */
-async function startStorage(folder: string, undo: (() => Promise<unknown>)[]): Promise<S3Place> {
+/** The S3 server has processes of its own, so that what it takes is not taken from Slack. */
+async function startStorage(undo: (() => Promise<unknown>)[]): Promise<S3Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'taskthread-s3-'));
+  undo.push(() => rm(folder, { recursive: true, force: true }));
   const child = spawn(process.execPath, [s3Process, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
   undo.push(async () => {
     child.stdin.end();
@@ -100,23 +103,6 @@ async function startStorage(folder: string, undo: (() => Promise<unknown>)[]): P
   });
   const [line] = await once(child.stdout, 'data');
   return place.parse(JSON.parse(String(line)));
-}
-
-function settingsFor(slack: SlackWorkspace, agent: AgentService, folder: string): Record<string, string> {
-  return {
-    SLACK_BOT_TOKEN: slack.botToken,
-    SLACK_APP_TOKEN: slack.appToken,
-    SLACK_API_URL: slack.apiUrl,
-    AGENT_BASE_URL: agent.url,
-    AGENT_API_KEY: agent.apiKey,
-    PRIVATE_HOSTS: '127.0.0.1',
-    DATA_FOLDER: join(folder, 'data'),
-    FILE_LIMIT_MIB: '1000000',
-    FILES_LIMIT_MIB: '1000000',
-    PORT: '0',
-    HOST: '127.0.0.1',
-    LOG_LEVEL: 'info',
-  };
 }
 
 /** Shares files with the bot, and times how they get to the service. */

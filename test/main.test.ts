@@ -1,34 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startAgentService } from '../src/sandbox/agent/service.ts';
-import { startSlackWorkspace } from '../src/sandbox/slack/workspace.ts';
+import { setScenery } from '../src/sandbox/scenery.ts';
 
-const slack = await startSlackWorkspace({ limits: 'off' });
-const agent = await startAgentService({ pace: 0.02 });
-const folder = await mkdtemp(join(tmpdir(), 'taskthread-main-'));
-await chmod(folder, 0o711);
+const undo: (() => Promise<unknown>)[] = [];
+const { settings } = await setScenery({ slack: { limits: 'off' }, agent: { pace: 0.02 } }, undo);
 const children: ChildProcess[] = [];
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
-  await slack.stop();
-  await agent.stop();
-  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+  for (const step of undo.reverse()) await step();
 });
-
-const settings = {
-  SLACK_BOT_TOKEN: slack.botToken,
-  SLACK_APP_TOKEN: slack.appToken,
-  SLACK_API_URL: slack.apiUrl,
-  AGENT_BASE_URL: agent.url,
-  AGENT_API_KEY: agent.apiKey,
-  PRIVATE_HOSTS: '127.0.0.1',
-  DATA_FOLDER: join(folder, 'data'),
-  PORT: '0',
-  HOST: '127.0.0.1',
-};
 
 /** The program as `npm start` runs it. */
 function start(environment: Record<string, string>, args: string[] = []) {

@@ -45,7 +45,8 @@ export async function setScenery(
   undo: (() => Promise<unknown>)[],
 ): Promise<Scenery> {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-'));
-  undo.push(() => rm(folder, { recursive: true, force: true }));
+  // A database server that was killed may still be at its last words.
+  undo.push(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
   // Where we are root, the database's own user must get to its folder.
   await chmod(folder, 0o711);
   const slack = await startSlackWorkspace(options.slack ?? {});

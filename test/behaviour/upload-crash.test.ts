@@ -1,11 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startAgentService } from '../../src/sandbox/agent/service.ts';
 import { BotProcess } from '../../src/sandbox/chaos/bot-process.ts';
-import { startSlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
+import { setScenery } from '../../src/sandbox/scenery.ts';
 import { copyOfTemplate, urlOf } from '../store/postgres.ts';
 import { openScene } from './scene.ts';
 
@@ -14,25 +11,21 @@ const parts = 32;
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 test('a kill in the middle of an upload neither loses nor doubles the attachment', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'taskthread-crash-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const slack = await startSlackWorkspace({ limits: 'off', retryScale: 0.01 });
-  onTestFinished(() => slack.stop());
-  const dialect = { partSize: 64 * kib, multipartThreshold: 64 * kib, minPartSize: 1 };
-  const agent = await startAgentService({ pace: 0.02, dialect });
-  onTestFinished(() => agent.stop());
-  const connection = await copyOfTemplate();
-  const settings = {
-    SLACK_BOT_TOKEN: slack.botToken,
-    SLACK_APP_TOKEN: slack.appToken,
-    SLACK_API_URL: slack.apiUrl,
-    AGENT_BASE_URL: agent.url,
-    AGENT_API_KEY: agent.apiKey,
-    PRIVATE_HOSTS: '127.0.0.1',
-    DATABASE_URL: urlOf(connection),
-    PORT: '0',
-    HOST: '127.0.0.1',
-  };
+  const undo: (() => Promise<unknown>)[] = [];
+  onTestFinished(async () => {
+    for (const step of undo.reverse()) await step();
+  });
+  const { slack, agent, settings, folder } = await setScenery(
+    {
+      slack: { limits: 'off', retryScale: 0.01 },
+      agent: {
+        pace: 0.02,
+        dialect: { partSize: 64 * kib, multipartThreshold: 64 * kib, minPartSize: 1 },
+      },
+      databaseUrl: urlOf(await copyOfTemplate()),
+    },
+    undo,
+  );
   const puts = () => agent.calls.filter(({ name, status }) => name === 'PUT part' && status === 200).length;
   agent.faults.add({ call: 'PUT part', fault: { kind: 'latency', ms: 150 } });
 
@@ -54,9 +47,7 @@ test('a kill in the middle of an upload neither loses nor doubles the attachment
   expect(before).toBeLessThan(parts);
 
   const second = new BotProcess(settings, join(folder, 'second.log'));
-  onTestFinished(async () => {
-    await second.stop();
-  });
+  undo.push(() => second.stop());
   await second.ready();
   const sent = () => agent.tasks[0]?.messages.filter(({ role }) => role === 'user') ?? [];
   const answered = () => agent.tasks[0]?.messages.filter(({ input }) => input !== null) ?? [];

@@ -35,9 +35,17 @@ export class Uploads {
     this.#db = db;
   }
 
-  /** Claims an upload for `ms`; whoever held it before must be silent for as long. */
-  async claim(key: UploadKey, holder: string, ms: number): Promise<UploadClaim> {
-    const done = await this.#db.selectFrom('files').select('file_id').where(matches(key)).executeTakeFirst();
+  /**
+   * Claims an upload for `ms`; whoever held it before must be silent for as long. A file that has another size than the
+   * one at the service was edited since.
+   */
+  async claim(key: UploadKey, holder: string, ms: number, sizeBytes: number): Promise<UploadClaim> {
+    const done = await this.#db
+      .selectFrom('files')
+      .select('file_id')
+      .where(matches(key))
+      .where('size_bytes', '=', sizeBytes)
+      .executeTakeFirst();
     if (done?.file_id != null) return { kind: 'done', fileId: done.file_id };
     const until = sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;
     const row = await this.#db
@@ -141,7 +149,7 @@ export class Uploads {
         .insertInto('files')
         .values({ ...key, ...file })
         .onConflict((conflict) =>
-          conflict.columns(['workspace', 'slack_file', 'project_id']).doUpdateSet({ file_id: file.file_id }),
+          conflict.columns(['workspace', 'slack_file', 'project_id']).doUpdateSet(file),
         )
         .execute();
       await trx.deleteFrom('uploads').where(matches(key)).execute();

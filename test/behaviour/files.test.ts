@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { contentFrom } from '../../src/sandbox/slack/content.ts';
 import type { SlackFile } from '../../src/sandbox/slack/workspace.ts';
 import { openScene, pause } from './scene.ts';
 
@@ -155,7 +156,7 @@ describe.concurrent('files', () => {
     expect(fileIds.map((ids) => ids.length)).toEqual([0, 1, 0]);
   });
 
-  test('the same file in three messages of two threads is uploaded once', async () => {
+  test('the same file in three messages of two threads is uploaded once, and anew when it was edited', async () => {
     const channel = scene.channel();
     const bytes = Buffer.alloc(6 * mib, 'one and the same\n');
     const first = scene.ask(channel, 'same file, first', {
@@ -170,16 +171,26 @@ describe.concurrent('files', () => {
     const ids = [...scene.told('same file, first').fileIds, ...scene.told('same file, second').fileIds];
     expect(ids.map((one) => one.length)).toEqual([1, 1, 1]);
     expect(new Set(ids.flat()).size).toBe(1);
+
+    const edited = Buffer.from('not the same any more\n');
+    file.content = contentFrom({ bytes: edited });
+    const fourth = scene.shareAgain(channel, 'same file, edited', [file.id], first);
+    await scene.finished(channel, fourth);
+    const [last = ''] = scene.told('same file, first').fileIds.at(-1) ?? [];
+    expect(ids.flat()).not.toContain(last);
+    expect(await agent.files.find(({ id }) => id === last)?.sha256()).toBe(sha256(edited));
   });
 
   test('limits of ours are told before anything is downloaded', async () => {
     const channel = scene.channel();
+    // A download of one of these would be told as what it is: not allowed.
+    const kind = 'no_scope';
     const root = scene.ask(channel, 'over all limits', {
       files: [
-        { name: 'bomb.zip', mime: 'application/zip', bytes: 'PK' },
+        { name: 'bomb.zip', mime: 'application/zip', bytes: 'PK', kind },
         { name: 'one.bin', size: 12 * mib },
-        { name: 'two.bin', size: 12 * mib },
-        { name: 'fourth.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' },
+        { name: 'two.bin', size: 12 * mib, kind },
+        { name: 'fourth.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n', kind },
       ],
     });
     await scene.finished(channel, root);

@@ -50,10 +50,10 @@ export class FileUpload {
 
   /** The service's file id, and how many bytes were sent for it. */
   async go(): Promise<{ fileId: string; sentBytes: number }> {
-    const { turn, lease, signal } = this.#request;
+    const { turn, lease, signal, sizeBytes } = this.#request;
     for (;;) {
       signal.throwIfAborted();
-      const claim = await this.#parts.store.uploads.claim(this.#key, turn.id, claimMs);
+      const claim = await this.#parts.store.uploads.claim(this.#key, turn.id, claimMs, sizeBytes);
       if (claim.kind === 'done') return { fileId: claim.fileId, sentBytes: 0 };
       if (claim.kind === 'ours') {
         const done = await this.#held(claim.begun);

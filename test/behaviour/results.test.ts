@@ -8,13 +8,16 @@ import { openScene, pause, type Scene } from './scene.ts';
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(5_000, 7)]);
 const table = ['gene,fold', ...Array.from({ length: 30 }, (_, row) => `g${row},${row}`)].join('\n');
 
+/** Their endings tell that they are pictures. */
+const pictureName = (n: number) => `chart-${n}.${['webp', 'png', 'JPG', 'jpeg', 'gif'][n % 5]}`;
+
 /** Makes what its message asks for: `pictures 12, tables 1, big 1, notes 250, later 1`. */
 const maker: AgentScript = async (turn) => {
   const asked = new Map([...turn.text.matchAll(/(\w+) (\d+)/g)].map(([, what = '', n]) => [what, Number(n)]));
   const each = async (what: string, make: (n: number) => Promise<void>) => {
     for (let n = 1; n <= (asked.get(what) ?? 0); n += 1) await make(n);
   };
-  await each('pictures', (n) => turn.result(`chart-${n}.png`, 'image/png', png));
+  await each('pictures', (n) => turn.result(pictureName(n), 'application/octet-stream', png));
   await each('tables', (n) => turn.result(`genes-${n}.csv`, 'text/csv', table));
   await each('big', (n) => turn.result(`big-${n}.png`, 'image/png', Buffer.alloc(1_200_000)));
   await each('notes', (n) => turn.result(`note-${n}.txt`, 'text/plain', `Note ${n}\n`));
@@ -57,7 +60,7 @@ describe.concurrent('results', () => {
     await scene.until('the pictures are there', () => shares(scene, channel, root).length > 0);
     const [names = [], ...more] = shares(scene, channel, root);
     expect(more).toEqual([]);
-    expect(names).toEqual(Array.from({ length: 10 }, (_, n) => `chart-${n + 1}.png`));
+    expect(names).toEqual(Array.from({ length: 10 }, (_, n) => pictureName(n + 1)));
     const [id = ''] =
       scene.replies(channel, root).findLast(({ fileIds }) => fileIds.length > 0)?.fileIds ?? [];
     const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
@@ -109,7 +112,7 @@ test('a share whose answer was lost is not made again', async () => {
   faults.add({ call: 'files.completeUploadExternal', fault: { kind: 'lost' }, times: 1 });
   const { channel, root } = await asked(lossy, 'pictures 2');
   await lossy.until('the pictures are there', () => shares(lossy, channel, root).length > 0);
-  expect(shares(lossy, channel, root)).toEqual([['chart-1.png', 'chart-2.png']]);
+  expect(shares(lossy, channel, root)).toEqual([[pictureName(1), pictureName(2)]]);
   const calls = lossy.slack.calls.map(({ method }) => method);
   expect(calls.filter((method) => method === 'files.completeUploadExternal')).toHaveLength(1);
 });
@@ -135,6 +138,9 @@ test('250 results with links of 2,500 characters are posted whole', async () => 
   expect(links.every((link) => link.length >= 2_500)).toBe(true);
   const shown = many.shown(channel, root);
   for (let n = 1; n <= 250; n += 1) expect(shown).toContain(`note-${n}.txt\n`);
+  const posts = many.slack.calls.filter(({ method }) => method === 'chat.postMessage');
+  expect(posts.length).toBeGreaterThan(5);
+  for (const { args } of posts) expect(args).toMatchObject({ unfurl_links: 'false', unfurl_media: 'false' });
   const last = await fetch(links.at(-1) ?? '');
   expect(await last.text()).toMatch(/^Note \d+\n$/);
 });

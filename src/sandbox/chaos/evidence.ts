@@ -11,35 +11,49 @@ const waitingMark = 'hourglass_flowing_sand';
 const unsettledWords =
   /getting started|Passing (your files|“)|The agent is working|waits until the agent|Stopping…|cannot be reached|a lot to do|does not accept the key|holds back messages/;
 
-const settleMs = 180_000;
+const settleMs = 120_000;
+const lookMs = 200;
 
-/** What there is once everything is done, or has had the time to be done, and the bot's rows on its turns. */
+/**
+ * What there is once everything is done, or has had the time to be done, and the bot's rows on its turns; or as soon
+ * as there is `enough`, where that is asked for.
+ */
 export async function settledFindings(
   slack: SlackWorkspace,
   agent: AgentService,
   witness: Witness,
   { said, names }: { said: readonly SaidMessage[]; names: readonly string[] },
+  enough?: (findings: Findings) => boolean,
 ): Promise<{ findings: Findings; turns: TurnRow[] }> {
-  const deadline = performance.now() + settleMs;
+  const gather = async () => {
+    const [unfinished, turns] = [await witness.unfinished(), await witness.turns()];
+    const findings = {
+      said,
+      tasks: await heldTasks(agent, names),
+      threads: shownThreads(slack, said),
+      waitedTogether: witness.waitedTogether,
+      sent: sendOrder(agent, turns),
+      unfinished,
+    };
+    return { findings, turns };
+  };
   const marks = () => shownThreads(slack, said).reduce((sum, thread) => sum + thread.marks, 0);
-  await Promise.race([slack.settled(), sleep(settleMs, undefined, { ref: false })]);
-  let unfinished = await witness.unfinished();
-  while ((unfinished > 0 || marks() > 0) && performance.now() < deadline) {
-    await sleep(200);
-    unfinished = await witness.unfinished();
+  let delivered = false;
+  void slack.settled().then(() => {
+    delivered = true;
+  });
+  const deadline = performance.now() + settleMs;
+  while (performance.now() < deadline) {
+    if (delivered && (await witness.unfinished()) === 0 && marks() === 0) break;
+    if (enough !== undefined) {
+      const now = await gather();
+      if (enough(now.findings)) return now;
+    }
+    await sleep(lookMs);
   }
   // Whoever still had an old lease may post now, and must not.
   await sleep(1_000);
-  const turns = await witness.turns();
-  const findings = {
-    said,
-    tasks: await heldTasks(agent, names),
-    threads: shownThreads(slack, said),
-    waitedTogether: witness.waitedTogether,
-    sent: sendOrder(agent, turns),
-    unfinished,
-  };
-  return { findings, turns };
+  return gather();
 }
 
 /** What the tasks hold; `names` are the people who sign their words in threads of several. */

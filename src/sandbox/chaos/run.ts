@@ -46,6 +46,10 @@ export interface RunOptions extends ChaosOptions {
   program?: string;
   /** The faults of both services until the last kill; a rule with `times` lasts until it is used up. */
   weather?: Weather;
+  /** An empty, migrated database that others run; a server of the run's own when left out. */
+  database?: Connection;
+  /** Ends the wait for the end as soon as there is so much damage. */
+  enough?: (damage: Damage) => boolean;
 }
 
 /** One run from start to end; nothing of it is left. `tell` hears how far it is. */
@@ -74,7 +78,8 @@ async function run(
   const { slack, agent } = await startServices(random, ears, undo);
   const reach = new Reach(slack);
   const clearUp = gather(options.weather ?? badWeather, { slack, agent });
-  const shared = replicas > 1 ? await startDatabase(join(folder, 'shared'), undo) : undefined;
+  const own = () => (replicas > 1 ? startDatabase(join(folder, 'shared'), undo) : undefined);
+  const shared = options.database ?? (await own());
   const dataFolder = join(folder, 'data');
   const settings = {
     ...(await compiledIn(join(folder, 'compiled'))),
@@ -112,7 +117,9 @@ async function run(
     if (assault.kills % 10 === 0) tell(`${assault.kills} kills after ${seconds(began)} s`);
   }
   clearUp();
-  const { findings, turns } = await settledFindings(slack, agent, witness, conversation);
+  const { enough } = options;
+  const isEnough = enough && ((findings: Findings) => enough(compare(findings)));
+  const { findings, turns } = await settledFindings(slack, agent, witness, conversation, isEnough);
   tell(`settled after ${seconds(began)} s`);
   const said = findings.said.map((message) => ({ ...message, reached: reach.has(message) }));
   const damage = compare({ ...findings, said });
@@ -170,7 +177,7 @@ function gather(weather: Weather, services: Record<Place, { faults: Faults }>): 
 
 async function startDatabase(folder: string, undo: (() => Promise<unknown>)[]): Promise<Connection> {
   await mkdir(folder);
-  const server = await startEmbedded({ folder, log: pino({ level: 'silent' }) });
+  const server = await startEmbedded({ folder, log: pino({ level: 'silent' }), fsync: false });
   undo.push(() => server.stop());
   return server.connection;
 }

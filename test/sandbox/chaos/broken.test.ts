@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import type { Damage } from '../../../src/sandbox/chaos/comparison.ts';
 import { runChaos } from '../../../src/sandbox/chaos/run.ts';
 import type { Weather } from '../../../src/sandbox/chaos/weather.ts';
+import { copyOfTemplate, dropDatabase } from '../../store/postgres.ts';
 
 const calm: Weather = { slack: [], agent: [] };
 const lost = { kind: 'lost' } as const;
@@ -14,31 +16,34 @@ const lostSend: Weather = {
   agent: [{ call: 'POST /experimental/tasks/{task_id}/messages', fault: lost, times: 2 }],
 };
 
-/** A short run with a part of the bot replaced by a broken one. */
-async function damageWith(part: string, weather: Weather) {
+/** What a short run doubled with a part of the bot replaced by a broken one; it ends when something was. */
+async function doubledWith(part: string, weather: Weather): Promise<string[]> {
   const logs = await mkdtemp(join(tmpdir(), 'taskthread-broken-'));
   const program = fileURLToPath(new URL(`./broken/${part}.ts`, import.meta.url));
+  const database = await copyOfTemplate();
+  const enough = ({ duplicated }: Damage) => duplicated.length > 0;
   const options = { kills: 1, seed: 1, replicas: 1, transport: 'http', logs, program, weather } as const;
-  const { damage } = await runChaos(options, () => undefined);
+  const { damage } = await runChaos({ ...options, database, enough }, () => undefined);
+  await dropDatabase(database);
   await rm(logs, { recursive: true, force: true });
-  return damage;
+  return damage.duplicated;
 }
 
 // Each breaks one of the three things that keep a run whole; the weather is such that it must show.
-describe.concurrent('the comparison finds the damage of', () => {
+describe.concurrent('the comparison finds the damage of', { timeout: 180_000 }, () => {
   test('an inbox that takes both copies of a mention for messages', async () => {
-    expect((await damageWith('inbox', calm)).duplicated).not.toEqual([]);
+    expect(await doubledWith('inbox', calm)).not.toEqual([]);
   });
 
   test('a bot that does not take its message at the service for its own', async () => {
-    expect((await damageWith('adoption', lostSend)).duplicated).not.toEqual([]);
+    expect(await doubledWith('adoption', lostSend)).not.toEqual([]);
   });
 
   test('a bot that does not remember that it was about to send', async () => {
-    expect((await damageWith('send-intent', lostSend)).duplicated).not.toEqual([]);
+    expect(await doubledWith('send-intent', lostSend)).not.toEqual([]);
   });
 
   test('a bot that does not remember that it was about to post', async () => {
-    expect((await damageWith('post-intent', lostPost)).duplicated).not.toEqual([]);
+    expect(await doubledWith('post-intent', lostPost)).not.toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ const ownModules = ['test/slack/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/database-server.ts'],
+    globalSetup: ['test/compiled-code.ts', 'test/database-server.ts'],
     testTimeout: 90_000,
     hookTimeout: 60_000,
     maxWorkers: 3,

@@ -13,7 +13,7 @@ afterAll(async () => {
 /** The program as `npm start` runs it. */
 function start(environment: Record<string, string>, args: string[] = []) {
   const child = spawn(process.execPath, ['src/main.ts', ...args], {
-    env: { PATH: process.env.PATH ?? '', ...environment },
+    env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
   });
   children.push(child);
   let said = '';

@@ -1,7 +1,6 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import type { AgentScript } from '../../src/sandbox/agent/script.ts';
 import { type AgentService, startAgentService } from '../../src/sandbox/agent/service.ts';
 import { BotProcess, compiledIn } from '../../src/sandbox/chaos/bot-process.ts';
@@ -166,16 +165,6 @@ export class Crew {
   }
 }
 
-let compiled: Promise<Record<string, string>> | undefined;
-
-/** To be called at the top of a file whose tests open crews. */
-export async function prepareCrews(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'taskthread-compiled-'));
-  afterAll(() => rm(folder, { recursive: true, force: true }));
-  compiled = compiledIn(folder);
-  await compiled;
-}
-
 /** A crew on a database of the test's own, or each on the embedded one; gone with the test. */
 export async function openCrew(whenDone: WhenDone, where: 'shared' | 'embedded' = 'shared'): Promise<Crew> {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-crew-'));
@@ -196,7 +185,7 @@ export async function openCrew(whenDone: WhenDone, where: 'shared' | 'embedded' 
   const dataFolder = join(folder, 'data');
   const shared = where === 'shared' ? await copyOfTemplate() : undefined;
   const settings = {
-    ...(await compiled),
+    ...(await compiledIn(join(folder, 'compiled'))),
     ...botSettings(slack, agent, 'socket', shared ?? { dataFolder }),
   };
   const connectionOf = async () => shared ?? embeddedConnection(dataFolder);

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { openCrew, prepareCrews } from './crew.ts';
+import { openCrew } from './crew.ts';
 import { pause } from './scene.ts';
-
-await prepareCrews();
 
 /** Longer than a lease (8 s) and than the queue waits for a process (10 s); FROZEN_SECONDS=<number> tries others. */
 const frozenMs = Number(process.env.FROZEN_SECONDS ?? 14) * 1_000;

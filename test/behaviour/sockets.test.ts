@@ -32,6 +32,7 @@ function program(scene: Scene, whenDone: WhenDone) {
   const child = spawn(process.execPath, ['src/main.ts'], {
     env: {
       PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       DATABASE_URL,
       SLACK_BOT_TOKEN: scene.slack.botToken,
       SLACK_APP_TOKEN: scene.slack.appToken,

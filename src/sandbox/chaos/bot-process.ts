@@ -11,8 +11,13 @@ const running = z.looseObject({ msg: z.literal('taskthread is running'), port: z
 const readyMs = 60_000;
 const stopMs = 15_000;
 
-/** Settings with which a bot starts in half the time: its code is compiled once, by a process that may end in order. */
+/**
+ * Settings with which a bot starts in half the time: its code is compiled once, by a process that may end in order.
+ * Where this process was told of such code (NODE_COMPILE_CACHE), that is used, and `folder` is not.
+ */
 export async function compiledIn(folder: string): Promise<Record<string, string>> {
+  const { NODE_COMPILE_CACHE: known } = process.env;
+  if (known !== undefined) return { NODE_COMPILE_CACHE: known };
   const settings = { NODE_COMPILE_CACHE: folder };
   const child = spawn(process.execPath, [mainProgram, '--help'], {
     env: { ...process.env, ...settings },

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { startEmbedded } from '../../store/embedded.ts';
 import { startAgentService } from '../agent/service.ts';
-import { BotProcess } from '../chaos/bot-process.ts';
+import { BotProcess, compiledIn } from '../chaos/bot-process.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/workspace.ts';
 import { sendByHttp, sendBySocket } from './border.ts';
 import { cases, type FuzzCase, silentPrefix } from './case.ts';
@@ -133,6 +133,7 @@ async function prepare(seed: number, undo: (() => Promise<unknown>)[]) {
   undo.push(() => agent.stop());
   const { host, port, user, database } = server.connection;
   const shared = {
+    ...(await compiledIn(join(folder, 'compiled'))),
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_API_URL: slack.apiUrl,
     SLACK_EDITS_PER_MINUTE: '3000',

@@ -11,6 +11,7 @@ export default defineConfig({
     globalSetup: ['test/compiled-code.ts', 'test/database-server.ts'],
     testTimeout: 90_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     maxWorkers: 3,
     // The tests of real processes and a real browser share two cores: one that missed its time is run once more.
     retry: process.env.CI === undefined ? 0 : 1,

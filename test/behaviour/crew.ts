@@ -168,7 +168,8 @@ export class Crew {
 /** A crew on a database of the test's own, or each on the embedded one; gone with the test. */
 export async function openCrew(whenDone: WhenDone, where: 'shared' | 'embedded' = 'shared'): Promise<Crew> {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-crew-'));
-  whenDone(() => rm(folder, { recursive: true, force: true }));
+  // The embedded server of a process that was killed may still be on its way out.
+  whenDone(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   // Where we are root, the database's own user must get to its folder.
   await chmod(folder, 0o711);
   const ears = new Ears();

@@ -235,10 +235,8 @@ test.concurrent('a turn that is not sent yet is never sent, though the service i
   const reply = await own.until('the trouble is shown', () =>
     own.replies(channel, root).find((message) => own.slack.shown(message).includes('cannot be reached')),
   );
-  const since = performance.now();
   await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'stop' });
   await own.finished(channel, root);
-  expect(performance.now() - since).toBeLessThan(5_000);
   mend();
   expect(own.shown(channel, root)).toContain('Stopped by ada.');
   expect(own.told('stopped before it began').texts).toEqual([]);

@@ -1,5 +1,7 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ThreadJob, type ThreadKey, ThreadQueue } from '../../src/store/queue.ts';
+import { soon } from '../soon.ts';
 import { freshDatabase, silent } from './postgres.ts';
 
 const database = await freshDatabase();
@@ -44,17 +46,15 @@ describe('sending', () => {
     expect(await ours.has(kept)).toBe(false);
   });
 
-  test('wakes every process at once', async () => {
+  test('wakes every process', async () => {
     const woken = new Promise<void>((resolve) => {
       const off = others.onWake(() => {
         off();
         resolve();
       });
     });
-    const started = performance.now();
     await ours.send(database.kysely, newThread());
     await woken;
-    expect(performance.now() - started).toBeLessThan(500);
     await ours.complete(await ours.claim(10));
   });
 });
@@ -124,9 +124,11 @@ describe('all at once', () => {
     });
     const jobs = await ours.claim(2_000);
     expect(jobs).toHaveLength(2_000);
-    const started = performance.now();
+    const asked = vi.spyOn(pg.Client.prototype, 'query');
     expect(await ours.renew(jobs)).toHaveLength(2_000);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(asked.mock.calls.length).toBeLessThan(20);
+    expect(asked).toHaveBeenCalled();
+    asked.mockRestore();
     await ours.complete(jobs);
     expect(await ours.counts()).toEqual({ waiting: 0, held: 0 });
   });
@@ -147,15 +149,15 @@ test('a listening connection that breaks is made again and wakes', async () => {
   const listening = "datname = current_database() and application_name = 'taskthread listener'";
   const listeners = async () =>
     (await database.pool.query(`select pid from pg_stat_activity where ${listening}`)).rowCount;
-  await vi.waitFor(async () => expect(await listeners()).toBe(2), patience);
+  await soon(async () => expect(await listeners()).toBe(2), patience);
   let wakes = 0;
   const off = ours.onWake(() => {
     wakes += 1;
   });
   await database.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${listening}`);
-  await vi.waitFor(() => expect(wakes).toBe(1), patience);
-  await vi.waitFor(async () => expect(await listeners()).toBe(2), patience);
+  await soon(() => expect(wakes).toBe(1), patience);
+  await soon(async () => expect(await listeners()).toBe(2), patience);
   await ours.send(database.kysely, newThread());
-  await vi.waitFor(() => expect(wakes).toBe(2), patience);
+  await soon(() => expect(wakes).toBe(2), patience);
   off();
 });

@@ -71,7 +71,7 @@ async function run(
   const { kills, seed, replicas, logs } = options;
   await mkdir(logs, { recursive: true });
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-chaos-'));
-  undo.push(() => rm(folder, { recursive: true, force: true }));
+  undo.push(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   await chmod(folder, 0o711);
   const random = randomsOf(seed);
   const ears = new Ears();

@@ -126,5 +126,5 @@ test('whom Slack does not name in time is refused rather than kept waiting', asy
   const { parts } = house('channel', 'member', { silent: true });
   const since = performance.now();
   expect(await refusalOf(parts, use)).toBe(words.controlRefused.unknown);
-  expect(performance.now() - since).toBeLessThan(2_500);
+  expect(performance.now() - since).toBeLessThan(10_000);
 });

@@ -109,9 +109,9 @@ describe('any text', () => {
   });
 
   it('of any length is read at once', () => {
-    const began = performance.now();
+    const began = process.threadCpuUsage();
     for (const text of ['--title "'.repeat(10_000), `--title ${'"a '.repeat(30_000)}`, ' '.repeat(100_000)])
       read(text);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(process.threadCpuUsage(began).user / 1_000).toBeLessThan(1_000);
   });
 });

@@ -55,14 +55,16 @@ export function barChart(bars: readonly Bar[]): Buffer {
     write(png, left, HEIGHT - 14, String(index + 1));
   }
   fill(png, MARGIN, rowOf(0), WIDTH - 2 * MARGIN, 1, INK);
-  return PNG.sync.write(png);
+  // Even areas are small without a filter, and trying each filter on each row takes long.
+  return PNG.sync.write(png, { filterType: 0, deflateStrategy: 0, deflateLevel: 6 });
 }
 
 function fill(png: PNG, left: number, top: number, width: number, height: number, colour: Colour): void {
+  const pixel = Uint8Array.of(...colour, 255);
+  const [from, to] = [Math.max(0, left), Math.min(WIDTH, left + width)];
+  if (from >= to) return;
   for (let y = Math.max(0, top); y < Math.min(HEIGHT, top + height); y += 1) {
-    for (let x = Math.max(0, left); x < Math.min(WIDTH, left + width); x += 1) {
-      png.data.set([...colour, 255], (y * WIDTH + x) * 4);
-    }
+    png.data.fill(pixel, (y * WIDTH + from) * 4, (y * WIDTH + to) * 4);
   }
 }
 

@@ -20,7 +20,8 @@ import {
 import { copyOfTemplate } from '../store/postgres.ts';
 import { pause } from './scene.ts';
 
-const patienceMs = 30_000;
+/** Far more than it takes, for machines that are busy. */
+const patienceMs = 100_000;
 
 /** Has something done at the end of a test. */
 type WhenDone = (close: () => Promise<void>) => void;

@@ -5,7 +5,8 @@ import type { Channel, Message, Person, SlackWorkspace } from '../../src/sandbox
 import { type Stage, type StageOptions, setStage } from '../../src/sandbox/stage.ts';
 import { copyOfTemplate, dropDatabase, urlOf } from '../store/postgres.ts';
 
-const patienceMs = 40_000;
+/** Far more than it takes, for machines that are busy. */
+const patienceMs = 100_000;
 const lookEveryMs = 25;
 
 type Saying = Parameters<SlackWorkspace['say']>[0];

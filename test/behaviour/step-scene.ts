@@ -5,8 +5,8 @@ import { openScene, type Scene } from './scene.ts';
 import { ScopedFaults } from './scoped-faults.ts';
 import type { StepCall } from './steps.ts';
 
-/** A lost call is settled after ten seconds at the latest; the lanes hold so many threads up for a while. */
-const patienceMs = 60_000;
+/** A lost call is settled after ten seconds at the latest; the lanes and a busy machine hold so many threads up. */
+const patienceMs = 150_000;
 
 interface Case {
   name: string;

@@ -51,7 +51,7 @@ test('a kill in the middle of an upload neither loses nor doubles the attachment
   await second.ready();
   const sent = () => agent.tasks[0]?.messages.filter(({ role }) => role === 'user') ?? [];
   const answered = () => agent.tasks[0]?.messages.filter(({ input }) => input !== null) ?? [];
-  await expect.poll(() => answered().length, { timeout: 40_000 }).toBe(1);
+  await expect.poll(() => answered().length, { timeout: 100_000 }).toBe(1);
   expect(sent()).toHaveLength(1);
   expect(answered()[0]?.input?.fileIds).toEqual([agent.files[0]?.id]);
   expect(agent.files.filter(({ purpose }) => purpose === 'input')).toHaveLength(1);

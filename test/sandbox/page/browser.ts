@@ -45,7 +45,7 @@ export class Visit {
       locale: 'en-GB',
       ...options,
     });
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(60_000);
     page.on('pageerror', (error) => this.problems.push(error.stack ?? error.message));
     page.on('console', (message) => {
       if (message.type() === 'error') this.problems.push(message.text());

@@ -9,12 +9,11 @@ const ownModules = ['test/slack/**/*.test.ts'];
 export default defineConfig({
   test: {
     globalSetup: ['test/compiled-code.ts', 'test/database-server.ts'],
-    testTimeout: 90_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
-    maxWorkers: 3,
-    // The tests of real processes and a real browser share two cores: one that missed its time is run once more.
-    retry: process.env.CI === undefined ? 0 : 1,
+    // More than there are cores: most of them wait.
+    maxWorkers: 4,
     projects: [
       {
         extends: true,

@@ -7,5 +7,6 @@ import { compiledIn } from '../src/sandbox/chaos/bot-process.ts';
 export default async function setup(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(path.join(tmpdir(), 'taskthread-compiled-'));
   Object.assign(process.env, await compiledIn(folder));
-  return () => rm(folder, { recursive: true, force: true });
+  // A worker writes what it compiled when it ends.
+  return () => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AgentClient } from '../../src/agent/client.ts';
 import { defaultDialect } from '../../src/agent/dialect.ts';
 import type { UploadedPart } from '../../src/agent/options.ts';
 import { PartMemory, PartShare } from '../../src/agent/part-memory.ts';
 import { uploadFile } from '../../src/agent/upload.ts';
 import type { BegunUpload } from '../../src/agent/upload-request.ts';
+import { soon } from '../soon.ts';
 import { apiKey, clientOf, type LocalServer, localServer } from './local-server.ts';
 
 /** What a made-up service and its storage do. */
@@ -281,7 +282,7 @@ describe('an upload in parts', () => {
     const share = (at: typeof slow) => clientOf(at.server.origin, { partMemory: new PartShare(memory, 100) });
     const [theirs, ours] = [share(slow), share(quick)];
     const held = [1, 2, 3].map(() => uploadFile(theirs, again));
-    await vi.waitFor(() => expect(slow.most).toBe(2));
+    await soon(() => expect(slow.most).toBe(2));
     await uploadFile(ours, again);
     expect(quick.finalized).toHaveLength(1);
     hold.resolve(200);

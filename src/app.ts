@@ -187,6 +187,7 @@ async function start(
     marks,
     rateOf: (account) => accounts.rate(account),
     find: (workspace) => installed.find({ workspace }),
+    again: (thread) => queue.sendMissing([thread]),
   });
   const hands = new Hands(parts, marks, (turn) => runner.stopAsked(turn));
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });

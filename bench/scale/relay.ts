@@ -114,6 +114,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     marks: new Marks(parts),
     rateOf: (id) => account(id).rate,
     find: async (workspace) => workspaces.get(workspace),
+    again: (thread) => queue.sendMissing([thread]),
   });
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   dispatcher.start();

@@ -34,23 +34,27 @@ export interface RunnerParts {
   rateOf: (account: string) => ReadRate;
   /** A workspace that this process may not know yet; undefined where the bot is not installed. */
   find: (workspace: string) => Promise<Workspace | undefined>;
+  /** Queues a thread that has no job that waits. */
+  again: (thread: ThreadKey) => Promise<void>;
 }
 
-/** Does a thread's work: one turn for each job. */
+/** Does a thread's work: a turn, and a job for what waits behind it. */
 export class TurnRunner {
   readonly #parts: RelayParts;
   readonly #marks: Marks;
   readonly #rateOf: RunnerParts['rateOf'];
   readonly #find: RunnerParts['find'];
+  readonly #again: RunnerParts['again'];
   readonly #nextId = jobIds();
   /** The turns that this process works on, by id. */
   readonly #runs = new Map<string, TurnRun>();
 
-  constructor({ parts, marks, rateOf, find }: RunnerParts) {
+  constructor({ parts, marks, rateOf, find, again }: RunnerParts) {
     this.#parts = parts;
     this.#marks = marks;
     this.#rateOf = rateOf;
     this.#find = find;
+    this.#again = again;
   }
 
   /** Somebody asked for the stop of a turn; one that this process does not work on is another's. */
@@ -78,6 +82,7 @@ export class TurnRunner {
       } finally {
         this.#runs.delete(place.id);
       }
+      if (await this.#hasMore(thread, place)) await this.#again(thread);
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;
@@ -101,6 +106,17 @@ export class TurnRunner {
     this.#marks.tidy();
     const run = new TurnRun({ ...this.#parts, log }, workspace, turn, lease, this.#rateOf, this.#marks);
     return { run, place: placeOf(turn), isPoisoned: isPoisoned(turn) };
+  }
+
+  /**
+   * Whether the thread has work left after this turn: many messages share a job. A turn that stays open is left to
+   * upkeep, so that it is not taken up over and over.
+   */
+  async #hasMore(thread: ThreadKey, turn: TurnPlace): Promise<boolean> {
+    const { turns, messages } = this.#parts.store;
+    const open = await turns.open(thread);
+    if (open !== undefined) return open.id !== turn.id;
+    return (await messages.nextWaiting(thread)) !== undefined;
   }
 
   async #take(workspace: Workspace, thread: ThreadKey, lease: Lease): Promise<Turn | undefined> {

@@ -61,7 +61,8 @@ export class ThreadQueue {
   readonly #nextId = jobIds();
   readonly #listeners = new Set<() => void>();
   #channel: string | undefined;
-  #soon: { id: string; data: ThreadKey; singletonKey: string }[] = [];
+  /** Threads that are to be queued, by their keys. */
+  readonly #soon = new Map<string, ThreadKey>();
   #sending: Promise<void> | undefined;
 
   constructor({ database, log }: { database: Database; log: Logger }) {
@@ -112,11 +113,38 @@ export class ThreadQueue {
   }
 
   /**
-   * Queues the thread within a few ms, many threads in one statement. A job that is lost on the way, with its process
-   * or with the database, leaves a thread with work and without a job: upkeep finds those.
+   * Queues threads that have no job that waits: whoever takes one later sees what was written before this call. A job
+   * that is held does not count: its holder may have looked already.
+   */
+  async sendMissing(threads: readonly ThreadKey[]): Promise<void> {
+    const keys = threads.map(keyOf);
+    await translated(async () => {
+      const { rows } = await this.#pool.query<{ key: string }>(
+        `select distinct singleton_key as key from ${schema}.job
+          where name = $1 and state < 'active' and not blocked and policy = '${options.policy}'
+            and singleton_key = any($2)`,
+        [queue, keys],
+      );
+      const waiting = new Set(rows.map((row) => row.key));
+      const jobs = threads
+        .filter((thread) => !waiting.has(keyOf(thread)))
+        .map((thread) => ({
+          data: threadSchema.parse(thread),
+          id: this.#nextId(),
+          singletonKey: keyOf(thread),
+        }));
+      if (jobs.length === 0) return;
+      await this.#boss.insert(queue, jobs);
+      this.#wake();
+    });
+  }
+
+  /**
+   * The same within a few ms, for many threads at once. A job that is lost on the way, with its process or with the
+   * database, leaves a thread with work and without a job: upkeep finds those.
    */
   sendSoon(thread: ThreadKey): void {
-    this.#soon.push({ data: threadSchema.parse(thread), id: this.#nextId(), singletonKey: keyOf(thread) });
+    this.#soon.set(keyOf(thread), thread);
     this.#sending ??= this.#sendAll()
       .catch((error: unknown) =>
         this.#log.warn({ err: error }, 'jobs could not be queued; upkeep queues them again'),
@@ -127,10 +155,11 @@ export class ThreadQueue {
   }
 
   async #sendAll(): Promise<void> {
-    while (this.#soon.length > 0) {
+    while (this.#soon.size > 0) {
       await sleep(gatherMs);
-      await translated(() => this.#boss.insert(queue, this.#soon.splice(0)));
-      this.#wake();
+      const threads = [...this.#soon.values()];
+      this.#soon.clear();
+      await this.sendMissing(threads);
     }
   }
 

@@ -59,6 +59,29 @@ describe('sending', () => {
   });
 });
 
+describe('sending what has no job that waits', () => {
+  test('adds none to a job that waits, and one to a job that is held', async () => {
+    const thread = newThread();
+    await ours.sendMissing([thread]);
+    await others.sendMissing([thread]);
+    expect(await ours.counts()).toEqual({ waiting: 1, held: 0 });
+    const held = await claimOne(ours);
+    await others.sendMissing([thread]);
+    await ours.sendMissing([thread]);
+    expect(await ours.counts()).toEqual({ waiting: 1, held: 1 });
+    await ours.complete([held]);
+    await ours.complete([await claimOne(others)]);
+    expect(await ours.has(thread)).toBe(false);
+  });
+
+  test('many messages of a thread at once are one job', async () => {
+    const thread = newThread();
+    for (let index = 0; index < 50; index += 1) ours.sendSoon({ ...thread });
+    await vi.waitFor(async () => expect(await ours.counts()).toEqual({ waiting: 1, held: 0 }), patience);
+    await ours.complete([await claimOne(ours)]);
+  });
+});
+
 describe('one thread', () => {
   test('has one job at work at a time, in the order of sending, also within one transaction', async () => {
     const thread = newThread();

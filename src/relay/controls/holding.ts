@@ -25,10 +25,7 @@ export class Holding {
 
   /** Lets what waits go to the agent, in its order. */
   async go(press: Press): Promise<ControlOutcome> {
-    return this.#end(press, 'go', words.heldGoesOn, async (waiting, enqueue) => {
-      // A job does the work of one turn.
-      for (const _ of waiting) await enqueue();
-    });
+    return this.#end(press, 'go', words.heldGoesOn, async (_, enqueue) => enqueue());
   }
 
   /** Takes back what waits: it never reaches the agent. */

@@ -86,6 +86,11 @@ export interface Envelope {
   event: Record<string, unknown>;
 }
 
+/** Whether an event tells of a message, whatever became of it. */
+export function isMessage({ eventType }: Envelope): boolean {
+  return eventType === 'message' || eventType === 'app_mention';
+}
+
 /** Reads an event's envelope; undefined for anything that is not an event of the Events API. */
 export function readEnvelope(body: unknown): Envelope | undefined {
   const envelope = envelopeShape.safeParse(body);
@@ -136,8 +141,10 @@ export function readArrival(
 ): Arrival {
   const parsed = innerEvent.safeParse(envelope.event);
   if (!parsed.success) {
-    const known = envelope.eventType === 'message' || envelope.eventType === 'app_mention';
-    return { kind: 'silence', why: known ? 'malformed event' : `event ${envelope.eventType} is not for us` };
+    return {
+      kind: 'silence',
+      why: isMessage(envelope) ? 'malformed event' : `event ${envelope.eventType} is not for us`,
+    };
   }
   const event = parsed.data;
   if (event.type === 'channel_rename' || event.type === 'group_rename')

@@ -4,7 +4,7 @@ import type { Sign, SignOutcome } from '../relay/controls/signs.ts';
 import type { Departure } from '../relay/installing/departures.ts';
 import type { Whereabouts } from '../relay/installing/installed.ts';
 import { readDeparture } from './departures.ts';
-import { type Envelope, otherBotIn, readArrival, readEnvelope, readSign } from './events.ts';
+import { type Envelope, isMessage, otherBotIn, readArrival, readEnvelope, readSign } from './events.ts';
 
 /** Our own user in a workspace. */
 export interface Bot {
@@ -55,22 +55,28 @@ export class Intake {
     this.#parts = parts;
   }
 
-  /** Takes one body of the Events API in; anything else is left to Bolt's listeners. */
-  async accept(body: unknown): Promise<void> {
+  /**
+   * Takes one body of the Events API in; anything else, for which the answer is undefined, waits for Bolt's listeners.
+   * They have nothing to do with a message.
+   */
+  async accept(body: unknown): Promise<'message' | 'event' | undefined> {
     const envelope = readEnvelope(body);
-    if (envelope === undefined) return;
+    if (envelope === undefined) return undefined;
     const since = performance.now();
     const heard = { workspace: envelope.workspace, kind: 'other', outcome: 'failed' };
     try {
-      const departure = readDeparture(body);
+      // Most are messages: those are not read as anything else first.
+      const departure = isMessage(envelope) ? undefined : readDeparture(body);
       if (departure === undefined) heard.outcome = await this.#take(envelope, heard);
       else {
         await this.#parts.onDeparture?.(departure);
         heard.outcome = 'departure';
       }
     } finally {
-      this.#parts.onHeard?.({ ...heard, ms: performance.now() - since });
+      const ms = performance.now() - since;
+      this.#afterwards(() => this.#parts.onHeard?.({ ...heard, ms }));
     }
+    return isMessage(envelope) ? 'message' : 'event';
   }
 
   /** The answer is what became of the event. */
@@ -81,7 +87,7 @@ export class Intake {
       return 'stranger';
     }
     this.#parts.onEvent(envelope.workspace);
-    const sign = readSign(envelope, bot);
+    const sign = isMessage(envelope) ? undefined : readSign(envelope, bot);
     if (sign !== undefined) {
       heard.kind = 'sign';
       return this.#parts.onSign(sign);
@@ -98,8 +104,20 @@ export class Intake {
     const event = 'message' in arrival ? arrival.message : { ts: '', person: undefined, ...arrival };
     const { workspace, channel, ts } = event;
     this.#parts.log.debug({ workspace, channel, ts, outcome: admission.kind }, 'event taken in');
-    this.#parts.onAdmission(admission, { workspace, channel, ts, person: event.person ?? '' });
+    const person = event.person ?? '';
+    this.#afterwards(() => this.#parts.onAdmission(admission, { workspace, channel, ts, person }));
     return admission.kind;
+  }
+
+  /** Nothing that can wait is done before the acknowledgement is on its way. */
+  #afterwards(tell: () => void): void {
+    setImmediate(() => {
+      try {
+        tell();
+      } catch (error) {
+        this.#parts.log.error({ err: error }, 'what follows from an event was left out');
+      }
+    });
   }
 
   #logOnce(workspace: string): void {

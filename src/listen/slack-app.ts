@@ -29,7 +29,7 @@ export interface SlackAppParts {
 }
 
 /**
- * Bolt acknowledges an event before its listeners run; what must not be lost is written down before that. A throw
+ * What must not be lost is written down before an event is acknowledged, and nothing else comes before that. A throw
  * leaves the event unacknowledged, and Slack sends it again.
  */
 class WritingApp extends App {
@@ -37,12 +37,15 @@ class WritingApp extends App {
   log: Logger | undefined;
 
   override async processEvent(event: ReceiverEvent): Promise<void> {
-    await this.intake?.accept(event.body);
+    const taken = await this.intake?.accept(event.body);
     let acknowledged = false;
     const ack: ReceiverEvent['ack'] = async (response) => {
+      if (acknowledged) return;
       acknowledged = true;
       await event.ack(response);
     };
+    if (taken !== undefined) await ack();
+    if (taken === 'message') return;
     try {
       await super.processEvent({ ...event, ack });
     } catch (error) {
@@ -50,7 +53,7 @@ class WritingApp extends App {
       this.log?.warn({ err: error }, 'Bolt cannot read what Slack sent');
     }
     // Nobody listens to presses on links, nor to buttons that only an older version had.
-    if (!acknowledged) await event.ack();
+    await ack();
   }
 }
 
@@ -125,5 +128,5 @@ export class SlackApp {
 
 function httpReceiver(signingSecret: string, { log }: SlackAppParts): HTTPReceiver {
   const logger = boltLogger(log);
-  return new HTTPReceiver({ signingSecret, logger, processBeforeResponse: true, bodyLimit: mostBodyBytes });
+  return new HTTPReceiver({ signingSecret, logger, bodyLimit: mostBodyBytes });
 }

@@ -20,7 +20,9 @@ export function mentions(message: MessageToRead, botUserId: string): Mentions {
   return {
     bot,
     someoneElse: leadsWithAnother && !bot,
-    isEmptyAfterMention: contentOf(message).every((block) => saysNothing(block, botUserId)),
+    get isEmptyAfterMention() {
+      return contentOf(message).every((block) => saysNothing(block, botUserId));
+    },
   };
 }
 

@@ -25,12 +25,14 @@ const schema = z.looseObject({
   bot_profile: z.looseObject({ name: word }).optional().catch(undefined),
 });
 
+const lenient = schema.catch(() => schema.parse({}));
+
 /** A Slack message as far as it is read here. */
 export type MessageToRead = z.infer<typeof schema>;
 
 /** Takes a message, event or stored words as they are. A field of a wrong shape is left out; never throws. */
 export function readMessage(raw: unknown): MessageToRead {
-  return schema.catch(() => schema.parse({})).parse(raw);
+  return lenient.parse(raw);
 }
 
 /** What its writer wrote: the rich text, or else the `text`. */

@@ -76,7 +76,7 @@ export interface TaskthreadApp {
 
 /** Parts of the app that can be given to it in place of its own. */
 export interface GivenParts {
-  /** Asks the tables; called with the app's own database. */
+  /** Asks the tables; called for each of the app's pools. */
   store?: (db: Database['kysely']) => Store;
   /** Hears of secrets that are in no setting, so that no log shows them until the answer is called. */
   onSecret?: (secret: string) => () => void;
@@ -120,7 +120,8 @@ async function start(
     ],
   });
   undo.push(async () => watch.close());
-  const store = given.store?.(database.kysely) ?? new Store(database.kysely, watch.onStep);
+  const storeOn = (db: Database['kysely']) => given.store?.(db) ?? new Store(db, watch.onStep);
+  const store = storeOn(database.kysely);
   const queue = new ThreadQueue({ database, log });
   undo.push(() => queue.stop());
   await queue.start();
@@ -191,17 +192,16 @@ async function start(
   });
   const hands = new Hands(parts, marks, (turn) => runner.stopAsked(turn));
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
-  const upkeep = new Upkeep({
-    store,
-    queue,
-    marks,
-    keep: retentionDays(config),
-    log,
-  });
+  const upkeep = new Upkeep({ store, queue, marks, keep: retentionDays(config), log });
   const afterthoughts = new Afterthoughts(parts);
   const workspaces = () => installed.ids();
   const { accountOf } = parts;
-  const inbox = new Inbox({ ...parts, enqueue: (at) => queue.sendSoon(at), stopSaid: hands.stopSaid });
+  const inbox = new Inbox({
+    ...parts,
+    store: storeOn(database.prompt),
+    enqueue: (at) => queue.sendSoon(at),
+    stopSaid: hands.stopSaid,
+  });
   const names = new NameFollowing(parts);
   const channelSettings = new ChannelSettings(parts, {
     accountOf,

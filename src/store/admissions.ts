@@ -18,28 +18,79 @@ export interface ArrivedMessage extends ThreadKey {
   obeyed: EarlyChange | undefined;
 }
 
-/** What was decided about a message; `changed`: nothing yet, for a change that is not obeyed came first. */
-export type Decision = 'changed' | 'stray' | 'known' | 'withdrawn' | 'waits' | 'next';
+/** What was decided about a message. */
+export interface Decision {
+  /** `changed`: nothing yet, for a change that is not obeyed came first; the others say what became of it. */
+  decision: 'changed' | 'stray' | 'known' | 'withdrawn' | 'waits' | 'next';
+  /** It waits, and what waits in its thread is held. */
+  held: boolean;
+}
+
+/** Messages that one statement takes at most. */
+const mostTogether = 100;
+
+interface Waiting {
+  message: ArrivedMessage;
+  settle: PromiseWithResolvers<Decision>;
+}
 
 /** Writes messages down that arrive. */
 export class Admissions {
   readonly #db: Kysely<Tables>;
+  /** What arrived in a thread while a statement about it is under way, by thread. */
+  readonly #arrived = new Map<string, Waiting[]>();
 
   constructor(db: Kysely<Tables>) {
     this.#db = db;
   }
 
-  /** Decides about a message and writes it down, its thread with it, in one statement (migration 0014). */
+  /**
+   * Decides about a message and writes it down, its thread with it (migrations 0014 and 0022). Of a thread one
+   * statement is under way at a time, and what arrives meanwhile shares the next one: a thread that somebody holds
+   * locked keeps one connection busy, and no other thread waiting.
+   */
   async admit(message: ArrivedMessage): Promise<Decision> {
-    const { workspace, channel, root, ts, person, account, editedTs, addressed, obeyed } = message;
-    const words = jsonText(message.words);
-    const { rows } = await sql<{ decision: Decision }>`
-      select admit_message(${workspace}, ${channel}, ${root}, ${ts}, ${person}, ${account}, ${words}, ${editedTs},
-        ${addressed}, ${obeyed?.deleted ?? null}, ${obeyed?.edited_ts ?? null}) as decision`.execute(
-      this.#db,
-    );
-    const decision = rows[0]?.decision;
-    if (decision === undefined) throw new Error('admit_message gave no answer.');
-    return decision;
+    const settle = Promise.withResolvers<Decision>();
+    const key = `${message.workspace}/${message.channel}/${message.root}`;
+    const arrived = this.#arrived.get(key);
+    if (arrived === undefined) void this.#work(key, [{ message, settle }]);
+    else arrived.push({ message, settle });
+    return settle.promise;
+  }
+
+  async #work(key: string, arrived: Waiting[]): Promise<void> {
+    this.#arrived.set(key, arrived);
+    while (arrived.length > 0) await this.#settle(arrived.splice(0, mostTogether));
+    this.#arrived.delete(key);
+  }
+
+  async #settle(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const decisions = await this.#decide(batch.map(({ message }) => message));
+      batch.forEach(({ settle }, index) => {
+        const decision = decisions[index];
+        if (decision === undefined) settle.reject(new Error('admit_messages gave no answer.'));
+        else settle.resolve(decision);
+      });
+    } catch (error) {
+      // Nothing of it was written down; what is wrong with one message must not keep the others out.
+      if (batch.length > 1) await Promise.all(batch.map((one) => this.#settle([one])));
+      else for (const { settle } of batch) settle.reject(error);
+    }
+  }
+
+  async #decide(messages: readonly ArrivedMessage[]): Promise<Decision[]> {
+    const arrived = messages.map(({ obeyed, editedTs: edited_ts, ...rest }, place) => ({
+      ...rest,
+      place,
+      edited_ts,
+      obeyed_deleted: obeyed?.deleted,
+      obeyed_ts: obeyed?.edited_ts,
+    }));
+    const { rows } = await sql<Decision & { place: number }>`
+      select place, decision, held from admit_messages(${jsonText(arrived)})`.execute(this.#db);
+    const decisions: Decision[] = [];
+    for (const { place, ...decision } of rows) decisions[place] = decision;
+    return decisions;
   }
 }

@@ -14,9 +14,11 @@ import { asStoreError } from './errors.ts';
 import { migrate } from './migrations.ts';
 import type { Tables } from './tables.ts';
 
-/** The database: one pool of connections, asked through Kysely. */
+/** The database: pools of connections, asked through Kysely. */
 export interface Database {
   kysely: Kysely<Tables>;
+  /** For what Slack waits for while it is written down: a few connections that no turn ever holds. */
+  prompt: Kysely<Tables>;
   pool: pg.Pool;
   /** For connections of their own, such as the one that listens. */
   settings: pg.ClientConfig;
@@ -26,6 +28,7 @@ export interface Database {
 /** The longest that one statement may take; ours take milliseconds. */
 const statementMs = 30_000;
 const connectMs = 10_000;
+const promptConnections = 6;
 
 /**
  * How values come back: `numeric` as a string with its decimals (a Slack ts stays exact), `bigint` as a number
@@ -62,24 +65,34 @@ export async function openDatabase(options: {
     connectionTimeoutMillis: connectMs,
   };
   await migrateAlone(settings, log);
+  const pool = openPool(settings, options.maxConnections ?? 10, log);
+  const promptPool = openPool(
+    { ...settings, application_name: 'taskthread prompt' },
+    Math.min(promptConnections, options.maxConnections ?? promptConnections),
+    log,
+  );
+  let closed: Promise<void> | undefined;
+  return {
+    kysely: new Kysely<Tables>({ dialect: new TranslatingDialect(pool) }),
+    prompt: new Kysely<Tables>({ dialect: new TranslatingDialect(promptPool) }),
+    pool,
+    settings,
+    async close() {
+      closed ??= Promise.all([pool.end(), promptPool.end()]).then(() => undefined);
+      await closed;
+    },
+  };
+}
+
+function openPool(settings: pg.ClientConfig, max: number, log: Logger): pg.Pool {
   const pool = new pg.Pool({
     ...settings,
-    max: options.maxConnections ?? 10,
+    max,
     statement_timeout: statementMs,
     idle_in_transaction_session_timeout: statementMs,
   });
   watch(pool, log);
-  const kysely = new Kysely<Tables>({ dialect: new TranslatingDialect(pool) });
-  let closed: Promise<void> | undefined;
-  return {
-    kysely,
-    pool,
-    settings,
-    close() {
-      closed ??= pool.end();
-      return closed;
-    },
-  };
+  return pool;
 }
 
 /** On a connection of its own without a time-out: it may wait for the migration of another process. */

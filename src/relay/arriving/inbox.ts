@@ -3,13 +3,15 @@ import type { ThreadKey } from '../../store/threads.ts';
 import { isBotId } from '../admitting/admittance.ts';
 import type { SignOutcome } from '../controls/signs.ts';
 import { mentions } from '../reading/mentions.ts';
-import { readMessage } from '../reading/message.ts';
+import { type MessageToRead, readMessage } from '../reading/message.ts';
+import { isStopWord } from '../reading/stop-word.ts';
 import type { Arrival, PersonMessage } from './arrivals.ts';
 import { type StopWordParts, StopWords } from './stop-words.ts';
 
 /** What became of an arrival. */
 export type Admission =
-  | { kind: 'admitted'; thread: ThreadKey; waits: boolean }
+  /** `waits`: behind others; `held`: what waits in its thread is held since a stop. */
+  | { kind: 'admitted'; thread: ThreadKey; waits: boolean; held: boolean }
   /** Known already: the other copy of a mention, or a redelivery. */
   | { kind: 'known' }
   /** A reply in a thread that is not ours: its ids are kept for ten minutes. */
@@ -73,14 +75,17 @@ export class Inbox {
     let obeyed: EarlyChange | undefined;
     for (;;) {
       const words = obeyed?.words ?? message.words;
-      const concerned = concern({ ...message, words }, bot);
+      const read = readMessage(words);
+      const concerned = concern(message, read, bot);
       // What is edited was there before: it begins a thread only where it speaks to us by now.
       const heard = concerned === 'if_all' && editedTs === null && (await this.#hearsAll(workspace, channel));
       const addressed = concerned === 'ours' || heard;
       if (!addressed && concerned !== 'if_ours') return { kind: 'ignored', why: 'not addressed to us' };
-      const said = await this.#stopWords.accept({ ...message, words }, bot, addressed);
+      const said = isStopWord(read, bot.userId)
+        ? await this.#stopWords.accept({ ...message, words }, addressed)
+        : undefined;
       if (said !== undefined) return said;
-      const decision = await store.admissions.admit({
+      const { decision, held } = await store.admissions.admit({
         ...thread,
         ts,
         person: message.person,
@@ -100,7 +105,7 @@ export class Inbox {
           return { kind: decision };
         default:
           enqueue(thread);
-          return { kind: 'admitted', thread, waits: decision === 'waits' };
+          return { kind: 'admitted', thread, waits: decision === 'waits', held };
       }
     }
   }
@@ -158,8 +163,8 @@ export class Inbox {
 /** For us as it stands, only where its thread is ours, only where its channel's every message is, or not at all. */
 type Concern = 'ours' | 'if_ours' | 'if_all' | 'none';
 
-function concern(message: PersonMessage, bot: { userId: string }): Concern {
-  const addressed = mentions(readMessage(message.words), bot.userId);
+function concern(message: PersonMessage, read: MessageToRead, bot: { userId: string }): Concern {
+  const addressed = mentions(read, bot.userId);
   // What bots say to each other would never end.
   if (isBotId(message.person) && !addressed.bot) return 'none';
   if (addressed.bot || message.channelKind === 'im') return 'ours';

@@ -1,7 +1,5 @@
 import type { Store } from '../../store/store.ts';
 import type { SignOutcome } from '../controls/signs.ts';
-import { readMessage } from '../reading/message.ts';
-import { isStopWord } from '../reading/stop-word.ts';
 import { isEarlier, type PersonMessage } from './arrivals.ts';
 import type { Admission } from './inbox.ts';
 
@@ -23,15 +21,10 @@ export class StopWords {
   }
 
   /**
-   * Undefined for a message that is none. `addressed`: it is for us whether or not its thread is. The row comes last:
+   * Undefined where other words took the place of these. `addressed`: it is for us whether or not its thread is. The row comes last:
    * what is not written down is delivered again, and stopping twice is stopping once.
    */
-  async accept(
-    message: PersonMessage,
-    bot: { userId: string },
-    addressed: boolean,
-  ): Promise<Admission | undefined> {
-    if (!isStopWord(readMessage(message.words), bot.userId)) return undefined;
+  async accept(message: PersonMessage, addressed: boolean): Promise<Admission | undefined> {
     const { workspace, channel, root, ts, person } = message;
     const [thread, key] = [
       { workspace, channel, root },

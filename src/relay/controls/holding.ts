@@ -40,8 +40,9 @@ export class Holding {
   /** A message came to a thread, or was taken back there: where it is held, the post says how many wait now. */
   admitted(admission: Admission, message: { workspace: string; channel: string; ts: string }): void {
     if (admission.kind !== 'admitted' && admission.kind !== 'withdrawn') return;
-    const isAlone = admission.kind === 'admitted' && !admission.waits;
-    if (isAlone) this.#inBackground(this.#endEmpty(admission.thread));
+    if (admission.kind === 'admitted' && !admission.held) return;
+    if (admission.kind === 'admitted' && !admission.waits)
+      this.#inBackground(this.#endEmpty(admission.thread));
     else this.changed(message);
   }
 

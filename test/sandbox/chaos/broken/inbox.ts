@@ -10,7 +10,7 @@ class GullibleAdmissions extends Admissions {
     let { ts } = message;
     for (;;) {
       const decision = await super.admit({ ...message, ts });
-      if (decision !== 'known') return decision;
+      if (decision.decision !== 'known') return decision;
       ts = (Number(ts) + 0.000001).toFixed(6);
     }
   }

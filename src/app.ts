@@ -120,7 +120,8 @@ async function start(
     ],
   });
   undo.push(async () => watch.close());
-  const storeOn = (db: Database['kysely']) => given.store?.(db) ?? new Store(db, watch.onStep);
+  const storeOn = (db: Database['kysely'], prepared?: Database['prepared']) =>
+    given.store?.(db) ?? new Store(db, watch.onStep, prepared);
   const store = storeOn(database.kysely);
   const queue = new ThreadQueue({ database, log });
   undo.push(() => queue.stop());
@@ -198,7 +199,7 @@ async function start(
   const { accountOf } = parts;
   const inbox = new Inbox({
     ...parts,
-    store: storeOn(database.prompt),
+    store: storeOn(database.prompt, database.prepared),
     enqueue: (at) => queue.sendSoon(at),
     stopSaid: hands.stopSaid,
   });

@@ -1,4 +1,5 @@
-import { type Kysely, sql } from 'kysely';
+import { CompiledQuery, type Kysely } from 'kysely';
+import type { Prepared } from './database.ts';
 import { jsonText } from './json-text.ts';
 import type { EarlyChange } from './messages.ts';
 import type { SlackTs, Tables, Words } from './tables.ts';
@@ -26,6 +27,7 @@ export interface Decision {
   held: boolean;
 }
 
+const statement = { name: 'admit', text: 'select place, decision, held from admit_messages($1)' };
 /** Messages that one statement takes at most. */
 const mostTogether = 100;
 
@@ -36,12 +38,13 @@ interface Waiting {
 
 /** Writes messages down that arrive. */
 export class Admissions {
-  readonly #db: Kysely<Tables>;
+  readonly #ask: Prepared;
   /** What arrived in a thread while a statement about it is under way, by thread. */
   readonly #arrived = new Map<string, Waiting[]>();
 
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
+  /** Without `prepared` the statement is read and planned anew each time. */
+  constructor(db: Kysely<Tables>, prepared?: Prepared) {
+    this.#ask = prepared ?? unprepared(db);
   }
 
   /**
@@ -87,10 +90,14 @@ export class Admissions {
       obeyed_deleted: obeyed?.deleted,
       obeyed_ts: obeyed?.edited_ts,
     }));
-    const { rows } = await sql<Decision & { place: number }>`
-      select place, decision, held from admit_messages(${jsonText(arrived)})`.execute(this.#db);
+    const rows = await this.#ask<Decision & { place: number }>(statement, [jsonText(arrived)]);
     const decisions: Decision[] = [];
     for (const { place, ...decision } of rows) decisions[place] = decision;
     return decisions;
   }
+}
+
+function unprepared(db: Kysely<Tables>): Prepared {
+  return async <Row extends object>({ text }: { text: string }, values: unknown[]) =>
+    (await db.executeQuery<Row>(CompiledQuery.raw(text, values))).rows;
 }

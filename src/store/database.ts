@@ -14,11 +14,19 @@ import { asStoreError } from './errors.ts';
 import { migrate } from './migrations.ts';
 import type { Tables } from './tables.ts';
 
+/** Asks with a statement that each connection keeps prepared under its name. Throws a StoreError. */
+export type Prepared = <Row extends object>(
+  statement: { name: string; text: string },
+  values: unknown[],
+) => Promise<Row[]>;
+
 /** The database: pools of connections, asked through Kysely. */
 export interface Database {
   kysely: Kysely<Tables>;
   /** For what Slack waits for while it is written down: a few connections that no turn ever holds. */
   prompt: Kysely<Tables>;
+  /** The same connections, for what comes with each event: a statement is read and planned once on each. */
+  prepared: Prepared;
   pool: pg.Pool;
   /** For connections of their own, such as the one that listens. */
   settings: pg.ClientConfig;
@@ -75,6 +83,7 @@ export async function openDatabase(options: {
   return {
     kysely: new Kysely<Tables>({ dialect: new TranslatingDialect(pool) }),
     prompt: new Kysely<Tables>({ dialect: new TranslatingDialect(promptPool) }),
+    prepared: preparedOn(promptPool),
     pool,
     settings,
     async close() {
@@ -93,6 +102,16 @@ function openPool(settings: pg.ClientConfig, max: number, log: Logger): pg.Pool 
   });
   watch(pool, log);
   return pool;
+}
+
+function preparedOn(pool: pg.Pool): Prepared {
+  return async <Row extends object>(statement: { name: string; text: string }, values: unknown[]) => {
+    try {
+      return (await pool.query<Row>({ ...statement, values })).rows;
+    } catch (error) {
+      throw asStoreError(error);
+    }
+  };
 }
 
 /** On a connection of its own without a time-out: it may wait for the migration of another process. */

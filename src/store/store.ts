@@ -6,6 +6,7 @@ import { Audit } from './audit.ts';
 import { CatchUps } from './catch-ups.ts';
 import { ChannelTasks } from './channel-tasks.ts';
 import { Channels } from './channels.ts';
+import type { Prepared } from './database.ts';
 import { Feedback } from './feedback.ts';
 import { Holds } from './holds.ts';
 import { Installations } from './installations.ts';
@@ -74,10 +75,10 @@ export class Store {
   readonly #onStep: OnStep | undefined;
 
   /** `onStep` hears of every step of a turn that is recorded, for logs and figures. */
-  constructor(db: Kysely<Tables>, onStep?: OnStep) {
+  constructor(db: Kysely<Tables>, onStep?: OnStep, prepared?: Prepared) {
     this.#onStep = onStep;
     this.db = db;
-    this.admissions = new Admissions(db);
+    this.admissions = new Admissions(db, prepared);
     this.accounts = new Accounts(db);
     this.allowances = new Allowances(db);
     this.catchUps = new CatchUps(db);

@@ -196,7 +196,6 @@ async function start(
   const upkeep = new Upkeep({ store, queue, marks, keep: retentionDays(config), log });
   const afterthoughts = new Afterthoughts(parts);
   const workspaces = () => installed.ids();
-  const { accountOf } = parts;
   const inbox = new Inbox({
     ...parts,
     store: storeOn(database.prompt, database.prepared),
@@ -205,7 +204,7 @@ async function start(
   });
   const names = new NameFollowing(parts);
   const channelSettings = new ChannelSettings(parts, {
-    accountOf,
+    accountOf: parts.accountOf,
     isShared: (account) => tenancy !== undefined && account === settingsAccount,
     onNameDue: () => names.look(),
   });

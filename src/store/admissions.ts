@@ -27,7 +27,11 @@ export interface Decision {
   held: boolean;
 }
 
-const statement = { name: 'admit', text: 'select place, decision, held from admit_messages($1)' };
+const one = {
+  name: 'admit',
+  text: 'select 0 as place, decision, held from admit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+};
+const several = { name: 'admit_all', text: 'select place, decision, held from admit_all($1)' };
 /** Messages that one statement takes at most. */
 const mostTogether = 100;
 
@@ -72,7 +76,7 @@ export class Admissions {
       const decisions = await this.#decide(batch.map(({ message }) => message));
       batch.forEach(({ settle }, index) => {
         const decision = decisions[index];
-        if (decision === undefined) settle.reject(new Error('admit_messages gave no answer.'));
+        if (decision === undefined) settle.reject(new Error('admit gave no answer.'));
         else settle.resolve(decision);
       });
     } catch (error) {
@@ -83,18 +87,26 @@ export class Admissions {
   }
 
   async #decide(messages: readonly ArrivedMessage[]): Promise<Decision[]> {
-    const arrived = messages.map(({ obeyed, editedTs: edited_ts, ...rest }, place) => ({
-      ...rest,
-      place,
-      edited_ts,
-      obeyed_deleted: obeyed?.deleted,
-      obeyed_ts: obeyed?.edited_ts,
-    }));
-    const rows = await this.#ask<Decision & { place: number }>(statement, [jsonText(arrived)]);
+    const [first] = messages;
+    if (first === undefined) return [];
+    const rows = await (messages.length === 1
+      ? this.#ask<Decision & { place: number }>(one, valuesOf(first))
+      : this.#ask<Decision & { place: number }>(several, [jsonText(messages.map(rowOf))]));
     const decisions: Decision[] = [];
     for (const { place, ...decision } of rows) decisions[place] = decision;
     return decisions;
   }
+}
+
+/** In the order of the function's parameters. */
+function valuesOf(message: ArrivedMessage): unknown[] {
+  const { workspace, channel, root, ts, person, account, words, editedTs, addressed, obeyed } = message;
+  const change = [obeyed?.deleted ?? null, obeyed?.edited_ts ?? null];
+  return [workspace, channel, root, ts, person, account, jsonText(words), editedTs, addressed, ...change];
+}
+
+function rowOf({ obeyed, editedTs: edited_ts, ...rest }: ArrivedMessage, place: number) {
+  return { ...rest, place, edited_ts, obeyed_deleted: obeyed?.deleted, obeyed_ts: obeyed?.edited_ts };
 }
 
 function unprepared(db: Kysely<Tables>): Prepared {

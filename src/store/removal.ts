@@ -53,16 +53,23 @@ async function deletePart(
   let rows = 0;
   for (const [index, deletion] of deletions.entries()) {
     const room = partRows - rows;
-    const { numAffectedRows } = await deletion(room).execute(trx);
+    const { numAffectedRows } = await deletion.delete(room).execute(trx);
     const deleted = Number(numAffectedRows ?? 0);
     rows += deleted;
     if (deleted === room) return { rows, emptied: index };
+    // A row that another transaction changed meanwhile was passed over; a new statement sees it.
+    if ((await deletion.left.execute(trx)).rows.length > 0) return { rows, emptied: index };
   }
   return { rows, emptied: deletions.length };
 }
 
-/** Deletes so many rows of a table at most. */
-type Deletion = (most: number) => RawBuilder<unknown>;
+/** How a workspace's rows leave a table. */
+interface Deletion {
+  /** Deletes so many at most. */
+  readonly delete: (most: number) => RawBuilder<unknown>;
+  /** One row, if there is any. */
+  readonly left: RawBuilder<unknown>;
+}
 
 /** The deletions from each table, in their order. */
 async function deletionsOf(db: Kysely<Tables>, workspace: string): Promise<Deletion[]> {
@@ -75,16 +82,22 @@ async function deletionsOf(db: Kysely<Tables>, workspace: string): Promise<Delet
   const queue = await sql<{ there: boolean }>`select to_regclass('pgboss.job') is not null as there`.execute(
     db,
   );
-  const jobs: Deletion = (most) => sql`
-    delete from pgboss.job where id in (
-      select id from pgboss.job where data ->> 'workspace' = ${workspace} limit ${most})`;
+  const jobs: Deletion = {
+    delete: (most) => sql`
+      delete from pgboss.job where id in (
+        select id from pgboss.job where data ->> 'workspace' = ${workspace} limit ${most})`,
+    left: sql`select 1 from pgboss.job where data ->> 'workspace' = ${workspace} limit 1`,
+  };
   return [
     ...(queue.rows[0]?.there === true ? [jobs] : []),
     ...[...names, ...last].map((name): Deletion => {
       const table = sql.table(name);
-      return (most) => sql`
-        delete from ${table} where ctid = any (array(
-          select ctid from ${table} where workspace = ${workspace} limit ${most}))`;
+      return {
+        delete: (most) => sql`
+          delete from ${table} where ctid = any (array(
+            select ctid from ${table} where workspace = ${workspace} limit ${most}))`,
+        left: sql`select 1 from ${table} where workspace = ${workspace} limit 1`,
+      };
     }),
   ];
 }

@@ -9,7 +9,7 @@ export interface AnswerBounds {
   readonly mostBytes: number;
   /** Objects, lists and members of one answer, whose parsing takes far more memory than its bytes. */
   readonly mostValues: number;
-  /** Bytes of all answers that are being read at one time. */
+  /** Bytes of all answers that are being read at one time: `mostBytes` are kept for the oldest, the others wait. */
   readonly atOnceBytes: number;
   /** Bytes of all pages of one list. */
   readonly listBytes: number;
@@ -28,10 +28,11 @@ export const operatorBounds: AnswerBounds = {
 
 /** For a service that an admin of a workspace named: other workspaces must not feel what it answers. */
 export const tenantBounds: AnswerBounds = {
-  mostBytes: 4 * mebibyte,
+  // One answer may be 500,000 characters outside the basic plane, each escaped in 12 bytes, beside what was asked.
+  mostBytes: 16 * mebibyte,
   mostValues: 100_000,
-  atOnceBytes: 32 * mebibyte,
-  listBytes: 16 * mebibyte,
+  atOnceBytes: 48 * mebibyte,
+  listBytes: 64 * mebibyte,
   bytesPerSecond: 4 * mebibyte,
 };
 
@@ -40,10 +41,18 @@ const mostDepth = 100;
 /** What may come at once before reads wait (seconds of `bytesPerSecond`). */
 const burstSeconds = 8;
 
+/** An answer that is being read, as far as it is. */
+interface Read {
+  bytes: number;
+}
+
 /** Reads the answers of one service within their bounds. */
 export class AnswerReader {
   readonly bounds: AnswerBounds;
-  #heldBytes = 0;
+  /** What is being read, the oldest first. */
+  readonly #reads = new Set<Read>();
+  /** Reads that found no room. */
+  readonly #waiting = new Set<() => void>();
   /** Until when what was read is paid off (ms, as `performance.now()`). */
   #paidAt = Number.NEGATIVE_INFINITY;
 
@@ -56,27 +65,53 @@ export class AnswerReader {
     return Math.max(0, this.#paidAt - now - burstSeconds * 1_000);
   }
 
-  /** An answer's text; `whole` is false where it is larger than one may be. Throws where too much is read at once. */
+  /** For sentences: what one answer may hold at most. */
+  get most(): string {
+    const { mostBytes, mostValues } = this.bounds;
+    return `${Math.floor(mostBytes / mebibyte)} MiB and ${mostValues} values`;
+  }
+
+  /** An answer's text; `whole` is false where it is larger than one may be. Waits where too much is read at once. */
   async text(body: Readable): Promise<{ text: string; whole: boolean; bytes: number }> {
-    let bytes = 0;
-    const onBytes = (size: number) => {
-      bytes += size;
-      this.#heldBytes += size;
+    const held: Read = { bytes: 0 };
+    const onBytes = async (size: number) => {
       const now = performance.now();
       this.#paidAt = Math.max(this.#paidAt, now) + (size / this.bounds.bytesPerSecond) * 1_000;
-      if (this.#heldBytes > this.bounds.atOnceBytes)
-        throw new Error('The agent service sends more at once than is read.');
+      held.bytes += size;
+      while (!this.#hasRoom(held) && !body.destroyed) await this.#change(body);
     };
+    this.#reads.add(held);
     try {
-      return { ...(await readText(body, this.bounds.mostBytes, onBytes)), bytes };
+      return { ...(await readText(body, this.bounds.mostBytes, onBytes)), bytes: held.bytes };
     } finally {
-      this.#heldBytes -= bytes;
+      this.#reads.delete(held);
+      for (const wake of this.#waiting) wake();
     }
   }
 
   /** Whether a JSON text holds no more than may be parsed. */
   isModest(text: string): boolean {
     return isModest(text, this.bounds.mostValues);
+  }
+
+  /** The oldest may always go on, so that what waits for room gets it. */
+  #hasRoom(held: Read): boolean {
+    const [oldest, ...others] = this.#reads;
+    const othersBytes = others.reduce((sum, { bytes }) => sum + bytes, 0);
+    return held === oldest || othersBytes <= this.bounds.atOnceBytes - this.bounds.mostBytes;
+  }
+
+  /** Waits until another read is over, or this body's own is. */
+  async #change(body: Readable): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake);
+        body.off('close', wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      body.once('close', wake);
+    });
   }
 }
 

@@ -1,7 +1,13 @@
 import { Caller } from './caller.ts';
 import { AgentAnswerError, AgentNotFoundError } from './errors.ts';
 import { FileCalls } from './file-calls.ts';
-import { type ListMessages, lastMessages, messagesBackward, messagesForward } from './message-pages.ts';
+import {
+  inSmallerPages,
+  type ListMessages,
+  lastMessages,
+  messagesBackward,
+  messagesForward,
+} from './message-pages.ts';
 import type {
   AgentClientOptions,
   CallOptions,
@@ -234,11 +240,11 @@ export class AgentClient extends FileCalls {
   /** Reads the pages of one walk through a task's messages. */
   #lister(taskId: string): ListMessages {
     const within = this.#listBytes();
-    return async (cursor) => {
+    return inSmallerPages(async (cursor) => {
       const page = await this.listMessages(taskId, cursor);
       within(page.bytes);
       return page;
-    };
+    });
   }
 
   /** Counts the pages of a list; the answer throws AgentAnswerError where they are larger than is read. */

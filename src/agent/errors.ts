@@ -106,6 +106,9 @@ export class AgentAnswerError extends AgentError {
   readonly code = 'not_understood';
 }
 
+/** An answer that is larger than is read (see answer-bounds.ts). A list may be asked for in smaller pages. */
+export class AgentAnswerSizeError extends AgentAnswerError {}
+
 /** Another process may hold this thread's lease by now, so the call was not made. */
 export class AgentLeaseError extends AgentError {
   readonly code = 'lease_lost';

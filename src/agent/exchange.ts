@@ -65,18 +65,18 @@ export async function exchange(sending: Sending): Promise<Answer> {
   }
 }
 
-/** A body's text, at most `most` bytes of it; `whole` is false where it was longer. What `onBytes` throws ends it. */
+/** A body's text, at most `most` bytes of it; `whole` is false where it was longer. Goes on when `onBytes` does. */
 export async function readText(
   body: Readable,
   most: number,
-  onBytes?: (size: number) => void,
+  onBytes?: (size: number) => Promise<void>,
 ): Promise<{ text: string; whole: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
-    onBytes?.(bytes.length);
+    await onBytes?.(bytes.length);
     chunks.push(bytes);
     if (size > most) break;
   }

@@ -6,7 +6,13 @@ import type { z } from 'zod';
 import type { AnswerReader } from './answer-bounds.ts';
 import type { Dialect } from './dialect.ts';
 import { parseJson } from './error-words.ts';
-import { AgentAnswerError, type AgentError, AgentKeyError, AgentRateLimitError } from './errors.ts';
+import {
+  AgentAnswerError,
+  AgentAnswerSizeError,
+  type AgentError,
+  AgentKeyError,
+  AgentRateLimitError,
+} from './errors.ts';
 import { type Answer, BrokenExchange, exchange } from './exchange.ts';
 import { breakdown, type Called, leaseLost, refusal } from './failure.ts';
 import type { ServiceTry } from './options.ts';
@@ -112,8 +118,7 @@ export class Http {
         if (answer.status >= 300) throw await refusal(called, answer);
         const { answers } = this.#options;
         const { text, whole, bytes } = await answers.text(answer.body);
-        if (!whole || !answers.isModest(text))
-          throw this.#notUnderstood(called, answer, 'is larger than is read');
+        if (!whole || !answers.isModest(text)) throw this.#tooLarge(called, answer);
         const raw = parseJson(text);
         const parsed = schema.safeParse(raw);
         if (parsed.success) return { value: parsed.data, raw, bytes };
@@ -263,6 +268,17 @@ export class Http {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
     return url;
+  }
+
+  #tooLarge(called: Called, answer: Answer): AgentError {
+    return new AgentAnswerSizeError({
+      sentence:
+        `The agent service's answer is larger than is read (${called.name}, at most ` +
+        `${this.#options.answers.most}). Go on in a new thread, and ask for long answers as files.`,
+      outcome: 'unknown',
+      status: answer.status,
+      requestId: answer.header(this.#options.dialect.requestIdHeader),
+    });
   }
 
   #notUnderstood(called: Called, answer: Answer, why: string, cause?: Error): AgentError {

@@ -1,4 +1,4 @@
-import { AgentAnswerError } from './errors.ts';
+import { AgentAnswerError, AgentAnswerSizeError } from './errors.ts';
 import type { Message, Page } from './schema.ts';
 
 /** Pages that one walk reads at most, against a service that never ends a list. */
@@ -6,6 +6,12 @@ const mostPages = 500;
 
 /** The documented maximum of `limit`. */
 const mostEvents = 500;
+
+/** The documented default of `limit`. */
+const usualEvents = 200;
+
+/** Events of the first page where only the last messages are wanted: each may hold a very long text. */
+const fewEvents = 10;
 
 interface Cursor {
   readonly limit?: number | undefined;
@@ -16,6 +22,27 @@ interface Cursor {
 
 /** Reads one page of a task's messages. */
 export type ListMessages = (cursor: Cursor) => Promise<Page<Message>>;
+
+/**
+ * Lists again with a smaller `limit` where a page is larger than is read, and so the walk's later pages.
+ * Throws AgentAnswerSizeError where a page of one event is.
+ */
+export function inSmallerPages(list: ListMessages): ListMessages {
+  let most = mostEvents;
+  return async (cursor) => {
+    for (;;) {
+      const asked = cursor.limit ?? usualEvents;
+      const limit = asked > most ? most : cursor.limit;
+      try {
+        return await list({ ...cursor, limit });
+      } catch (error) {
+        const events = Math.min(asked, most);
+        if (!(error instanceof AgentAnswerSizeError) || events <= 1) throw error;
+        most = Math.ceil(events / (events > 8 ? 4 : 2));
+      }
+    }
+  };
+}
 
 type WalkOptions = Pick<Cursor, 'limit' | 'signal'>;
 
@@ -69,7 +96,8 @@ export async function lastMessages(
 ): Promise<Message[]> {
   const stretches: Message[][] = [];
   let found = 0;
-  for await (const stretch of stretchesBack(list, options)) {
+  const limit = options.limit ?? Math.min(mostEvents, fewEvents + count);
+  for await (const stretch of stretchesBack(list, { ...options, limit })) {
     stretches.push(stretch);
     found += stretch.length;
     if (found >= count) break;
@@ -94,7 +122,7 @@ async function* stretchesBack(
     const next = fresh.at(0)?.id ?? firstId ?? undefined;
     if (next !== undefined && next !== before) before = next;
     // A page of events may hold no further message; a longer one may.
-    else if (limit !== mostEvents) limit = mostEvents;
+    else if (limit !== mostEvents) limit = Math.min(mostEvents, 4 * (limit ?? usualEvents));
     else break;
   }
   throw endless();

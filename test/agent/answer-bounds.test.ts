@@ -1,6 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnswerBounds, AnswerReader, isModest, tenantBounds } from '../../src/agent/answer-bounds.ts';
+import { defaultDialect } from '../../src/agent/dialect.ts';
 import { clientOf, localServer } from './local-server.ts';
 
 const bounds: AnswerBounds = {
@@ -33,7 +35,7 @@ describe('an answer of a service that is bounded', () => {
     const client = clientOf(server.origin, { bounds });
     await expect(client.getTask('t1')).rejects.toMatchObject({
       code: 'not_understood',
-      message: expect.stringContaining('is larger than is read'),
+      message: expect.stringMatching(/is larger than is read .* in a new thread/),
     });
     expect(await client.getTask('t1')).toMatchObject({ id: 't1' });
   });
@@ -55,20 +57,33 @@ describe('an answer of a service that is bounded', () => {
     await expect.poll(() => open).toBe(false);
   });
 
-  it('is dropped, to be read later, where many hold too much at once', async () => {
-    const half = JSON.stringify({ ...task, title: 'x'.repeat(3_500) });
-    let held = 0;
+  it('waits for room where others hold too much at once, and is asked for once', async () => {
+    const text = JSON.stringify({ ...task, title: 'x'.repeat(3_500) });
+    const begun: ServerResponse[] = [];
     await using server = await localServer((_, response) => {
-      held += 1;
-      if (held > 2) response.end(JSON.stringify(task));
-      else response.write(half.slice(0, 3_400));
+      begun.push(response);
+      response.write(text.slice(0, 3_400));
+      if (begun.length === 3) setTimeout(() => begun.map((one) => one.end(text.slice(3_400))), 50);
     });
-    const client = clientOf(server.origin, { bounds, timeouts: { requestMs: 2_000 } });
-    const reading = [client.getTask('t1'), client.getTask('t2')];
-    expect(await Promise.any(reading)).toMatchObject({ id: 't1' });
-    expect(held).toBe(3);
-    await client.close();
-    await Promise.allSettled(reading);
+    const client = clientOf(server.origin, { bounds });
+    const read = await Promise.all(['t1', 't2', 't3'].map((id) => client.getTask(id)));
+    expect(read).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('that waits for room in vain is given up in its time, and leaves the room to others', async () => {
+    let asked = 0;
+    await using server = await localServer((_, response) => {
+      asked += 1;
+      if (asked > 3) response.end(JSON.stringify({ ...task, title: 'x'.repeat(3_500) }));
+      else response.write('x'.repeat(3_400));
+    });
+    const client = clientOf(server.origin, { bounds, timeouts: { requestMs: 200 }, retry: { attempts: 1 } });
+    const reading = ['t1', 't2', 't3'].map((id) => client.getTask(id));
+    expect(await Promise.allSettled(reading)).toMatchObject(
+      reading.map(() => ({ status: 'rejected', reason: { code: 'unavailable' } })),
+    );
+    expect(await client.getTask('t1')).toMatchObject({ id: 't1' });
   });
 
   it('that is large is made up for by a pause before the next one is asked for', async () => {
@@ -94,6 +109,54 @@ describe('an answer of a service that is bounded', () => {
     };
     await expect(walk()).rejects.toMatchObject({ message: expect.stringContaining('larger than is read') });
     expect(page).toBe(5);
+  });
+});
+
+describe("a thread of long answers at a workspace's own service", () => {
+  const threeMillionBytes = '\\u0436'.repeat(500_000);
+
+  /** A service whose task has so many answers; `limit` counts them. */
+  async function longThread(count: number, text: string) {
+    const all = Array.from({ length: count }, (_, index) =>
+      JSON.stringify(message(`m${index}`, '#')).replace('#', () => text),
+    );
+    return await localServer(({ url }, response) => {
+      const { pathname, searchParams } = new URL(url ?? '', 'http://service');
+      const at = (name: string) => Number((searchParams.get(name) ?? '').slice(1));
+      if (!pathname.endsWith('/messages')) return response.end(all[0]);
+      const limit = Number(searchParams.get('limit') ?? 200);
+      const from = searchParams.has('after_id') ? at('after_id') + 1 : 0;
+      const to = searchParams.has('before_id') ? at('before_id') : count;
+      const page = searchParams.has('after_id')
+        ? all.slice(from, Math.min(to, from + limit))
+        : all.slice(Math.max(0, to - limit), to);
+      const more = page.length < to - from;
+      return response.end(`{"data":[${page.join()}],"has_more":${more},"first_id":null,"last_id":null}`);
+    });
+  }
+
+  it('tells its last message', async () => {
+    await using server = await longThread(30, threeMillionBytes);
+    const client = clientOf(server.origin, { bounds: tenantBounds });
+    expect((await client.lastMessages('t1', 1)).map(({ id }) => id)).toEqual(['m29']);
+  });
+
+  it('gives every later message, in either direction', async () => {
+    await using server = await longThread(9, threeMillionBytes);
+    const bounds = { ...tenantBounds, bytesPerSecond: Number.POSITIVE_INFINITY };
+    for (const messagesAfter of ['forward', 'backward'] as const) {
+      const client = clientOf(server.origin, { bounds, dialect: { ...defaultDialect, messagesAfter } });
+      const found: string[] = [];
+      for await (const { id } of client.messagesAfter('t1', 'm1')) found.push(id);
+      expect(found).toEqual(['m2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8']);
+    }
+  });
+
+  it('gives one answer of the most characters, however they are written', async () => {
+    await using server = await longThread(1, '\\ud83d\\ude00'.repeat(500_000));
+    const client = clientOf(server.origin, { bounds: tenantBounds });
+    const [block] = (await client.getMessage('t1', 'm0')).content;
+    expect(block).toMatchObject({ text: '\u{1f600}'.repeat(500_000) });
   });
 });
 

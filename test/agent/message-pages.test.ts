@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { AgentAnswerSizeError } from '../../src/agent/errors.ts';
 import {
+  inSmallerPages,
   type ListMessages,
   lastMessages,
   messagesBackward,
@@ -94,7 +96,32 @@ describe('a walk through the messages', () => {
       return { items, hasMore: limit !== 500, firstId: null, lastId: null };
     };
     expect(ids(await lastMessages(list, 5, {}))).toEqual(['m0']);
-    expect(limits).toEqual([undefined, 500]);
+    expect(limits).toEqual([15, 60, 240, 500]);
+  });
+
+  it('goes on with smaller pages where one is larger than is read', async () => {
+    for (const inclusive of [false, true]) {
+      const limits: (number | undefined)[] = [];
+      const list = inSmallerPages(async (cursor) => {
+        limits.push(cursor.limit);
+        const size = cursor.limit ?? 200;
+        if (size > 2) throw new AgentAnswerSizeError({ sentence: 'Too large.', outcome: 'unknown' });
+        return await service({ count: 5, size, inclusive })(cursor);
+      });
+      expect(ids(await collected(messagesBackward(list, 'm0', {})))).toEqual(numbered(1, 5));
+      expect(ids(await collected(messagesForward(list, 'm0', {})))).toEqual(numbered(1, 5));
+      expect(limits.slice(0, 6)).toEqual([undefined, 50, 13, 4, 2, 2]);
+    }
+  });
+
+  it('ends where a page of a single event is larger than is read', async () => {
+    const limits: (number | undefined)[] = [];
+    const list = inSmallerPages(async ({ limit }) => {
+      limits.push(limit);
+      throw new AgentAnswerSizeError({ sentence: 'Too large.', outcome: 'unknown' });
+    });
+    await expect(lastMessages(list, 1, {})).rejects.toThrow('Too large.');
+    expect(limits).toEqual([11, 3, 2, 1]);
   });
 
   it('ends with an error against a list that never ends', async () => {

@@ -2,8 +2,7 @@ import type { Logger } from 'pino';
 import { Throttled } from './errors.ts';
 import { LanePump, type Permit, type Wish } from './lane-pump.ts';
 import type { LaneStore } from './lane-store.ts';
-import type { LaneName, LaneRule, LaneTable } from './limits.ts';
-import { Pace } from './pace.ts';
+import type { LaneName, LaneTable } from './limits.ts';
 
 export type { Permit, Rank, Wish } from './lane-pump.ts';
 
@@ -17,7 +16,7 @@ export interface Ask extends Wish {
 
 /** How often a throttled call is made before its caller hears of it. */
 const MOST_ATTEMPTS = 8;
-/** The hold of a lane is worth telling the other processes for so many tries. */
+/** A refusal is worth telling the other processes for so many tries. */
 const HOLD_TRIES = 3;
 
 /** What we may send to Slack when: lanes shared by all processes, and the order within this one. */
@@ -26,7 +25,6 @@ export class Budget {
   readonly #lanes: LaneTable;
   readonly #log: Logger;
   readonly #pumps = new Map<string, LanePump>();
-  readonly #paces = new Map<string, Pace>();
 
   constructor(options: { store: LaneStore; lanes: LaneTable; log: Logger }) {
     this.#store = options.store;
@@ -63,13 +61,12 @@ export class Budget {
     }
   }
 
-  /** Slack refused although the lane had a permit: leave the method alone for `ms`, then go slower for a while. */
+  /** Slack refused although the lane had a permit: leave the method alone for `ms`, then go slower, in all processes. */
   throttled(ask: Pick<Ask, 'workspace' | 'lane' | 'of'>, ms: number): void {
     const { workspace } = ask;
     const lane = laneKey(ask);
     this.#log.warn({ workspace, lane, ms }, 'Slack throttles this lane');
     this.#pump(ask).hold(ms);
-    this.#pace(workspace, lane).slowDown();
     void this.#share(workspace, lane, ms);
   }
 
@@ -102,8 +99,7 @@ export class Budget {
   async #share(workspace: string, lane: string, ms: number): Promise<void> {
     const until = performance.now() + ms;
     for (let tries = 1; tries <= HOLD_TRIES; tries += 1) {
-      const left = until - performance.now();
-      if (left <= 0) return;
+      const left = Math.max(0, until - performance.now());
       try {
         return await this.#store.hold(workspace, lane, Math.ceil(left));
       } catch (error) {
@@ -120,34 +116,17 @@ export class Budget {
     let pump = this.#pumps.get(key);
     if (pump === undefined) {
       this.#forgetIdle();
-      const rule = this.#ruleOf(workspace, lane, this.#lanes[ask.lane]);
+      const rule = this.#lanes[ask.lane];
       pump = new LanePump({ store: this.#store, workspace, lane, rule, log: this.#log });
       this.#pumps.set(key, pump);
     }
     return pump;
   }
 
-  /** Knows nothing of who asked first: a pump outlives many a turn, and would keep that one's whole state. */
-  #ruleOf(workspace: string, lane: string, rule: LaneRule): () => LaneRule {
-    const key = pumpKey(workspace, lane);
-    return () => {
-      const factor = this.#paces.get(key)?.factor() ?? 1;
-      return factor === 1 ? rule : { ...rule, perMinute: rule.perMinute * factor };
-    };
-  }
-
-  #pace(workspace: string, lane: string): Pace {
-    const key = pumpKey(workspace, lane);
-    const pace = this.#paces.get(key) ?? new Pace();
-    this.#paces.set(key, pace);
-    return pace;
-  }
-
   /** Channels come and go: their lanes must not pile up. */
   #forgetIdle(): void {
     if (this.#pumps.size < 1_000) return;
     for (const [key, pump] of this.#pumps) if (pump.idle) this.#pumps.delete(key);
-    for (const [key, pace] of this.#paces) if (pace.factor() === 1) this.#paces.delete(key);
   }
 }
 

@@ -48,6 +48,11 @@ interface Waiter extends Wish {
 const SPARE_MS = 1_000;
 /** After so many permits in a row that passed over a lower order, the one who waits longest gets one. */
 const PATIENCE = 10;
+/**
+ * After a grant, a process asks so much later than the store says (ms), and half of it after each refusal: all are told
+ * the same moment, and the one that is nearest to the store would always be the first.
+ */
+const COURTESY_MS = 32;
 const BACKOFF_MS = { first: 250, most: 5_000 };
 /** setTimeout's own limit is 2^31 - 1. */
 const LONGEST_SLEEP_MS = 3_600_000;
@@ -58,7 +63,7 @@ export class LanePump {
   readonly #store: LaneStore;
   readonly #workspace: string;
   readonly #lane: string;
-  readonly #rule: () => LaneRule;
+  readonly #rule: LaneRule;
   readonly #log: Logger;
   readonly #waiters = new Set<Waiter>();
   #running = false;
@@ -69,12 +74,13 @@ export class LanePump {
   #spareUntil: number[] = [];
   #passedOver = 0;
   #backoffMs = 0;
+  #courtesyMs = 0;
 
   constructor(options: {
     store: LaneStore;
     workspace: string;
     lane: string;
-    rule: () => LaneRule;
+    rule: LaneRule;
     log: Logger;
   }) {
     this.#store = options.store;
@@ -171,7 +177,7 @@ export class LanePump {
 
   /** What cannot be had in time is given up at once: of a dry lane, each permit comes a step later. */
   #giveUpLate(now: number): void {
-    const stepMs = 60_000 / this.#rule().perMinute;
+    const stepMs = 60_000 / this.#rule.perMinute;
     let ahead = 0;
     for (const waiter of [...this.#waiters].sort(byRank)) {
       const open = this.#openAt(waiter.deep);
@@ -208,7 +214,7 @@ export class LanePump {
       this.#grant(first);
       return;
     }
-    const { perMinute, burst, deepBurst } = this.#rule();
+    const { perMinute, burst, deepBurst } = this.#rule;
     const { deep } = first;
     let wait: number;
     try {
@@ -222,7 +228,12 @@ export class LanePump {
       this.#log.warn({ err: error, lane: this.#lane }, 'The lanes cannot be read; asking again soon');
       wait = this.#backoffMs;
     }
-    if (wait > 0) return this.#dry(performance.now() + wait, deep || deepBurst === undefined);
+    if (wait > 0) {
+      this.#dry(performance.now() + wait + this.#courtesyMs, deep || deepBurst === undefined);
+      this.#courtesyMs = Math.floor(this.#courtesyMs / 2);
+      return;
+    }
+    this.#courtesyMs = COURTESY_MS;
     // Time has passed: whoever is first now gets it.
     const chosen = this.#look();
     if (chosen !== undefined) this.#grant(chosen);

@@ -5,6 +5,6 @@ export interface LaneStore {
    * `burst`: how many are granted at once after a long rest. Rules of one lane may differ from call to call.
    */
   take(workspace: string, lane: string, rule: { perMinute: number; burst: number }): Promise<number>;
-  /** Nobody gets a permit of this lane for `ms`. */
+  /** Slack refused a call: nobody gets a permit of this lane for `ms`, and then all go slower for some minutes. */
   hold(workspace: string, lane: string, ms: number): Promise<void>;
 }

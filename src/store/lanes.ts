@@ -10,6 +10,21 @@ export interface Pace {
   burst: number;
 }
 
+/** How much slower a refusal makes a lane, for all processes alike, and how it comes back to its pace. */
+export const SLOWING = {
+  /** What a refusal leaves of the pace. */
+  factor: 0.8,
+  least: 0.3,
+  /** Of the full pace. */
+  backPerMinute: 0.1,
+  /** Refusals of requests that were on their way together count once (ms). */
+  oneRefusalMs: 2_000,
+} as const;
+
+/** How much of its pace a lane has now; a clock that went back does not stop it. */
+const factorNow = sql`least(1, greatest(${SLOWING.least}::float8, lane.factor + ${SLOWING.backPerMinute}::float8
+  * extract(epoch from clock_timestamp() - lane.slowed_at)::float8 / 60))`;
+
 /**
  * Permits for calls that are limited per workspace, shared by all processes: a GCRA with one row per lane, on the
  * database's clock.
@@ -23,7 +38,8 @@ export class Lanes {
 
   /**
    * Asks for one permit: 0 when it is granted, else the milliseconds until asking again is worth it. Callers of one
-   * lane may ask with different paces; a deeper `burst` gets permits that a shallow one is refused.
+   * lane may ask with different paces; a deeper `burst` gets permits that a shallow one is refused. In a lane that was
+   * slowed, each permit costs more, but the room for a burst stays that of its pace: nobody gets ahead of the others.
    */
   async take(workspace: string, lane: string, pace: Pace): Promise<number> {
     const costMs = 60_000 / pace.perMinute;
@@ -35,7 +51,7 @@ export class Lanes {
         insert into lanes as lane (workspace, lane, tat)
         values (${workspace}, ${lane}, clock_timestamp() + ${ms(costMs)})
         on conflict (workspace, lane) do update
-          set tat = greatest(lane.tat, clock_timestamp()) + ${ms(costMs)}
+          set tat = greatest(lane.tat, clock_timestamp()) + ${ms(costMs)} / ${factorNow}
           where lane.tat <= clock_timestamp() + ${ms(roomMs)} and lane.held_until <= clock_timestamp()
         returning tat
       )
@@ -48,13 +64,17 @@ export class Lanes {
     return row?.granted === true ? 0 : Math.max(1, Math.ceil(row?.waitMs ?? 1));
   }
 
-  /** Refuses everybody in the lane for this long: a 429 was answered. A longer hold stays. */
+  /** A 429 was answered: refuses everybody in the lane for this long, and slows it. A longer hold stays. */
   async hold(workspace: string, lane: string, holdMs: number): Promise<void> {
+    const counted = sql`lane.slowed_at > clock_timestamp() - ${ms(SLOWING.oneRefusalMs)}`;
     await sql`
-      insert into lanes as lane (workspace, lane, held_until)
-      values (${workspace}, ${lane}, clock_timestamp() + ${ms(holdMs)})
-      on conflict (workspace, lane) do update
-        set held_until = greatest(lane.held_until, excluded.held_until)
+      insert into lanes as lane (workspace, lane, held_until, factor, slowed_at)
+      values (${workspace}, ${lane}, clock_timestamp() + ${ms(holdMs)}, ${SLOWING.factor}, clock_timestamp())
+      on conflict (workspace, lane) do update set
+        held_until = greatest(lane.held_until, excluded.held_until),
+        factor = case when ${counted} then lane.factor
+          else greatest(${SLOWING.least}::float8, ${factorNow} * ${SLOWING.factor}::float8) end,
+        slowed_at = case when ${counted} then lane.slowed_at else clock_timestamp() end
     `.execute(this.#db);
   }
 }

@@ -8,6 +8,10 @@ export interface LaneTable {
   tat: ColumnType<Date, Date | undefined, Date>;
   /** Nothing is granted before this time, because a 429 was answered. */
   held_until: ColumnType<Date, Date | undefined, Date>;
+  /** How much of its pace the lane had after its last refusal; it has more since, see `store/lanes`. */
+  factor: ColumnType<number, number | undefined, number>;
+  /** When that was. */
+  slowed_at: ColumnType<Date, Date | undefined, Date>;
 }
 
 /** The tables of the engine, beside those of the product. */

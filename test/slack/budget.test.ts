@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Ask, Budget } from '../../src/slack/budget.ts';
 import { Throttled } from '../../src/slack/errors.ts';
+import type { LaneStore } from '../../src/slack/lane-store.ts';
 import { laneTable } from '../../src/slack/limits.ts';
 import { GcraLanes } from './gcra-lanes.ts';
 
@@ -245,20 +246,15 @@ describe('when Slack throttles', () => {
     expect(await budget.permit({ workspace: 'T2', lane: 'chat.update' })).toBeDefined();
   });
 
-  test('the lane goes slower at once and slowly back to its pace', async () => {
-    const paceOf = async () => {
-      await budget.permit(edits);
-      return lanes.rules.at(-1)?.perMinute;
-    };
-    expect(await paceOf()).toBe(44);
+  test('refusals of calls that were on their way together slow the lane once, and it comes back', async () => {
+    const factor = () => lanes.factor('T1', 'chat.update');
     budget.throttled(edits, 0);
-    budget.throttled(edits, 0);
-    await vi.advanceTimersByTimeAsync(0);
-    expect(await paceOf()).toBeCloseTo(44 * 0.8, 5);
+    budget.throttled(edits, 1_000);
+    expect(factor()).toBeCloseTo(0.8, 5);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(await paceOf()).toBeCloseTo(44 * 0.9, 5);
+    expect(factor()).toBeCloseTo(0.9, 5);
     await vi.advanceTimersByTimeAsync(120_000);
-    expect(await paceOf()).toBe(44);
+    expect(factor()).toBe(1);
   });
 
   test('a store that is away does not lift the hold', async () => {
@@ -298,6 +294,97 @@ describe('when Slack throttles', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(await failed).toBeInstanceOf(Throttled);
     expect(calls).toBe(8);
+  });
+});
+
+describe('processes that share a lane', () => {
+  /** Two in each process who always want an edit; the answer tells how many each process got in so many ms. */
+  async function compete(processes: readonly Budget[], ms: number): Promise<number[]> {
+    const over = new AbortController();
+    const got = processes.map(() => 0);
+    const asker = async (process: Budget, index: number) => {
+      try {
+        for (;;) {
+          await process.permit({ ...edits, signal: over.signal });
+          got[index] = (got[index] ?? 0) + 1;
+        }
+      } catch (error) {
+        if (error !== over.signal.reason) throw error;
+      }
+    };
+    const askers = processes.flatMap((process, index) => [asker(process, index), asker(process, index)]);
+    await vi.advanceTimersByTimeAsync(ms);
+    over.abort(new Error('over'));
+    await Promise.all(askers);
+    return got;
+  }
+
+  const other = () => new Budget({ store: lanes, lanes: laneTable(), log });
+  const sum = (counts: readonly number[]) => counts.reduce((a, b) => a + b, 0);
+
+  test.each([0, 1, 6])(
+    'get equally many permits after one of them was refused %i times',
+    async (refusals) => {
+      const processes = [budget, other()];
+      for (let count = 0; count < refusals; count += 1) {
+        budget.throttled(edits, 1_000);
+        await vi.advanceTimersByTimeAsync(2_000);
+      }
+      const got = await compete(processes, 60_000);
+      expect(Math.abs((got[0] ?? 0) - (got[1] ?? 0))).toBeLessThanOrEqual(2);
+    },
+  );
+
+  test('get about equally many however far from the store they are', async () => {
+    const far = [0, 1, 4].map((ms) => {
+      const away = () => new Promise((resolve) => setTimeout(resolve, ms));
+      const store: LaneStore = {
+        take: async (...question) => {
+          await away();
+          const waitMs = await lanes.take(...question);
+          await away();
+          return waitMs;
+        },
+        hold: (...hold) => lanes.hold(...hold),
+      };
+      return new Budget({ store, lanes: laneTable(), log });
+    });
+    const got = await compete(far, 120_000);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(Math.min(...got)).toBeGreaterThan(Math.max(...got) * 0.75);
+  });
+
+  test('go slower together, whichever of them asks, and come back together', async () => {
+    const calm = other();
+    const half = 11;
+    for (let count = 0; count < 6; count += 1) {
+      budget.throttled(edits, 1_000);
+      await vi.advanceTimersByTimeAsync(2_000);
+    }
+    await compete([calm], 5_000);
+    expect(sum(await compete([calm], 30_000))).toBeLessThan(half);
+    expect(sum(await compete([budget], 30_000))).toBeLessThan(half);
+    await vi.advanceTimersByTimeAsync(420_000);
+    for (const process of [budget, calm])
+      expect(sum(await compete([process], 30_000))).toBeGreaterThanOrEqual(2 * half - 1);
+  });
+
+  test('a final of the other one goes before live edits of the throttled one', async () => {
+    const calm = other();
+    budget.throttled(edits, 1_000);
+    const over = new AbortController();
+    const live = Array.from({ length: 20 }, () => budget.permit({ ...edits, signal: over.signal }));
+    const ended = Promise.allSettled(live);
+    await vi.advanceTimersByTimeAsync(10_000);
+    const asked = performance.now();
+    let waited = Number.POSITIVE_INFINITY;
+    const final = calm.permit({ ...edits, rank: () => ({ order: 0, since: 0 }) }).then(() => {
+      waited = performance.now() - asked;
+    });
+    await vi.advanceTimersByTimeAsync(5_000);
+    over.abort(new Error('over'));
+    await Promise.all([final, ended]);
+    expect(waited).toBeLessThan(1_000);
   });
 });
 

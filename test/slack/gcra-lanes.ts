@@ -1,10 +1,13 @@
 import type { LaneStore } from '../../src/slack/lane-store.ts';
+import { SLOWING } from '../../src/store/lanes.ts';
 
 /** The shared lanes in memory, by the same rule as in PostgreSQL, on the clock of `performance.now()`. */
 export class GcraLanes implements LaneStore {
   /** Each lane's theoretical arrival time. */
   readonly #arrivals = new Map<string, number>();
   readonly #holds = new Map<string, number>();
+  /** Each lane's last refusal that counted. */
+  readonly #slowed = new Map<string, { factor: number; at: number }>();
   /** How often anybody asked. */
   asked = 0;
   /** The rules of all questions. */
@@ -27,13 +30,27 @@ export class GcraLanes implements LaneStore {
     const arrival = Math.max(this.#arrivals.get(key) ?? 0, now);
     const wait = arrival - (rule.burst - 1) * interval - now;
     if (wait > 0) return Promise.resolve(wait);
-    this.#arrivals.set(key, arrival + interval);
+    this.#arrivals.set(key, arrival + interval / this.factor(workspace, lane));
     return Promise.resolve(0);
   }
 
   hold(workspace: string, lane: string, ms: number): Promise<void> {
-    this.#holds.set(`${workspace} ${lane}`, performance.now() + ms);
+    const key = `${workspace} ${lane}`;
+    const now = performance.now();
+    this.#holds.set(key, Math.max(this.#holds.get(key) ?? 0, now + ms));
+    if (now - (this.#slowed.get(key)?.at ?? Number.NEGATIVE_INFINITY) >= SLOWING.oneRefusalMs) {
+      const factor = Math.max(SLOWING.least, this.factor(workspace, lane) * SLOWING.factor);
+      this.#slowed.set(key, { factor, at: now });
+    }
     return Promise.resolve();
+  }
+
+  /** How much of its pace the lane has now. */
+  factor(workspace: string, lane: string): number {
+    const slowed = this.#slowed.get(`${workspace} ${lane}`);
+    if (slowed === undefined) return 1;
+    const minutes = (performance.now() - slowed.at) / 60_000;
+    return Math.min(1, slowed.factor + minutes * SLOWING.backPerMinute);
   }
 }
 

@@ -60,6 +60,70 @@ describe('a hold', () => {
   });
 });
 
+describe('a refusal', () => {
+  const rule = { perMinute: 60, burst: 5 };
+
+  /** As if this had happened so long ago. */
+  async function age(lane: string, seconds: number): Promise<void> {
+    await database.pool.query(
+      `update lanes set tat = tat - $2 * interval '1 s', held_until = held_until - $2 * interval '1 s',
+        slowed_at = slowed_at - $2 * interval '1 s' where lane = $1`,
+      [lane, seconds],
+    );
+  }
+
+  /** What one permit costs now, as a share of what it costs at full pace. */
+  async function cost(lane: string): Promise<number> {
+    const paidAt = async () => {
+      const { rows } = await database.pool.query<{ at: number }>(
+        'select extract(epoch from tat)::float8 as at from lanes where lane = $1',
+        [lane],
+      );
+      return rows[0]?.at ?? 0;
+    };
+    // The first pays for the time that nobody used.
+    expect(await lanes.take('T1', lane, rule)).toBe(0);
+    const before = await paidAt();
+    expect(await lanes.take('T1', lane, rule)).toBe(0);
+    return (await paidAt()) - before;
+  }
+
+  test('slows the lane for everybody, once for those that come together, and it comes back', async () => {
+    await lanes.hold('T1', 'slowed', 10);
+    await lanes.hold('T1', 'slowed', 10);
+    await age('slowed', 60);
+    expect(await cost('slowed')).toBeCloseTo(1 / 0.9, 2);
+    await age('slowed', 60);
+    expect(await cost('slowed')).toBeCloseTo(1, 2);
+  });
+
+  test('slows a lane that was used before, again and again to a third at the least', async () => {
+    await lanes.take('T1', 'refused', rule);
+    for (const factor of [0.8, 0.64, 0.512, 0.41, 0.328, 0.3, 0.3]) {
+      await lanes.hold('T1', 'refused', 0);
+      const { rows } = await database.pool.query<{ factor: number }>(
+        "select factor from lanes where lane = 'refused'",
+      );
+      // Each comes three seconds after the one before.
+      expect(rows[0]?.factor).toBeGreaterThanOrEqual(factor - 0.001);
+      expect(rows[0]?.factor).toBeLessThan(factor + 0.02);
+      await age('refused', 3);
+    }
+  });
+
+  test('makes the room for a burst no deeper: the next permit is waited for as long as what was had', async () => {
+    for (let count = 0; count < 6; count += 1) {
+      await lanes.hold('T1', 'shallow', 0);
+      await age('shallow', 3);
+    }
+    // Each permit costs 3.3 s, and the room is 4 s.
+    expect(await takeAll('shallow', rule)).toBe(2);
+    const waitMs = await lanes.take('T1', 'shallow', rule);
+    expect(waitMs).toBeGreaterThan(2_000);
+    expect(waitMs).toBeLessThan(2_700);
+  });
+});
+
 describe('under 16 clients at once', () => {
   test('no sliding window sees more than the burst and what its length adds, and little is left unused', async () => {
     // The database itself notes when it granted, so that the windows are exact.

@@ -335,7 +335,7 @@ describe('processes that share a lane', () => {
     },
   );
 
-  test('get about equally many however far from the store they are', async () => {
+  test('get about equally many where some are some milliseconds further from the store', async () => {
     const far = [0, 1, 4].map((ms) => {
       const away = () => new Promise((resolve) => setTimeout(resolve, ms));
       const store: LaneStore = {

@@ -164,14 +164,14 @@ serve({
     const { user, system } = process.cpuUsage();
     return { cpuMs: (user + system) / 1_000, at: performance.now(), held: relay().dispatcher.held };
   },
-  /** Right after forced collections: the first ones let finalizers go on, whose garbage the last one takes. */
+  /** Right after forced collections of all there is: the first ones let finalizers go on, whose garbage the last one takes. */
   memory: async () => {
     const collect = globalThis.gc;
     if (collect === undefined) throw new Error('Run with --expose-gc.');
     const seen: number[] = [];
     for (let round = 0; round < 5; round += 1) {
       await sleep(20);
-      collect();
+      collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
       const { heapUsed, external } = process.memoryUsage();
       seen.push(heapUsed + external);
     }

@@ -5,9 +5,10 @@ import { StoreError } from '../store/errors.ts';
 import type { Thread, Turn, TurnOutcome } from '../store/tables.ts';
 import { placeOf } from '../store/turns.ts';
 import { tellShared } from './admitting/shared-channel.ts';
+import { type AnsweringManner, followAnswer, type SettledAnswer } from './answering.ts';
 import { isDirect } from './arriving/arrivals.ts';
 import { Asking } from './asking/asking.ts';
-import { PassingOn, putBack } from './asking/passing-on.ts';
+import { putBack } from './asking/passing-on.ts';
 import { asksNothing, isFilesOnly, messageOf } from './asking/question.ts';
 import { sentBefore } from './asking/resending.ts';
 import type { RelayParts, Workspace } from './context.ts';
@@ -202,36 +203,41 @@ export class TurnRun {
     if (task_id === null || this.#turn.user_message_id === null) throw new Error('A turn without its task.');
     this.#state.files(this.#turn.file_notes ?? []);
     this.#state.step('working');
-    const passing = new PassingOn(this.#parts, this.#workspace, placeOf(this.#turn), this.#lease, {
+    const { reply, passed } = await this.#followed(account, task_id, this.#turn.user_message_id);
+    this.#state.files(skippedNotes(this.#turn, reply.input?.fileIds ?? null));
+    await this.#settle(this.#parts.agent(account), task_id, reply, passed);
+  }
+
+  async #followed(account: string, taskId: string, userMessageId: string): Promise<SettledAnswer> {
+    const manner: AnsweringManner = {
+      state: this.#state,
+      reply: this.#reply,
+      marks: this.#marks,
       stop: this.#stop.signal,
-      passedOn: (writer, notes) => {
-        this.#state.passedOn(writer, notes);
-        this.#marks.tidy();
+      follow: (onRead) => {
+        this.#follow = this.#following(account, taskId, userMessageId, onRead);
+        return this.#follow;
       },
-      putBack: () => this.#state.putBack(),
-    });
-    const agent = this.#parts.agent(account);
-    const follow = this.#following(account, task_id, this.#turn.user_message_id, (message) => {
-      if (this.#reply.lost !== undefined) throw this.#reply.lost;
-      this.#state.read(message, this.#parts.settings.silenceMs);
-      if (this.#state.silence !== undefined) passing.offer(this.#state.silence);
-    });
-    this.#follow = follow;
-    const replyId = (await this.#patiently(() => follow.find(this.#known)))?.id;
-    if (replyId === undefined) throw new TurnEnds('failed', words.noAnswer);
-    if (this.#turn.assistant_message_id === null) await this.#record({ assistant_message_id: replyId });
-    const settled = await this.#patiently(() => follow.toEnd());
-    await passing.done();
-    this.#state.files(skippedNotes(this.#turn, settled.input?.fileIds ?? null));
+      found: async (replyId) => {
+        if (this.#turn.assistant_message_id === null) await this.#record({ assistant_message_id: replyId });
+      },
+      patiently: (step) => this.#patiently(step),
+    };
+    const turn = placeOf(this.#turn);
+    return followAnswer(this.#parts, this.#workspace, turn, this.#lease, manner, this.#known);
+  }
+
+  /** Waits for the task of a settled reply, and shows the reply's final state. */
+  async #settle(agent: AgentClient, taskId: string, settled: AgentMessage, passed: boolean): Promise<void> {
     // What the task works on after another message is that message's turn.
     const after =
-      !passing.passed &&
+      !passed &&
       (await this.#patiently(() =>
-        worksOn(agent, task_id, this.#parts.settings.backgroundWaitMs, this.#lease, () =>
+        worksOn(agent, taskId, this.#parts.settings.backgroundWaitMs, this.#lease, () =>
           this.#state.step('working', words.background),
         ),
       ));
-    const system = await this.#patiently(() => systemLines(agent, task_id, settled));
+    const system = await this.#patiently(() => systemLines(agent, taskId, settled));
     const stoppedBy = await stopperName(this.#parts, this.#workspace, this.#turn);
     const outcome = outcomeOf(settled, after === 'cancelled' && stoppedBy !== '');
     const phase = outcome === 'completed' ? (after === 'working' ? 'background' : 'done') : outcome;

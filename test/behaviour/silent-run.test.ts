@@ -78,6 +78,30 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.told('/silent').texts).toEqual(['/silent 450', '/files 1']);
   });
 
+  test('that cannot be read any more takes nothing along: what was on its way gets a turn of its own', async ({
+    onTestFinished,
+  }) => {
+    const scene = await open(onTestFinished, {});
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 450');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    const slow = { kind: 'latency', ms: 3_000 } as const;
+    scene.agent.faults.add({ call: 'POST /experimental/files', fault: slow, times: 1 });
+    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const next = scene.reply(channel, root, '/files 1', { files });
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
+    const { turns } = scene.stage.bot.store;
+    const passing = await scene.until('it is being passed on', () => turns.ofMessage(key));
+    const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
+    scene.agent.faults.add({ call, fault: { kind: 'status', status: 404 }, times: 1 });
+    await scene.finished(channel, root);
+    expect(await turns.get(passing.workspace, passing.id)).toBeUndefined();
+    await scene.finished(channel, next);
+    const { texts, fileIds } = scene.told('/silent');
+    expect(texts).toEqual(['/silent 450', '/files 1']);
+    expect(fileIds.at(-1)).toHaveLength(1);
+  });
+
   test('keeps a message that was taken back while the run was silent', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, {});
     await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));

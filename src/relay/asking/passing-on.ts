@@ -36,6 +36,7 @@ export class PassingOn {
   #passing: Promise<void> | undefined;
   /** Ends what is under way, because the run was stopped or has ended: what is not sent waits again. */
   #end: (() => void) | undefined;
+  #isOver = false;
   /** Whether the run was given another message. */
   passed = false;
 
@@ -50,7 +51,7 @@ export class PassingOn {
   /** The run is silent, for the `silence`th time: what waits is for it. */
   offer(silence: number): void {
     const { stop } = this.#signs;
-    if (this.#passing !== undefined || this.#over === silence || stop.aborted) return;
+    if (this.#isOver || this.#passing !== undefined || this.#over === silence || stop.aborted) return;
     const ended = new AbortController();
     const end = () => ended.abort(new NotNow('The run is over, or is being stopped.'));
     stop.addEventListener('abort', end);
@@ -74,8 +75,9 @@ export class PassingOn {
       });
   }
 
-  /** The run has ended. Waits for what is under way, up to its next step: two turns must not send the same message. */
+  /** The run is followed no more. Waits for what is under way, up to its next step: two turns must not send the same. */
   async done(): Promise<void> {
+    this.#isOver = true;
     this.#end?.();
     await this.#passing;
   }
@@ -98,7 +100,8 @@ export class PassingOn {
       log.info({ turn: this.#turn.id, passed: turn.id }, 'a message was passed on to the silent run');
       this.#signs.passedOn(await this.#workspace.people.personName(turn.asker), notes);
     } catch (error) {
-      if (error instanceof NotNow) return await this.#putBack(turn);
+      // After the lease the turn may be that of the process that holds the thread now.
+      if (error instanceof NotNow && this.#lease.remainingMs() > 0) return await this.#putBack(turn);
       if (!(error instanceof TurnEnds) || error.sentence !== null) throw error;
       await store.turns.finish(turn, error.outcome);
     }
@@ -107,7 +110,7 @@ export class PassingOn {
 
   async #putBack(turn: Turn): Promise<false> {
     await putBack(this.#parts, turn);
-    this.#signs.putBack();
+    if (!this.#isOver) this.#signs.putBack();
     return false;
   }
 
@@ -152,10 +155,14 @@ export async function putBack(
   reply?: { remove(): Promise<void> },
 ): Promise<void> {
   await reply?.remove();
-  await store.transaction(async ({ messages, turns }) => {
-    const key = { workspace: turn.workspace, channel: turn.channel, ts: turn.message_ts };
-    await messages.setState(key, 'waiting');
+  const { workspace, channel, message_ts: ts, passed_on_by } = turn;
+  await store.transaction(async ({ threads, messages, turns, holds }) => {
+    await threads.lock(turn);
+    await messages.setState({ workspace, channel, ts }, 'waiting');
     await turns.discard(turn);
+    // It was on its way when the run was stopped, and waits behind that stop now like the rest.
+    const run = passed_on_by === null ? undefined : await turns.get(workspace, passed_on_by);
+    if (run !== undefined && run.finished_at === null && run.stop_asked_at !== null) await holds.begin(run);
   });
 }
 

@@ -1,5 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { openScene } from './scene.ts';
+import { openScene, pause, type Scene } from './scene.ts';
+
+const sends = 'POST /experimental/tasks/{task_id}/messages';
+const reads = 'GET /experimental/tasks/{task_id}/messages';
+
+/** A turn whose question is frozen and whose send waits so long for the read before it. */
+async function aboutToBeSent(scene: Scene, ms: number) {
+  const channel = scene.channel();
+  scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms }, times: 1 });
+  const root = scene.ask(channel, 'not to be sent');
+  const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
+  const turn = await scene.until('the question is frozen', async () => {
+    const now = await scene.stage.bot.store.turns.ofMessage(key);
+    return now?.content == null ? undefined : now;
+  });
+  const reply = await scene.until('the reply is there', () => scene.replies(channel, root)[0]);
+  return { turn, reply, channel, root };
+}
 
 describe.concurrent('a stop that comes late', () => {
   test('ends the work that goes on in the background after the reply', async ({ onTestFinished }) => {
@@ -22,9 +39,7 @@ describe.concurrent('a stop that comes late', () => {
   test('keeps a message back whose first send got lost', async ({ onTestFinished }) => {
     const scene = await openScene({}, onTestFinished);
     const channel = scene.channel();
-    const call = 'POST /experimental/tasks/{task_id}/messages';
-    const reads = 'GET /experimental/tasks/{task_id}/messages';
-    scene.agent.faults.add({ call, fault: { kind: 'status', status: 502 } });
+    scene.agent.faults.add({ call: sends, fault: { kind: 'status', status: 502 } });
     const { db, turns } = scene.stage.bot.store;
     const root = scene.ask(channel, 'sent in doubt');
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
@@ -41,13 +56,64 @@ describe.concurrent('a stop that comes late', () => {
         .replies(channel, root)
         .find((message) => scene.slack.shown(message).includes('cannot be reached')),
     );
-    const sends = () => scene.agent.calls.filter(({ name }) => name === call).length;
-    const before = sends();
+    const sent = () => scene.agent.calls.filter(({ name }) => name === sends).length;
+    const before = sent();
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     mend();
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
-    expect(sends()).toBe(before);
+    expect(sent()).toBe(before);
+  });
+
+  test('keeps a message back that was about to be sent', async ({ onTestFinished }) => {
+    const scene = await openScene({}, onTestFinished);
+    const { turn, reply, channel, root } = await aboutToBeSent(scene, 1_500);
+    await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+    expect(scene.agent.calls.filter(({ name }) => name === sends)).toEqual([]);
+    expect((await scene.stage.bot.store.turns.get(turn.workspace, turn.id))?.send_intended_at).toBeNull();
+  });
+
+  test('keeps a message back though the process that sends it has not heard of the stop', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openScene({}, onTestFinished);
+    const { turn, channel, root } = await aboutToBeSent(scene, 600);
+    const isRead = () => scene.agent.calls.some(({ name }) => name === reads);
+    await scene.stage.bot.store.transaction(async ({ threads, stops }) => {
+      await threads.lock(turn);
+      await scene.until('the messages are read', isRead);
+      await pause(300);
+      await stops.ask({ workspace: turn.workspace, turn: turn.id, person: scene.ada.id, ts: root.ts });
+    });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+    expect(scene.agent.calls.filter(({ name }) => name === sends)).toEqual([]);
+  });
+
+  test('keeps a message back that was about to go to the run, and holds it', async ({ onTestFinished }) => {
+    const scene = await openScene(
+      { agent: { dialect: { messageToRunning: 'accepted' } }, settings: { SILENCE_SECONDS: '1' } },
+      onTestFinished,
+    );
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 5000');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 1_500 }, times: 1 });
+    const next = scene.reply(channel, root, 'and this');
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
+    const { messages, turns } = scene.stage.bot.store;
+    await scene.until('it is frozen', async () => (await turns.ofMessage(key))?.content != null);
+    const [reply] = scene.replies(channel, root);
+    await scene.slack.click({ person: scene.ada, channel, ts: reply?.ts ?? '', actionId: 'stop' });
+    await scene.finished(channel, root);
+    await scene.until('the thread says what waits', () =>
+      scene.shown(channel, root).includes('1 message waits here'),
+    );
+    expect((await messages.get(key))?.state).toBe('waiting');
+    expect(await turns.ofMessage(key)).toBeUndefined();
+    expect(scene.told('/silent').texts).toEqual(['/silent 5000']);
   });
 
   test('on a passed-on message needs the permission that the running turn needs', async ({

@@ -180,7 +180,7 @@ export class Asking {
       if (turn.stop_asked_at !== null) throw new TurnEnds('cancelled', null);
     }
     try {
-      return await deliver(this.#parts, agent, taskId, turn, this.#lease);
+      return await deliver(this.#parts, agent, taskId, turn, this.#lease, this.#manner.stop);
     } catch (error) {
       if (error instanceof AgentBusyError) {
         const { status } = await agent.getTask(taskId);

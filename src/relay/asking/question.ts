@@ -5,7 +5,7 @@ import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { type Attachments, filesIn } from '../files/attachments.ts';
-import { Held, TurnEnds } from '../interruption.ts';
+import { TurnEnds } from '../interruption.ts';
 import { type OfferedFlags, readFlags } from '../reading/flags.ts';
 import { mentions } from '../reading/mentions.ts';
 import { fileNames, type MessageToRead, readMessage } from '../reading/message.ts';
@@ -14,6 +14,7 @@ import { readable, signed } from '../reading/readable.ts';
 import { taskTitle } from '../reading/title.ts';
 import { transcript, withTranscript } from '../reading/transcript.ts';
 import { sentBefore } from './resending.ts';
+import { unlessStopped } from './stop-check.ts';
 
 /** Messages of a human thread that are read back for a transcript, at most. */
 const mostReadBack = 2_000;
@@ -92,7 +93,7 @@ export async function readQuestion(
 /**
  * Freezes the turn's message and records what is sent, in one transaction: from here on an edit or a deletion
  * comes too late. Where an earlier message of the thread has arrived meanwhile, the turn is that one's instead: it
- * comes back without content. Throws TurnEnds where the message was taken back or the turn was stopped before.
+ * comes back without content. Throws TurnEnds or Held where the message was taken back or stopped before.
  */
 export async function freezeQuestion(
   parts: RelayParts,
@@ -111,10 +112,7 @@ export async function freezeQuestion(
     const earlier = await nextAdmitted(parts, workspace, turn, lease, { before: message.ts });
     const frozen = await parts.store.transaction(async (store) => {
       await store.threads.lock(turn);
-      const current = await store.turns.get(turn.workspace, turn.id);
-      if (current?.stop_asked_at !== null) throw new TurnEnds('cancelled', null);
-      // The run that it was to be passed on to was stopped.
-      if (turn.passed_on_by !== null && (await store.holds.holder(turn)) !== undefined) throw new Held();
+      await unlessStopped(store, turn);
       const first = await store.messages.nextWaiting(turn);
       if (first !== undefined && goesFirst(workspace, first, message))
         return first.ts === earlier?.ts ? store.turns.giveTo(turn, first) : undefined;
@@ -165,13 +163,14 @@ function linkLines(notes: readonly FileNote[]): string {
   return lines.length === 0 ? '' : `${words.linkedFiles(lines.length)}\n${lines.join('\n')}`;
 }
 
-/** When a message was first said: one that is sent or asked again stands for the message that it repeats. */
+/** When a message was first said: one that is sent or asked again stands for the message that it repeats. A correction
+ * stands for itself: what it corrects is at the service. */
 async function firstSaid({ store }: RelayParts, message: Message): Promise<string> {
   const { workspace, channel } = message;
   for (let said = message; ; ) {
     const repeats = said.resends ?? said.asks_again;
     const turn = repeats === null ? undefined : await store.turns.get(workspace, repeats);
-    if (turn === undefined) return said.ts;
+    if (turn === undefined || (said.resends === null && turn.user_message_id !== null)) return said.ts;
     const earlier = await store.messages.get({ workspace, channel, ts: turn.message_ts });
     if (earlier === undefined) return turn.message_ts;
     said = earlier;

@@ -6,6 +6,7 @@ import type { RelayParts } from '../context.ts';
 import type { Lease } from '../dispatcher.ts';
 import { TurnEnds } from '../interruption.ts';
 import { pause } from '../patience.ts';
+import { unlessStopped } from './stop-check.ts';
 
 /** How often the task's messages are read beside a send that the service holds open (ms). */
 const lookEveryMs = 1_000;
@@ -24,8 +25,8 @@ export interface Delivered {
 /**
  * Sends a turn's message once. The intent records the task's last message before the call; after an unknown outcome
  * ours is the user message after that one with the same content and bound to no other turn. Throws AgentError;
- * after an error whose outcome is `unknown`, call it again: it looks before it sends, and throws TurnEnds where a stop
- * was asked for meanwhile.
+ * after an error whose outcome is `unknown`, call it again: it looks before it sends. What surely was not sent is held
+ * back by `stop`, whose reason is thrown, and by a stop that was recorded before the intent: throws TurnEnds or Held.
  */
 export async function deliver(
   parts: RelayParts,
@@ -33,28 +34,25 @@ export async function deliver(
   taskId: string,
   turn: Turn,
   lease: Lease,
+  stop: AbortSignal,
 ): Promise<Delivered> {
   const { store } = parts;
   if (turn.send_intended_at !== null) {
     const found = await settle(parts, agent, taskId, turn, lease);
     if (found !== undefined) return { turn: await bind(parts, turn, taskId, found), reply: null };
-    await unlessStopped(parts, turn);
   }
   const [last] = await agent.lastMessages(taskId, 1);
+  stop.throwIfAborted();
   const skill = turn.skill ?? parts.settings.skill;
-  const intended = await store.turns.record(turn, {
-    send_after_id: last?.id ?? '',
-    send_intended_at: new Date(),
-    skill: skill ?? null,
-  });
+  const intended = await intend(parts, turn, last?.id ?? '', skill);
   const abort = new AbortController();
   const watch = new AbortController();
   const signal = AbortSignal.any([abort.signal, lease.signal]);
   const sending = agent.sendMessage(
     taskId,
     {
-      content: turn.content ?? '',
-      fileIds: turn.attached ?? [],
+      content: intended.content ?? '',
+      fileIds: intended.attached ?? [],
       ...(skill === undefined ? {} : { skill }),
     },
     { guard: lease, signal },
@@ -133,11 +131,23 @@ async function settle(
   return ours(parts, agent, taskId, turn);
 }
 
-/** A stop may have been asked for while an earlier send was in doubt. Throws TurnEnds. */
-async function unlessStopped({ store }: RelayParts, { workspace, id }: Turn): Promise<void> {
-  const now = await store.turns.get(workspace, id);
-  if (now === undefined) throw new TurnEnds('withdrawn', null);
-  if (now.stop_asked_at !== null) throw new TurnEnds('cancelled', null);
+/** Records the intent to send, unless a stop was recorded first or the words were forgotten. Throws TurnEnds or Held. */
+async function intend(
+  parts: RelayParts,
+  turn: Turn,
+  after: string,
+  skill: string | undefined,
+): Promise<Turn> {
+  return parts.store.transaction(async (store) => {
+    await store.threads.lock(turn);
+    const { content } = await unlessStopped(store, turn);
+    if (content === null) throw new TurnEnds('withdrawn', null);
+    return store.turns.record(turn, {
+      send_after_id: after,
+      send_intended_at: new Date(),
+      skill: skill ?? null,
+    });
+  });
 }
 
 /** The id of our message at the service: after the intent's last message, same content, bound to no other turn. */

@@ -20,7 +20,7 @@ export interface NewMessage {
   editedTs: SlackTs | null;
   /** The turn whose words and files it sends again. */
   resends?: string;
-  /** The turn whose question it asks again, with other words or choices. */
+  /** The turn whose question it asks again, with other words or choices, or corrects. */
   asksAgain?: string;
 }
 

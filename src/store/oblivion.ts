@@ -45,6 +45,7 @@ export class Oblivion {
     return this.#db.transaction().execute(async (trx) => {
       await permitAuditChange(trx, 'forget');
       await repeated(trx, workspace, person);
+      await quoted(trx, workspace, person);
       await sql`
         update files set name = '' where workspace = ${workspace} and slack_file in (
           select jsonb_array_elements(words -> 'files') ->> 'id' from messages
@@ -155,6 +156,32 @@ export class Oblivion {
       from installations where ${due} limit 2`.execute(db);
     return rows;
   }
+}
+
+/**
+ * Blanks what others sent with a person's words in it: a message that they asked about, and the messages before the one
+ * that began a thread in its middle, of which it is not known who wrote them, where the person wrote in that thread.
+ */
+async function quoted(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
+  await sql`
+    with about as (
+      select channel, root, ts from messages
+      where workspace = ${workspace} and words -> 'about' ->> 'user' = ${person}
+    ), titles as (
+      update threads set task_title = null from about
+      where threads.workspace = ${workspace} and threads.channel = about.channel and threads.root = about.root
+        and threads.began_ts = about.ts and (task_id is not null or task_intended_at is null)
+    )
+    update turns set content = null from about
+    where turns.workspace = ${workspace} and turns.channel = about.channel and turns.message_ts = about.ts`.execute(
+    trx,
+  );
+  await sql`
+    update turns set content = null from threads
+    where threads.workspace = ${workspace} and ${person} = any(threads.writers)
+      and threads.began_ts <> threads.root and turns.workspace = threads.workspace
+      and turns.channel = threads.channel and turns.root = threads.root
+      and turns.message_ts = threads.began_ts`.execute(trx);
 }
 
 /** Blanks a person's words where others sent or asked them again, and drops the forms in which they were about to. */

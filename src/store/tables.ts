@@ -113,7 +113,7 @@ export interface MessageTable {
   edited_ts: SlackTs | null;
   /** The turn whose words and files this message sends again. */
   resends: Generated<string | null>;
-  /** The turn whose question this message asks again, with other words or choices. */
+  /** The turn whose question this message asks again, with other words or choices, or corrects. */
   asks_again: Generated<string | null>;
   /** Whether the message carries our waiting mark in Slack. */
   marked: Generated<boolean>;

@@ -38,6 +38,36 @@ describe.concurrent('changing what was said', () => {
     await scene.until('the second press is told', () => slack.ephemerals(scene.ada, channel).length > 1);
   });
 
+  test('a correction brings no conversation again, and leaves with whose words it has', async () => {
+    const person = slack.createPerson({ name: 'mary', realName: 'Mary' });
+    const channel = scene.channel();
+    const above = slack.say({ person: scene.grace, channel, text: 'what was said before' });
+    const asked = scene.reply(channel, above, `${scene.mention} summarise colum a`, { person });
+    await scene.finished(channel, asked);
+    slack.edit(channel.id, asked.ts, `${scene.mention} summarise column b`);
+    const note = await scene.until('the note is there', () => slack.ephemerals(person, channel)[0]);
+    await slack.click({ person: person.id, channel: channel.id, ts: note.ts, actionId: 'correct' });
+    const told = await scene.until('the correction is sent', () => {
+      const now = scene.told('summarise colum a').texts;
+      return now.length > 1 && now;
+    });
+    expect(told).toEqual([
+      expect.stringContaining('what was said before'),
+      expect.stringMatching(/^A correction of my message:.*summarise column b$/),
+    ]);
+    const { db, oblivion } = scene.stage.bot.store;
+    const messages = () => db.selectFrom('messages').selectAll().where('root', '=', above.ts).execute();
+    const turns = () => db.selectFrom('turns').selectAll().where('root', '=', above.ts).execute();
+    // Anybody who may use the thread's controls may press the button: the message is that person's.
+    const { grace } = scene;
+    const ts = (await messages()).find((message) => message.ts !== asked.ts)?.ts ?? '';
+    await db.updateTable('messages').set({ person: grace.id }).where('ts', '=', ts).execute();
+    await db.updateTable('turns').set({ asker: grace.id }).where('message_ts', '=', ts).execute();
+    expect(JSON.stringify([await messages(), await turns()])).toContain('column b');
+    await oblivion.person(slack.team.id, person.id);
+    expect(JSON.stringify([await messages(), await turns()])).not.toMatch(/colum/);
+  });
+
   test('deleting a message that the agent works on offers Stop', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'one to take back\n/slow 1000');

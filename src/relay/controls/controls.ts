@@ -18,7 +18,7 @@ import type { Stopping } from './stopping.ts';
 export type ControlOutcome = 'done' | 'over' | 'unknown' | 'stopping' | 'running' | 'refused' | 'away';
 
 /** What a button says to the agent. */
-type Saying = Pick<NewMessage, 'words' | 'resends'>;
+type Saying = Pick<NewMessage, 'words' | 'resends' | 'asksAgain'>;
 
 /** A control as a person gave it. */
 export interface ControlRequest {
@@ -91,7 +91,9 @@ export class Controls {
       const change = await store.messages.takeChange({ workspace, channel, ts: message_ts }, ts);
       if (change?.words == null) return 'over';
       const said = { ...change.words, text: `${words.correctionPrefix} ${change.words.text}` };
-      await this.#add(store, trx, { workspace, channel, root }, { ts, person, words: withoutBlocks(said) });
+      // The words are those of who changed the message: they leave with that person.
+      const row = { ts, person, words: withoutBlocks(said), asksAgain: known.id };
+      await this.#add(store, trx, { workspace, channel, root }, row);
       return 'done';
     });
     return this.#written(outcome, press, known);

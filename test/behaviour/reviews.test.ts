@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { AgentScript, ReviewPlan } from '../../src/sandbox/agent/script.ts';
 import { Faults } from '../../src/sandbox/faults.ts';
@@ -72,6 +73,18 @@ describe.concurrent('a review', () => {
     await scene.finished(channel, scene.reply(channel, root, 'and go on'));
     await pause(1_000);
     expect(told()).toEqual([line]);
+  });
+
+  test('that failed and was said by an earlier release is not said again', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'one failing');
+    const thread = { workspace: scene.slack.team.id, channel: channel.id, root: root.ts };
+    const known = createHash('sha256').update('The reviewer ran out of time').digest('base64url');
+    const row = { ...thread, review: `failed:${known}`, turn: crypto.randomUUID(), shown_at: new Date() };
+    await scene.stage.bot.store.db.insertInto('reviews').values(row).execute();
+    await scene.finished(channel, root);
+    await pause(1_200);
+    expect(reviews(scene, channel, root)).toEqual([]);
   });
 
   test('that failed after it wrote something shows no findings', async () => {

@@ -24,7 +24,7 @@ export async function postReviews(request: ResultsRequest): Promise<void> {
   const names = namesOf(taskId, reviews);
   for (const [index, review] of reviews.entries()) {
     const name = names[index];
-    if (name === undefined || shown.has(name)) continue;
+    if (name === undefined || shown.has(name) || shown.has(formerName(name))) continue;
     const whole = await rendered(request, review);
     if (whole === undefined) continue;
     const owner = await parts.store.reviews.claim(turn, name);
@@ -51,6 +51,11 @@ function namesOf(taskId: string, reviews: readonly Review[]): (string | undefine
     counts.set(words, number);
     return `failed:${taskId}:${words}:${number}`;
   });
+}
+
+/** What an earlier release knew a review by: it took failed ones of a thread with the same words for one. */
+function formerName(name: string): string {
+  return name.replace(/^failed:[^:]*:([^:]*):1$/, 'failed:$1');
 }
 
 /** The review as messages; undefined while its findings cannot be read. */

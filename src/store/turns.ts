@@ -211,15 +211,23 @@ export class Turns {
       .executeTakeFirst();
   }
 
-  /** A message does not go: the button that made it may be pressed again. */
-  async releaseFollowUp({ workspace, channel, root, ts }: Message): Promise<void> {
+  /**
+   * A message does not go: the button that made it may be pressed again. A process of an earlier release claimed Try
+   * again without the message: that is known by the turn that the message sends again.
+   */
+  async releaseFollowUp({ workspace, channel, root, ts, resends }: Message): Promise<void> {
     await this.#db
       .updateTable('turns')
       .set({ followed_at: null, followed_by: null })
       .where('workspace', '=', workspace)
       .where('channel', '=', channel)
       .where('root', '=', root)
-      .where('followed_by', '=', ts)
+      .where((where) =>
+        where.or([
+          where('followed_by', '=', ts),
+          where.and([where('id', '=', resends), where('followed_by', 'is', null)]),
+        ]),
+      )
       .execute();
   }
 

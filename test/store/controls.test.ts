@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { Store } from '../../src/store/store.ts';
-import type { Turn } from '../../src/store/tables.ts';
+import type { Turn, Words } from '../../src/store/tables.ts';
 import { freshDatabase } from './postgres.ts';
 
 const database = await freshDatabase();
@@ -170,6 +170,58 @@ test('words of a person that others sent or asked again leave with that person',
   expect(await store.starts.get(form)).toBeUndefined();
   expect(await store.messages.get(ownKey)).toMatchObject({ state: 'waiting', words: { text: 'of my own' } });
   expect(await store.messages.nextWaiting(place)).toMatchObject({ ts: ownKey.ts });
+});
+
+test('words of a person that others quoted leave with that person', async () => {
+  const place = { workspace: 'T1', channel: 'C7', root: '1600000000.000000' };
+  const key = { workspace: 'T1', channel: 'C7', ts: '1600000010.000000' };
+  /** Somebody begins a thread in the middle of a conversation, by such a message. */
+  const quoting = async (channel: string, words: Words) => {
+    const thread = { ...place, channel };
+    await store.threads.adopt(thread, { account: 'a', person: 'U8', ts: key.ts });
+    await store.threads.intendTask(thread, 'prj', { title: 'their words' });
+    await store.threads.bindTask(thread, `task of ${channel}`);
+    const row = { root: place.root, person: 'U8', state: 'sent', words, editedTs: null } as const;
+    await store.messages.add({ ...key, channel }, row);
+    const message = await store.messages.get({ ...key, channel });
+    if (message === undefined) throw new Error('It is not there.');
+    const turn = await store.turns.begin(crypto.randomUUID(), message);
+    await store.turns.record(turn, { content: 'their words' });
+    return async () => ({
+      content: (await store.turns.get('T1', turn.id))?.content,
+      title: (await store.threads.expect(turn)).task_title,
+    });
+  };
+  const about = await quoting('C7', { text: '', about: { user: 'U9', text: 'their words' } });
+  const readBack = await quoting('C8', { text: 'sum it up' });
+  await store.threads.addWriter({ ...place, channel: 'C8' }, 'U9');
+  const others = await quoting('C9', { text: 'hm', about: { user: 'U7', text: 'of others' } });
+  await store.oblivion.person('T1', 'U9');
+  expect(await about()).toEqual({ content: null, title: null });
+  expect(await readBack()).toEqual({ content: null, title: 'their words' });
+  expect(await others()).toEqual({ content: 'their words', title: 'their words' });
+});
+
+test('Try again is there again where its message does not go, whichever release took the press', async () => {
+  const [turn, other] = [await begun(1), await begun(1)];
+  for (const isFormer of [false, true]) {
+    const press = `${Number(turn.root) + (isFormer ? 52 : 51)}.000000`;
+    const row = { root: turn.root, person: 'U1', words: { text: 'hi' }, editedTs: null } as const;
+    const key = { workspace: 'T1', channel: 'C1', ts: press };
+    await store.messages.add(key, { ...row, state: 'waiting', resends: turn.id });
+    const message = await store.messages.get(key);
+    if (message === undefined) throw new Error('It is not there.');
+    for (const { id } of [turn, other]) await store.turns.claimFollowUp('T1', id, press);
+    if (isFormer)
+      await database.kysely
+        .updateTable('turns')
+        .set({ followed_by: null })
+        .where('id', 'in', [turn.id, other.id])
+        .execute();
+    await store.turns.releaseFollowUp(message);
+    expect((await store.turns.get('T1', turn.id))?.followed_at).toBeNull();
+    expect((await store.turns.get('T1', other.id))?.followed_at).not.toBeNull();
+  }
 });
 
 test('files that were kept for a message go with it though its first turn was taken back', async () => {

@@ -6,7 +6,7 @@ import type { RelayParts, Workspace } from './context.ts';
 import type { Marks } from './controls/marks.ts';
 import type { Lease } from './dispatcher.ts';
 import { TurnEnds } from './interruption.ts';
-import type { Follow } from './showing/follow.ts';
+import type { Follow, FollowOptions } from './showing/follow.ts';
 import type { LiveReply } from './showing/live-reply.ts';
 import type { ReplyState } from './showing/reply-state.ts';
 
@@ -18,7 +18,7 @@ export interface AnsweringManner {
   /** Aborted when somebody asks for the stop of the turn. */
   stop: AbortSignal;
   /** Begins to follow the reply. */
-  follow(onRead: (message: AgentMessage) => void): Follow;
+  follow(onRead: FollowOptions['onRead']): Follow;
   /** The reply was found. */
   found(replyId: string): Promise<void>;
   /** Runs a step, again and again where its error passes by itself. */
@@ -53,9 +53,9 @@ export async function followAnswer(
     putBack: () => state.putBack(),
   });
   const toEnd = async () => {
-    const follow = manner.follow((message) => {
+    const follow = manner.follow((message, print) => {
       if (reply.lost !== undefined) throw reply.lost;
-      state.read(message, parts.settings.silenceMs);
+      state.read(message, print, parts.settings.silenceMs);
       if (state.silence !== undefined) passing.offer(state.silence);
     });
     const found = await patiently(() => follow.find(known));

@@ -22,7 +22,7 @@ import { keepFiles } from './files/keeping.ts';
 import { HandOver, Held, TurnEnds } from './interruption.ts';
 import { patiently } from './patience.ts';
 import { endNotes } from './showing/end-notes.ts';
-import { Follow, worksOn } from './showing/follow.ts';
+import { Follow, type FollowOptions, worksOn } from './showing/follow.ts';
 import { LiveReply } from './showing/live-reply.ts';
 import type { ReadRate } from './showing/read-rate.ts';
 import { hasNoPlace } from './showing/reply-messages.ts';
@@ -138,7 +138,7 @@ export class TurnRun {
     account: string,
     taskId: string,
     userMessageId: string,
-    onRead: (message: AgentMessage) => void,
+    onRead: FollowOptions['onRead'],
   ): Follow {
     const agent = this.#parts.agent(account);
     return new Follow({

@@ -3,6 +3,7 @@ import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { Message as AgentMessage } from '../../agent/schema.ts';
 import type { Lease } from '../dispatcher.ts';
 import { checkpoint, pause } from '../patience.ts';
+import { fingerprint } from './fingerprint.ts';
 import type { ReadRate } from './read-rate.ts';
 
 /** A read this fresh (ms) serves an edit; an older one is made anew. */
@@ -21,8 +22,8 @@ export interface FollowOptions {
   userMessageId: string;
   rate: ReadRate;
   lease: Lease;
-  /** Hears every state of the reply that is read. */
-  onRead(message: AgentMessage): void;
+  /** Hears every state of the reply that is read, and its fingerprint. */
+  onRead(message: AgentMessage, print: string): void;
 }
 
 /** Reads one reply until it has settled. */
@@ -32,6 +33,8 @@ export class Follow {
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<AgentMessage> | undefined;
   #settled = false;
+  /** The fingerprint of the last read. */
+  #print = '';
 
   constructor(options: FollowOptions) {
     this.#options = options;
@@ -75,7 +78,7 @@ export class Follow {
         checkpoint(lease);
         const message = await this.read();
         if (isSettled(message)) return message;
-        const now = fingerprint(message);
+        const now = this.#print;
         const base = rate.intervalMs();
         waitMs = now === seen ? Math.min(Math.max(longestPauseMs, base), Math.max(base, waitMs * 1.3)) : base;
         seen = now;
@@ -111,7 +114,8 @@ export class Follow {
   #take(message: AgentMessage): void {
     this.#readAt = performance.now();
     this.#settled = isSettled(message);
-    this.#options.onRead(message);
+    this.#print = fingerprint(message);
+    this.#options.onRead(message, this.#print);
   }
 
   /** The assistant message that names ours, or else the first one after ours. */
@@ -174,14 +178,4 @@ export async function worksOn(
 /** Whether the error says that the task or message is not at the service any more. */
 export function isGone(error: unknown): boolean {
   return error instanceof AgentNotFoundError;
-}
-
-/** Changes with every growth of a reply, and is cheap to make. */
-export function fingerprint(message: AgentMessage): string {
-  let text = 0;
-  for (const block of message.content) {
-    if (block.type === 'text') text += block.text.length;
-    if (block.type === 'tool_result') text += block.content.length;
-  }
-  return `${message.status}/${message.content.length}/${text}`;
 }

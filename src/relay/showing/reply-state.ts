@@ -20,7 +20,6 @@ import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import * as words from '../../reply/words.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/tables.ts';
 import type { Trouble } from '../patience.ts';
-import { fingerprint } from './follow.ts';
 
 /** A sign of life while nothing changes: the reply's clock is shown anew this often (ms). */
 const clockEveryMs = 30_000;
@@ -130,11 +129,10 @@ export class ReplyState {
     this.#touch();
   }
 
-  /** The agent's reply as it is now. After `silenceMs` without anything new the thread says so, once. */
-  read(message: AgentMessage, silenceMs: number): void {
+  /** The agent's reply as it is now, with its fingerprint. After `silenceMs` without anything new the thread says so, once. */
+  read(message: AgentMessage, now: string, silenceMs: number): void {
     this.#arrived = true;
     this.#unread = false;
-    const now = fingerprint(message);
     if (now !== this.#seen) {
       this.#seen = now;
       this.#grewAt = performance.now();

@@ -85,7 +85,7 @@ const settingsSchema = z.object({
     what: 'Skill (id or name) that every message runs; none when not set',
   }),
   AGENT_READS_PER_SECOND: setting('AGENT_READS_PER_SECOND', z.coerce.number().positive().default(20), {
-    what: 'Most reads a second under one service key, shared by all live replies',
+    what: 'Most reads a second under one service key in each process, shared by its live replies',
   }),
   DATABASE_URL: setting('DATABASE_URL', z.string().min(1).optional(), {
     what: 'PostgreSQL, like postgres://user:password@host/name; not set: an embedded PostgreSQL under DATA_FOLDER',

@@ -47,22 +47,30 @@ export function checkpoint(lease: Lease): void {
   if (lease.draining.aborted) throw new HandOver();
 }
 
+/** A wait that others can end early: `end` is there while it goes on. */
+export interface Wait {
+  end: (() => void) | undefined;
+}
+
 /**
  * Sleeps, but not past the end of the lease or the beginning of a drain; then it throws like `checkpoint`. `wake` ends
  * it early, where it comes meanwhile.
  */
-export async function pause(ms: number, lease: Lease, wake?: AbortSignal): Promise<void> {
+export async function pause(ms: number, lease: Lease, wake?: AbortSignal | Wait): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = () => resolve();
   const timer = setTimeout(end, ms);
   const signals = [lease.signal, lease.draining];
-  if (wake?.aborted === false) signals.push(wake);
+  if (wake instanceof AbortSignal) {
+    if (!wake.aborted) signals.push(wake);
+  } else if (wake !== undefined) wake.end = end;
   for (const signal of signals) {
     if (signal.aborted) end();
     signal.addEventListener('abort', end);
   }
   await promise;
   clearTimeout(timer);
+  if (wake !== undefined && 'end' in wake) wake.end = undefined;
   for (const signal of signals) signal.removeEventListener('abort', end);
   checkpoint(lease);
 }

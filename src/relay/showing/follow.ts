@@ -2,7 +2,7 @@ import type { AgentClient } from '../../agent/client.ts';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { Message as AgentMessage } from '../../agent/schema.ts';
 import type { Lease } from '../dispatcher.ts';
-import { checkpoint, pause } from '../patience.ts';
+import { checkpoint, pause, type Wait } from '../patience.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { ReadRate } from './read-rate.ts';
 
@@ -10,6 +10,8 @@ import type { ReadRate } from './read-rate.ts';
 const freshMs = 400;
 /** How often a task that still works in the background is asked (ms). */
 const backgroundEveryMs = 2_000;
+/** An edit waits so long (ms) for a turn to read; then it shows what was read last. */
+const dueMs = 1_000;
 /** A silent reply is read less and less often, down to once in so long (ms). */
 const longestPauseMs = 5_000;
 /** How often a reply that has not begun is looked for, with the task's state (ms). */
@@ -35,6 +37,9 @@ export class Follow {
   #settled = false;
   /** The fingerprint of the last read. */
   #print = '';
+  /** What the follower, and an edit that is due, wait for: a read of the other's ends it. */
+  readonly #wait: Wait = { end: undefined };
+  #dueWait: Wait | undefined;
 
   constructor(options: FollowOptions) {
     this.#options = options;
@@ -74,8 +79,9 @@ export class Follow {
           await pause(left, lease);
           continue;
         }
-        await rate.turn(lease.signal);
+        const had = await rate.turn(lease.signal, { wait: this.#wait });
         checkpoint(lease);
+        if (!had) continue;
         const message = await this.read();
         if (isSettled(message)) return message;
         const now = this.#print;
@@ -96,11 +102,19 @@ export class Follow {
     return this.#reading;
   }
 
-  /** Makes sure that what is shown next is fresh. */
+  /** Makes sure that what is shown next is fresh, as far as the rate allows. */
   async freshen(): Promise<void> {
-    if (this.#replyId === undefined || this.#settled || performance.now() - this.#readAt < freshMs) return;
-    this.#options.rate.due();
-    await this.read();
+    if (this.#isFresh()) return;
+    const { rate, lease } = this.#options;
+    const wait: Wait = { end: undefined };
+    this.#dueWait = wait;
+    const had = await rate.turn(lease.signal, { due: true, withinMs: dueMs, wait });
+    if (this.#dueWait === wait) this.#dueWait = undefined;
+    if (had && !this.#isFresh()) await this.read();
+  }
+
+  #isFresh(): boolean {
+    return this.#replyId === undefined || this.#settled || performance.now() - this.#readAt < freshMs;
   }
 
   async #read(): Promise<AgentMessage> {
@@ -108,6 +122,8 @@ export class Follow {
     if (this.#replyId === undefined) throw new Error('The reply has not been found yet.');
     const message = await agent.getMessage(taskId, this.#replyId, { signal: lease.signal });
     this.#take(message);
+    this.#wait.end?.();
+    this.#dueWait?.end?.();
     return message;
   }
 

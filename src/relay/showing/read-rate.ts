@@ -1,10 +1,27 @@
+import type { Wait } from '../patience.ts';
+
 /** A live reply is read at most so often (ms), whatever the rate allows. */
 const shortestMs = 1_000;
+
+/** After so many turns in a row for reads whose edit is due, another that waits gets one. */
+const dueInARow = 3;
+
+/** How somebody waits for a turn. */
+export interface TurnManner {
+  /** An edit waits for the read: it goes before the others. */
+  readonly due?: boolean;
+  /** Give up when there is no turn within this time (ms). */
+  readonly withinMs?: number;
+  /** Can be ended early. */
+  readonly wait?: Wait;
+}
 
 /** Shares the reads under one service key among the live replies of this process. */
 export class ReadRate {
   readonly #perSecond: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #due: ((had: boolean) => void)[] = [];
+  readonly #others: ((had: boolean) => void)[] = [];
+  #dueGiven = 0;
   #members = 0;
   /** When the rate has room for the next read, and until when the service asked for a pause. */
   #freeAt = 0;
@@ -31,27 +48,30 @@ export class ReadRate {
     return Math.max(shortestMs, (this.#members / this.#perSecond) * 1_000);
   }
 
-  /** Waits until the rate has room, in the order of asking. Rejects with the signal's reason. */
-  async turn(signal: AbortSignal): Promise<void> {
+  /**
+   * Waits until the rate has room, in the order of asking, those that are due first. False where the time was up or the
+   * wait was ended before. Rejects with the signal's reason.
+   */
+  async turn(signal: AbortSignal, { due = false, withinMs, wait }: TurnManner = {}): Promise<boolean> {
     signal.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
-      const go = () => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      };
-      const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(go), 1);
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      this.#waiting.push(go);
-      this.#serve();
-    });
-  }
-
-  /** A read whose edit is due goes at once; the others make room for it. */
-  due(): void {
-    this.#take(performance.now());
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const queue = due ? this.#due : this.#others;
+    const leave = () => {
+      const place = queue.indexOf(resolve);
+      if (place >= 0) queue.splice(place, 1);
+      resolve(false);
+    };
+    const timer = withinMs === undefined ? undefined : setTimeout(leave, withinMs);
+    if (wait !== undefined) wait.end = leave;
+    signal.addEventListener('abort', leave, { once: true });
+    queue.push(resolve);
+    this.#serve();
+    const had = await promise;
+    clearTimeout(timer);
+    if (wait?.end === leave) wait.end = undefined;
+    signal.removeEventListener('abort', leave);
+    if (!had) signal.throwIfAborted();
+    return had;
   }
 
   /** The service asks for a pause (ms): nobody reads. */
@@ -84,7 +104,7 @@ export class ReadRate {
   }
 
   #serve(): void {
-    if (this.#timer !== undefined) return;
+    if (this.#timer !== undefined || this.#due.length + this.#others.length === 0) return;
     const now = performance.now();
     const at = Math.max(this.#freeAt, this.#heldUntil);
     if (at > now) {
@@ -94,10 +114,22 @@ export class ReadRate {
       }, at - now);
       return;
     }
-    const go = this.#waiting.shift();
+    const go = this.#next();
     if (go === undefined) return;
     this.#take(now);
-    go();
+    go(true);
     this.#serve();
+  }
+
+  /** Who has the next turn: however many are due, the others have their share. */
+  #next(): ((had: boolean) => void) | undefined {
+    const passesOver = this.#due.length > 0 && this.#others.length > 0;
+    if (!passesOver) this.#dueGiven = 0;
+    else if (this.#dueGiven < dueInARow) this.#dueGiven += 1;
+    else {
+      this.#dueGiven = 0;
+      return this.#others.shift();
+    }
+    return this.#due.shift() ?? this.#others.shift();
   }
 }

@@ -1,9 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Wait } from '../../../src/relay/patience.ts';
 import { ReadRate } from '../../../src/relay/showing/read-rate.ts';
 
 const never = new AbortController().signal;
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] }));
+beforeEach(
+  () =>
+    void vi.useFakeTimers({
+      toFake: ['performance', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'],
+    }),
+);
 afterEach(() => void vi.useRealTimers());
 
 /** Asks for so many turns at once; the answer tells how many were had. */
@@ -42,13 +48,49 @@ test('turns are given in the order of asking', async () => {
   expect(order).toEqual([1, 2, 3, 4]);
 });
 
-test('reads whose edit is due go at once, and the others make room for them', async () => {
+test('reads whose edit is due go before those that waited longer', async () => {
   const rate = new ReadRate(20);
-  for (let due = 0; due < 20; due += 1) rate.due();
-  const count = asking(rate, 100);
+  const others = asking(rate, 100);
+  await vi.advanceTimersByTimeAsync(500);
+  let had = false;
+  void rate.turn(never, { due: true }).then(() => {
+    had = true;
+  });
+  await vi.advanceTimersByTimeAsync(51);
+  expect(had).toBe(true);
+  expect(others.had).toBeLessThan(15);
+});
+
+test('more due reads than the rate has room for stay within it, and leave the others their share', async () => {
+  const rate = new ReadRate(20);
+  let due = 0;
+  const steady = setInterval(() => {
+    void rate.turn(never, { due: true, withinMs: 1_000 }).then((had) => {
+      due += had ? 1 : 0;
+    });
+  }, 45);
+  const others = asking(rate, 1_000);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(due + others.had).toBeLessThanOrEqual(402);
+  expect(due).toBeGreaterThanOrEqual(290);
+  expect(others.had).toBeGreaterThanOrEqual(95);
+  clearInterval(steady);
+  const before = others.had;
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(count.had).toBeGreaterThanOrEqual(20);
-  expect(count.had).toBeLessThanOrEqual(22);
+  // No debt is left behind but the due reads of the last second.
+  expect(others.had - before).toBeGreaterThanOrEqual(20);
+});
+
+test('a wait that is ended, or whose time is up, uses no turn', async () => {
+  const rate = new ReadRate(1);
+  const wait: Wait = { end: undefined };
+  await rate.turn(never);
+  const ended = rate.turn(never, { wait });
+  const late = rate.turn(never, { due: true, withinMs: 100 });
+  const next = rate.turn(never);
+  wait.end?.();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await Promise.all([ended, late, next])).toEqual([false, false, true]);
 });
 
 test('nobody reads while the service asks for a pause', async () => {

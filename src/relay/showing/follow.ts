@@ -35,6 +35,8 @@ export class Follow {
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<AgentMessage> | undefined;
   #settled = false;
+  /** The settled reply, once it was read; a list's or a send's answer does not count. */
+  #end: AgentMessage | undefined;
   /** The fingerprint of the last read. */
   #print = '';
   /** What the follower, and an edit that is due, wait for: a read of the other's ends it. */
@@ -73,10 +75,11 @@ export class Follow {
       let waitMs = 0;
       let seen = '';
       for (;;) {
+        if (this.#end !== undefined) return this.#end;
         // A read that served an edit serves here too.
         const left = this.#readAt + waitMs - performance.now();
         if (left > 0) {
-          await pause(left, lease);
+          await pause(left, lease, this.#wait);
           continue;
         }
         const had = await rate.turn(lease.signal, { wait: this.#wait });
@@ -122,6 +125,7 @@ export class Follow {
     if (this.#replyId === undefined) throw new Error('The reply has not been found yet.');
     const message = await agent.getMessage(taskId, this.#replyId, { signal: lease.signal });
     this.#take(message);
+    if (this.#settled) this.#end = message;
     this.#wait.end?.();
     this.#dueWait?.end?.();
     return message;

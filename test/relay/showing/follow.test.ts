@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { AgentClient } from '../../../src/agent/client.ts';
+import { type Message as AgentMessage, messageSchema } from '../../../src/agent/schema.ts';
+import { Follow } from '../../../src/relay/showing/follow.ts';
+import { ReadRate } from '../../../src/relay/showing/read-rate.ts';
+
+const never = new AbortController().signal;
+const lease = { signal: never, draining: never, remainingMs: () => 8_000 };
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** A reply in this state. */
+function reply(status: string, said: string): AgentMessage {
+  const ids = { id: 'm', task_id: 't', created_at: '2026-01-01T00:00:00Z' };
+  const empty = { stop_reason: null, finish_reason: null, started_at: null, completed_at: null, error: null };
+  const content = [{ type: 'text', text: said }];
+  return messageSchema.parse({ ...ids, ...empty, role: 'assistant', platform: null, status, content });
+}
+
+/** A reply that is followed; `reads` counts, and `end` is set when the follower knows the end. */
+async function followed({ live = 1, moves = true }) {
+  const rate = new ReadRate(20);
+  for (let other = 1; other < live; other += 1) rate.join();
+  const scene = { reads: 0, completed: false, end: undefined as AgentMessage | undefined };
+  const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
+  vi.spyOn(agent, 'getMessage').mockImplementation(async () => {
+    scene.reads += 1;
+    return reply(scene.completed ? 'completed' : 'streaming', moves ? 'x'.repeat(scene.reads) : 'x');
+  });
+  const follow = new Follow({
+    agent,
+    taskId: 't',
+    userMessageId: 'u',
+    rate,
+    lease,
+    onRead: () => undefined,
+  });
+  await follow.find(reply('streaming', ''));
+  void follow.toEnd().then((message) => {
+    scene.end = message;
+  });
+  return { scene, follow, rate };
+}
+
+describe('the end that an edit has read', () => {
+  test.each([
+    ['a reply that moves', { live: 1, moves: true }],
+    ['a reply that moves among a hundred', { live: 100, moves: true }],
+    ['a silent reply', { live: 1, moves: false }],
+  ])('is known at once, and is not read again: %s', async (_, manner) => {
+    const { scene, follow } = await followed(manner);
+    await vi.advanceTimersByTimeAsync(20_400);
+    const before = scene.reads;
+    await vi.advanceTimersByTimeAsync(500);
+    scene.completed = true;
+    await follow.freshen();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(scene.end?.status).toBe('completed');
+    expect(scene.reads - before).toBeLessThanOrEqual(1);
+  });
+
+  test('ends the wait for a turn', async () => {
+    const { scene, follow, rate } = await followed({});
+    await vi.advanceTimersByTimeAsync(500);
+    for (let turn = 0; turn < 1_000; turn += 1) void rate.turn(never);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(scene.end).toBeUndefined();
+    scene.completed = true;
+    const edit = follow.freshen();
+    await vi.advanceTimersByTimeAsync(60);
+    await edit;
+    expect([scene.end?.status, scene.reads]).toEqual(['completed', 2]);
+  });
+});
+
+test('an edit whose read has no room waits no longer than a second', async () => {
+  const { scene, follow, rate } = await followed({});
+  await vi.advanceTimersByTimeAsync(500);
+  const before = scene.reads;
+  rate.hold(30_000);
+  let shows = false;
+  void follow.freshen().then(() => {
+    shows = true;
+  });
+  await vi.advanceTimersByTimeAsync(900);
+  expect(shows).toBe(false);
+  await vi.advanceTimersByTimeAsync(200);
+  expect([shows, scene.reads]).toEqual([true, before]);
+});
+
+test('a read that serves an edit serves the follower, too', async () => {
+  const { scene, follow } = await followed({});
+  await vi.advanceTimersByTimeAsync(10);
+  const before = scene.reads;
+  for (let edit = 0; edit < 10; edit += 1) {
+    await vi.advanceTimersByTimeAsync(900);
+    await follow.freshen();
+  }
+  expect(scene.reads - before).toBe(10);
+});

@@ -76,7 +76,9 @@ export class Follow {
       let seen = '';
       for (;;) {
         if (this.#end !== undefined) return this.#end;
-        // A read that served an edit serves here too.
+        // A read that served an edit serves here too, and may have found that a silent reply moves again.
+        if (waitMs > 0 && this.#print !== seen) waitMs = rate.intervalMs();
+        seen = this.#print;
         const left = this.#readAt + waitMs - performance.now();
         if (left > 0) {
           await pause(left, lease, this.#wait);
@@ -85,12 +87,13 @@ export class Follow {
         const had = await rate.turn(lease.signal, { wait: this.#wait });
         checkpoint(lease);
         if (!had) continue;
-        const message = await this.read();
-        if (isSettled(message)) return message;
-        const now = this.#print;
+        await this.read();
         const base = rate.intervalMs();
-        waitMs = now === seen ? Math.min(Math.max(longestPauseMs, base), Math.max(base, waitMs * 1.3)) : base;
-        seen = now;
+        waitMs =
+          this.#print === seen
+            ? Math.min(Math.max(longestPauseMs, base), Math.max(base, waitMs * 1.3))
+            : base;
+        seen = this.#print;
       }
     } finally {
       leave();

@@ -22,11 +22,11 @@ function reply(status: string, said: string): AgentMessage {
 async function followed({ live = 1, moves = true }) {
   const rate = new ReadRate(20);
   for (let other = 1; other < live; other += 1) rate.join();
-  const scene = { reads: 0, completed: false, end: undefined as AgentMessage | undefined };
+  const scene = { reads: 0, moves, completed: false, end: undefined as AgentMessage | undefined };
   const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
   vi.spyOn(agent, 'getMessage').mockImplementation(async () => {
     scene.reads += 1;
-    return reply(scene.completed ? 'completed' : 'streaming', moves ? 'x'.repeat(scene.reads) : 'x');
+    return reply(scene.completed ? 'completed' : 'streaming', scene.moves ? 'x'.repeat(scene.reads) : 'x');
   });
   const follow = new Follow({
     agent,
@@ -98,4 +98,15 @@ test('a read that serves an edit serves the follower, too', async () => {
     await follow.freshen();
   }
   expect(scene.reads - before).toBe(10);
+});
+
+test('a silent reply that an edit finds moving is read at the usual pace again', async () => {
+  const { scene, follow } = await followed({ moves: false });
+  await vi.advanceTimersByTimeAsync(60_000);
+  scene.moves = true;
+  await vi.advanceTimersByTimeAsync(500);
+  await follow.freshen();
+  const before = scene.reads;
+  await vi.advanceTimersByTimeAsync(4_100);
+  expect(scene.reads - before).toBe(4);
 });

@@ -1,5 +1,7 @@
+import { fenceFor } from './context.ts';
 import { type Cut, crowdedAt, fullCut, structuralCut } from './cut.ts';
 import { fallbackText } from './fallback.ts';
+import { graphemeStart } from './graphemes.ts';
 import { lineStart, type MarkdownNode, type ParseCount, parseMarkdown } from './markdown.ts';
 import { OpenPart } from './open-part.ts';
 import { joined, type Piece, piecesOf } from './pieces.ts';
@@ -30,6 +32,8 @@ interface ClosedPart {
 
 /** Characters of the answer that a part holds at least, where its constructs allow. */
 const PART_LEAST = 9_000;
+/** Characters of a part that is shown letter by letter: with a word joiner in every second place it still fits. */
+const VERBATIM_MOST = 6_000;
 const VISIBLE = /[^\s\p{C}\p{Z}]/u;
 /** Stands where a whole message holds only white space. */
 const NOTHING = '…';
@@ -201,6 +205,23 @@ export class Draft {
 /** The parts of a text as `Draft` gives them, made at once. */
 export function splitAnswer(text: string, options: { final: boolean } = { final: true }): Part[] {
   return new Draft().parts(text, options);
+}
+
+/** The parts of a text letter by letter, as code, for where its Markdown cannot be read. */
+export function verbatimParts(text: string): Part[] {
+  const fence = fenceFor(text);
+  const parts: Part[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = Math.max(graphemeStart(text, at + VERBATIM_MOST), at + 1);
+    const pieces = [
+      { text: `${fence}\n`, added: true },
+      { text: text.slice(at, end), added: false },
+      { text: `\n${fence}`, added: true },
+    ];
+    parts.push(makePart(pieces, [at, end], true));
+    at = end;
+  }
+  return upToVisible(parts);
 }
 
 /** The answer's characters as the parts show them: without what the split added, pings restored. */

@@ -2,6 +2,7 @@ import type { Nodes, Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
+import { shallow } from './depth.ts';
 import { emphasised } from './emphasis.ts';
 import { isFormula, mathSyntax } from './math.ts';
 
@@ -41,7 +42,7 @@ export interface ParseCount {
 export function parseMarkdown(text: string, count: ParseCount): MarkdownNode {
   count.characters += text.length;
   const safe = text.startsWith('\uFEFF') ? `\u2060${text.slice(1)}` : text;
-  const root: Root = fromMarkdown(emphasised(safe), { extensions: syntax, mdastExtensions: toTree });
+  const root: Root = fromMarkdown(emphasised(shallow(safe)), { extensions: syntax, mdastExtensions: toTree });
   return placed(root, text);
 }
 

@@ -1,5 +1,5 @@
 import { answerText, type ReplyBlock } from './answer.ts';
-import { Draft, type Part } from './draft.ts';
+import { Draft, type Part, verbatimParts } from './draft.ts';
 import { cutBytes } from './fallback.ts';
 import { feedbackBlock } from './feedback.ts';
 import { shorten } from './graphemes.ts';
@@ -120,11 +120,14 @@ export function answerRest(state: ReplyState, draft: Draft = new Draft()): Rest 
 function split(state: ReplyState, draft: Draft): { parts: Part[]; rest: Rest | undefined } {
   const text = answerText(state.blocks);
   const most = state.mostMessages ?? MESSAGES_MOST;
-  return overflow(
-    text,
-    draft.parts(text, { final: SETTLED.has(state.phase), most, breaks: state.breaks }),
-    most,
-  );
+  const final = SETTLED.has(state.phase);
+  try {
+    return overflow(text, draft.parts(text, { final, most, breaks: state.breaks }), most);
+  } catch (error) {
+    // A live reply is tried again; at the end an answer without its Markdown is better than none.
+    if (!final) throw error;
+    return overflow(text, verbatimParts(text), most);
+  }
 }
 
 function fits(blocks: readonly SlackBlock[]): boolean {

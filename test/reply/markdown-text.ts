@@ -22,6 +22,9 @@ const word = fc.oneof(
   fc.string({ maxLength: 12 }),
 );
 const words = fc.array(word, { minLength: 1, maxLength: 40 }).map((list) => list.join(' '));
+const longUrl = fc
+  .integer({ min: 1, max: 400 })
+  .map((length) => `https://journal.example.org/articles/31?token=${'a'.repeat(length)}`);
 const inline = fc.oneof(
   words,
   words.map((text) => `**${text}**`),
@@ -29,9 +32,30 @@ const inline = fc.oneof(
   words.map((text) => `\`${text}\``),
   words.map((text) => `[${text}](https://example.org/${'a'.repeat(text.length)})`),
   words.map((text) => `~~${text}~~`),
+  longUrl.map((url) => `[[1]](${url}) [arr[0]](${url} "a title"), ![a [b] c](${url} (a title))`),
+  fc
+    .array(longUrl, { minLength: 1, maxLength: 12 })
+    .map((urls) => urls.map((url) => `[n](${url})`).join(', ')),
 );
 const paragraph = fc.array(inline, { minLength: 1, maxLength: 5 }).map((list) => list.join(' '));
 const cell = fc.constantFrom('a', 'b c', '**d**', '漢', '`e`', '', '<!here>');
+
+/** Constructs that lie deeper in each other than anybody writes. */
+const deep = fc
+  .record({
+    pair: fc.constantFrom(
+      ['+ ', ''],
+      ['1. ', ''],
+      ['> - ', ''],
+      ['>', ''],
+      ['*a _b ', '_*'],
+      ['![', '](u)'],
+      ['[', ']'],
+      ['*', '*'],
+    ),
+    depth: fc.integer({ min: 1, max: 90 }),
+  })
+  .map(({ pair: [open = '', close = ''], depth }) => `${open.repeat(depth)}x${close.repeat(depth)}`);
 
 /** Blocks of Markdown, also such as agents write by mistake. */
 const block = fc.oneof(
@@ -63,6 +87,7 @@ const block = fc.oneof(
     .array(words, { minLength: 1, maxLength: 5 })
     .map((lines) => `- item\n  ~~~py\n${lines.map((line) => `  ${line}`).join('\n')}\n  ~~~`),
   fc.constant('---'),
+  deep,
   words.map((text) => `$$\n${text}\n- x_1\n$$`),
   fc.string({ maxLength: 60 }),
   fc.stringMatching(/^[#*_`~>|\-[\]()!\n a1.]{1,40}$/),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReplyBlock } from '../../src/reply/answer.ts';
+import { Draft } from '../../src/reply/draft.ts';
 import { answerRest, type ReplyPhase, type ReplyState, renderReply } from '../../src/reply/reply-message.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 import { markdownText } from './markdown-text.ts';
@@ -108,5 +109,35 @@ describe('a reply', () => {
     expect(JSON.stringify(renderReply({ ...reply, phase: 'working' }))).toContain(
       'The answer goes on, with 64,000 characters so far.',
     );
+  });
+});
+
+describe('an answer whose Markdown cannot be read', () => {
+  class Broken extends Draft {
+    override parts(): never {
+      throw new RangeError('Maximum call stack size exceeded');
+    }
+  }
+  const text = `${'A line with `code`, <!channel> and 👩‍👩‍👧 in it.\n'.repeat(400)}The end.`;
+  const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }] });
+
+  test('is shown letter by letter at the end, with all that stands below it', () => {
+    const messages = renderReply(reply, new Broken());
+    for (const { blocks } of messages) checkBlocks(blocks, 'message');
+    const shown = messages.flatMap(({ blocks }) =>
+      blocks.map((block) => (block.type === 'markdown' ? block.text.slice(4, -4) : '')),
+    );
+    expect(shown.join('').replaceAll('\u2060', '')).toBe(text);
+    expect(shown.join('')).not.toContain('<!channel>');
+    expect(JSON.stringify(messages.at(-1))).toContain('1 min');
+  });
+
+  test('leaves the rest for a file where it takes too many messages', () => {
+    const rest = answerRest({ ...reply, mostMessages: 2 }, new Broken());
+    expect(text.endsWith(rest?.content.slice(rest.opened) ?? '-')).toBe(true);
+  });
+
+  test('is tried again while it grows', () => {
+    expect(() => renderReply({ ...reply, phase: 'working' }, new Broken())).toThrow(RangeError);
   });
 });

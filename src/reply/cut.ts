@@ -156,5 +156,8 @@ function wordCut(text: string, root: MarkdownNode, least: number, safe: number):
 function isWordPlace(text: string, root: MarkdownNode, at: number): boolean {
   if (/^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?$/.test(text.slice(lineStart(text, at), at))) return false;
   const chain = chainAt(root, at);
-  return chain.at(-2)?.type === 'paragraph' && isPlainText(chain.at(-1));
+  const deepest = chain.at(-1);
+  // Between two of its nodes, as behind the comma between two links, a place lies in the paragraph itself.
+  if (deepest?.type === 'paragraph') return true;
+  return chain.at(-2)?.type === 'paragraph' && isPlainText(deepest);
 }

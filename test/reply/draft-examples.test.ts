@@ -54,6 +54,18 @@ describe('an answer of', () => {
   });
 });
 
+describe('an answer of links with long addresses', () => {
+  const link = (index: number) =>
+    `[${index}](https://journal.example.org/articles/${index}?token=${'a'.repeat(250)})`;
+  const links = Array.from({ length: 60 }, (_, index) => link(index)).join(', ');
+
+  it.each(['', 'The sources are these. '])('is cut between two of them, behind %j', (before) => {
+    const parts = partsOf(before + links);
+    for (const { source } of parts.slice(1)) expect((before + links).slice(source[0])).toMatch(/^\[\d+\]\(/);
+    expect(parts[0]?.source[1]).toBeGreaterThan(8_500);
+  });
+});
+
 describe('a fence that is longer than a message', () => {
   const lines = Array.from({ length: 1_500 }, (_, index) => `  value[${index}] = read(${index})`);
   const code = lines.join('\n');

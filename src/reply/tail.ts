@@ -144,8 +144,14 @@ function unpaired(text: string, leaf: MarkdownNode, end: number): string {
 
 function inlineTail(text: string, leaf: MarkdownNode, end: number): Tail {
   const from = leaf.start;
-  const masked = unpaired(text, leaf, end);
-  const code = openCode(masked);
+  let masked = unpaired(text, leaf, end);
+  let code = openCode(masked);
+  // Code that begins within the text of a link is not shown before the link.
+  const label = code && OPEN_LABEL.exec(masked.slice(0, code.at));
+  if (label) {
+    masked = masked.slice(0, label.index);
+    code = undefined;
+  }
   let hold = code ? code.hold : inlineHold(masked);
   const limit = code ? code.at : hold;
   const openers = openMarks(masked.slice(0, limit));
@@ -167,6 +173,13 @@ function openCode(masked: string): { at: number; run: string; hold: number } | u
   return { at: match.index, run: match[0], hold: hold > content ? hold : match.index };
 }
 
+/** What a link's text may hold: also brackets, one deep. */
+const LABEL = '(?:[^[\\]]|\\[[^[\\]\\n]{0,200}\\])';
+/** A link's target and title, or the beginning of them. */
+const TARGET =
+  '(?:<[^<>\\n]*>?|(?:[^()\\s<]|\\([^()\\s]*\\)?)*)(?:\\s+(?:"[^"]*"?|\'[^\']*\'?|\\([^()]*\\)?)?)?\\s*';
+const OPEN_LABEL = /!?\[(?:[^[\]\n]|\[[^[\]\n]{0,200}\]){0,300}$/;
+
 const HALF_WRITTEN = [
   // The order matters little: they are tried until none moves the end.
   /\\[([](?:[^\\]|\\[^)\]]){0,600}\\?$/,
@@ -179,10 +192,10 @@ const HALF_WRITTEN = [
   /[*_~]+$/,
   /<[^\s<>]{0,300}$/,
   /(?:https?:\/\/|www\.)\S*$/i,
-  /!?\[[^[\]\n]{0,300}$/,
-  /!?\[[^[\]]{0,500}\]$/,
+  OPEN_LABEL,
+  new RegExp(`!?\\[${LABEL}{0,500}\\]$`),
   /!?\[[^[\]]{0,500}\]\[[^\]]{0,100}$/,
-  /!?\[[^[\]]{0,500}\]\((?:<[^<>\n]*>?|(?:[^()\s<]|\([^()\s]*\)?)*)(?:\s+(?:"[^"]*"?|'[^']*'?)?)?\s*$/,
+  new RegExp(`!?\\[${LABEL}{0,500}\\]\\(${TARGET}$`),
   /!$/,
 ] as const;
 

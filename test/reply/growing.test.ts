@@ -24,6 +24,18 @@ describe('a text that is being written', () => {
     ['see [the paper](https://exa', 'see'],
     ['see [the paper](https://example.org)', 'see [the paper](https://example.org)'],
     ['see ![plot](https://exa', 'see'],
+    ['shown [[1', 'shown'],
+    ['shown [[1]](https://exa', 'shown'],
+    ['shown [[1]](https://example.org)', 'shown [[1]](https://example.org)'],
+    ['see [arr[0]', 'see'],
+    ['see [arr[0]](https://g', 'see'],
+    ['see [`src/a.t', 'see'],
+    ['see [`src/a.ts`](https://g', 'see'],
+    ['see ![a *b* `c', 'see'],
+    ['see [x](https://e.x/a (ti', 'see'],
+    ['see [x](https://e.x/a (title)', 'see'],
+    ['see a[0] and `co', 'see a[0] and `co`'],
+    ['see a[0] and more', 'see a[0] and more'],
     ['see https://example.org/par', 'see'],
     ['first\n\n##', 'first'],
     ['first\n\n-', 'first'],
@@ -49,6 +61,7 @@ describe('a text that is being written', () => {
     const answer = [
       '# Result of *the* search',
       'We found **three genes** that matter: `BRCA1`, _TP53_ and ~~BRCA9~~ [EGFR](https://example.org/egfr "a title").',
+      'Shown [[1]](https://example.org/1), [arr[0]](https://example.org/a), [`src/a.ts`](https://example.org/b) and [x](https://example.org/c (a title)).',
       '- first **item with `code` inside**\n- second [link](https://example.org/a_(b))\n  - nested *slanted*\n\n1. one\n2. two',
       '> quoted **text**\n> and `more`',
       '| gene | p |\n|:--|--:|\n| **A** | 0.01 |\n| [B](https://example.org) | `0.02` |',
@@ -72,6 +85,8 @@ describe('a text that is being written', () => {
 function rawMarks(markdown: string): string[] {
   const found: string[] = [];
   const walk = (node: Nodes) => {
+    // A link's text may hold brackets.
+    if (node.type === 'link') return;
     if (node.type === 'text' && /[*`[\]|~#]|^- /.test(node.value)) found.push(node.value);
     if ('children' in node) node.children.forEach(walk);
   };

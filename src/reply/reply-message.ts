@@ -188,7 +188,7 @@ function actionsFor(state: ReplyState): ActionsBlock | undefined {
   if (state.phase === 'failed' || state.phase === 'cancelled')
     actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
   if (STOPPABLE.has(state.phase)) actions.push('stop');
-  if (SETTLED.has(state.phase) && toolsOf(state).some(({ kind }) => kind === 'tool_use'))
+  if (SETTLED.has(state.phase) && toolsOf(state).some(({ kind }) => kind.startsWith('tool_')))
     actions.push('steps');
   if (actions.length === 0) return undefined;
   const elements = actions.map((action) => ({

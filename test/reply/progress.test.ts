@@ -40,6 +40,17 @@ describe('the progress line', () => {
     expect(lineOf([call('1', { query: '<!channel> @here' })])).not.toMatch(/<!channel>|@here/);
   });
 
+  test('does not read what earlier calls were given', () => {
+    const input = {
+      get query(): string {
+        throw new Error('read');
+      },
+    };
+    const blocks = [call('1', input), outcome('1'), call('2', { query: 'TP53' })];
+    expect(lineOf(blocks)).toBe('Run python: TP53 · 1 min · 1 step done');
+    expect(doneLine(blocks, 45_000)).toBe('2 steps in 45 s');
+  });
+
   test('does not change with every second', () => {
     expect(lineOf([], 41_000)).toBe(lineOf([], 44_900));
   });
@@ -54,6 +65,10 @@ describe('what a step is about', () => {
     ['nothing', { n: 5, query: '  ' }, ''],
     ['nothing without input', null, ''],
     ['nothing of a list', [1, 2], ''],
+    ['a command with its arguments', { command: ['ls', '-la'], n: 1 }, 'ls -la'],
+    ['its addresses', { urls: ['https://a.org', 'https://b.org'] }, 'https://a.org https://b.org'],
+    ['nothing of a list of numbers', { ids: [1, 2] }, ''],
+    ['without marks that turn the direction', { query: 'a\u202Ecod.exe\u0007' }, 'acod.exe'],
   ])('is %s', (_, input, about) => {
     expect(steps([call('1', input)])[0]?.about).toBe(about);
   });
@@ -74,7 +89,9 @@ describe('steps', () => {
     expect(all.map(({ input, output }) => ({ input, output }))).toEqual([
       { input: 'a', output: undefined },
       { input: 'b', output: 'two' },
+      { input: '', output: 'stray' },
     ]);
+    expect(all[2]?.name).toBe('Tool');
   });
 
   test.each([

@@ -74,6 +74,8 @@ describe('a reply', () => {
     for (const phase of ['failed', 'cancelled'] as const)
       expect(buttons(state({ phase, blocks: tools }))).toEqual(['retry', 'steps']);
     expect(buttons(state({ phase: 'working', blocks: tools }))).toEqual(['stop']);
+    const stray: ReplyBlock[] = [{ kind: 'tool_result', toolUseId: 't9', content: 'out' }];
+    expect(buttons(state({ phase: 'done', blocks: stray }))).toEqual(['steps']);
   });
 
   test('says what the agent does now and how much is done, and at the end one line', () => {

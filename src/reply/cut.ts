@@ -128,6 +128,8 @@ function rankOf(text: string, root: MarkdownNode, at: number): number | undefine
   if (table) return table.children.slice(2).some((row) => lineStart(text, row.start) === at) ? 2 : undefined;
   const code = chain.find((node) => node.type === 'code');
   if (code) return at > lineEnd(text, code.start) + 1 ? 2 : undefined;
+  // A hard break's backslash would be the last that people read of a message.
+  if (text.startsWith('\\\n', at - 2)) return undefined;
   const paragraph = chain.findIndex((node) => node.type === 'paragraph');
   if (paragraph !== -1) return chain.length - paragraph <= 2 && isPlainText(chain.at(-1)) ? 2 : undefined;
   return CONTAINER.test(deepest.type) ? 1 : undefined;

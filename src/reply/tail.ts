@@ -156,6 +156,8 @@ function inlineTail(text: string, leaf: MarkdownNode, end: number): Tail {
   const limit = code ? code.at : hold;
   const openers = openMarks(masked.slice(0, limit));
   let closer = code && code.hold > code.at ? code.run : '';
+  // Behind a backtick the closing ones would be more than those that they close.
+  while (closer !== '' && text.charAt(from + hold - 1) === '`') hold -= 1;
   for (const opener of openers.toReversed()) {
     if (closer === '' && opener.end >= hold) hold = opener.at;
     else closer += opener.run;
@@ -217,9 +219,9 @@ function inlineHold(masked: string): number {
   return hold;
 }
 
-/** A mark that may open a stretch: behind a letter only in writing without spaces between words. */
+/** A mark that may open a stretch: behind a letter where words have no spaces, or two of them before another letter. */
 const OPENER = new RegExp(
-  `(?<![\\p{L}\\p{N}*_~])(?:\\*{1,3}|_{1,3}|~{1,2})(?=[^\\s*_~])|(?<=${LETTER})(?:\\*{1,3}|~~)(?=[^\\s*_~])`,
+  `(?<![\\p{L}\\p{N}*_~])(?:\\*{1,3}|_{1,3}|~{1,2})(?=[^\\s*_~])|(?<=${LETTER})(?:\\*{1,3}|~~)(?=[^\\s*_~])|(?<=\\p{L})(?:\\*{2,3}|~~)(?=\\p{L})`,
   'gu',
 );
 

@@ -66,6 +66,15 @@ describe('an answer of links with long addresses', () => {
   });
 });
 
+describe('a paragraph with hard breaks', () => {
+  it('is not cut behind their backslashes', () => {
+    const answer = 'A line of a poem that goes on, and on.\\\n'.repeat(400).slice(0, -2);
+    const parts = partsOf(answer);
+    expect(parts.length).toBeGreaterThan(1);
+    for (const part of parts) expect(markdownOf(part).trimEnd()).not.toMatch(/\\$/);
+  });
+});
+
 describe('a fence that is longer than a message', () => {
   const lines = Array.from({ length: 1_500 }, (_, index) => `  value[${index}] = read(${index})`);
   const code = lines.join('\n');

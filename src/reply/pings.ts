@@ -1,18 +1,20 @@
 /**
  * Untrusted text must never notify anybody. Slack reads `<!channel>`, `<!here>`, `<!everyone>`, `<!subteam^..>`,
- * `<@U..>` and `<#C..>` as mentions, and bare `@channel`, `@here`, `@everyone` where names are linked. A WORD JOINER
- * (U+2060, no width, no line break) goes behind the `<` or the `@`. Word joiners that stood there before count as
- * part of the pattern, so one is added to however many there were, and `restorePings` takes exactly one out.
+ * `<@U..>` and `<#C..>` as mentions, and bare `@channel`, `@here`, `@everyone` where names are linked. It also reads
+ * `<https://one.example|two.example>` as a link that does not say where it leads. A WORD JOINER (U+2060, no width, no
+ * line break) goes behind the `<` or the `@`. Word joiners that stood there before count as part of the pattern, so
+ * one is added to however many there were, and `restorePings` takes exactly one out.
  */
 const JOINER = '\u2060';
 const OPEN = '(?:<|&lt;?|&#0*60;|&#x0*3c;)';
 const MARK =
   '(?:\\\\*(?:!(?!--|doctype|\\[)|@|#[a-z0-9&\\\\])|&(?:excl|commat|num);|&#0*(?:33|35|64);|&#x0*(?:21|23|40);)';
+const DISGUISED = '(?:https?:|mailto:)[^\\s<>|]{1,2000}\\|';
 const URL = 'https?://[^\\s<>()\\[\\]|"\'`*\\\\]+';
 const BARE = '(?<![\\p{L}\\p{N}_])@(?=\\u2060*\\\\?(?:channel|here|everyone|group)(?![\\p{L}\\p{N}]))';
-const PING = new RegExp(`(${URL})|(${OPEN}(?=\\u2060*${MARK})|${BARE})(\\u2060*)`, 'giu');
+const PING = new RegExp(`(${URL})|(${OPEN}(?=\\u2060*(?:${MARK}|${DISGUISED}))|${BARE})(\\u2060*)`, 'giu');
 
-/** The text with a word joiner in whatever Slack could read as a mention. */
+/** The text with a word joiner in whatever Slack could read as a mention, or as a link under other words. */
 export function neutralise(text: string): string {
   return text.replace(PING, (all: string, url: string | undefined) => (url ? all : all + JOINER));
 }
@@ -36,5 +38,6 @@ export function escapeMrkdwn(text: string): string {
 export function pingCost(text: string, index: number): number {
   const before = text.charAt(index - 1);
   if (before === '@') return /[cehg\\\u2060]/i.test(text.charAt(index)) ? 1 : 0;
+  if (/[<;]/.test(before) && /[hm]/i.test(text.charAt(index))) return 1;
   return /[<;t]/i.test(before) && /[!@#&\\\u2060]/.test(text.charAt(index)) ? 1 : 0;
 }

@@ -14,6 +14,7 @@ const word = fc.oneof(
     '@here',
     '<!channel>',
     '<@U1>',
+    '<https://a.example|b.example>',
     'x_1',
     '$a_b$',
     '\\(x_1 * y\\)',

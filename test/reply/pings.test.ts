@@ -12,8 +12,10 @@ const pings = [
   '@channel',
   '@here',
   '@everyone',
+  '<https://evil.example|google.com>',
+  '<mailto:a@evil.example|google.com>',
 ];
-const dangerous = /<!|<@|<#|@(?:channel|here|everyone)\b/i;
+const dangerous = /<!|<(?:https?|mailto):[^>]*\||<@|<#|@(?:channel|here|everyone)\b/i;
 
 describe('pings', () => {
   test.each(pings)('%s from the agent pings nobody, and can be had back', (ping) => {

@@ -1,0 +1,47 @@
+/** Lets so many bytes be in use at once. Whoever comes first is served first; what is larger than all goes in alone. */
+export class ByteGate {
+  readonly mostBytes: number;
+  readonly #waiting: { size: number; enter: () => void }[] = [];
+  #usedBytes = 0;
+
+  constructor(mostBytes: number) {
+    this.mostBytes = mostBytes;
+  }
+
+  get usedBytes(): number {
+    return this.#usedBytes;
+  }
+
+  /** Waits until `size` bytes fit; rejects with the signal's reason. */
+  async enter(size: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting = { size, enter: resolve };
+    const withdraw = () => {
+      const at = this.#waiting.indexOf(waiting);
+      if (at < 0) return;
+      this.#waiting.splice(at, 1);
+      reject(signal.reason);
+      this.#serve();
+    };
+    signal.addEventListener('abort', withdraw, { once: true });
+    this.#waiting.push(waiting);
+    this.#serve();
+    await promise.finally(() => signal.removeEventListener('abort', withdraw));
+  }
+
+  /** Gives the bytes of one who entered back. */
+  leave(size: number): void {
+    this.#usedBytes -= size;
+    this.#serve();
+  }
+
+  #serve(): void {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if (this.#usedBytes > 0 && this.#usedBytes + next.size > this.mostBytes) return;
+      this.#waiting.shift();
+      this.#usedBytes += next.size;
+      next.enter();
+    }
+  }
+}

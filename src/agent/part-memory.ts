@@ -77,11 +77,11 @@ export class PartShare implements UploadMemory {
       held = false;
     };
     try {
-      const { bytes, release } = await this.#of.take(size, signal);
+      const room = await this.#of.take(size, signal);
       return {
-        bytes,
+        bytes: room.bytes,
         release: (reusable) => {
-          release(reusable);
+          room.release(reusable);
           leave();
         },
       };

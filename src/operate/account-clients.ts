@@ -1,6 +1,7 @@
 import { AgentClient } from '../agent/client.ts';
 import { AgentNotFoundError } from '../agent/errors.ts';
 import type { Config } from '../config.ts';
+import { settingsAccount } from '../store/accounts.ts';
 import { Keyring } from '../store/keyring.ts';
 import type { BegunTask } from '../store/oblivion.ts';
 import { sealedPlaces } from '../store/sealed-places.ts';
@@ -44,7 +45,7 @@ export class AccountClients {
 
   #shared(account: string): { baseUrl: string; apiKey: string } | undefined {
     const { AGENT_BASE_URL: baseUrl, AGENT_API_KEY: apiKey } = this.#config;
-    if (account !== 'settings' || baseUrl === undefined || apiKey === undefined) return undefined;
+    if (account !== settingsAccount || baseUrl === undefined || apiKey === undefined) return undefined;
     return { baseUrl, apiKey };
   }
 

@@ -3,7 +3,7 @@ import * as words from '../reply/words.ts';
 import { LeaseEnded, SlackError } from '../slack/errors.ts';
 import type { Turn } from '../store/tables.ts';
 import type { RelayParts, Workspace } from './context.ts';
-import type { Lease } from './dispatcher.ts';
+import type { Lease } from './lease.ts';
 import { patiently } from './patience.ts';
 
 /** Slack has no place for a turn's reply any more: its run is stopped gracefully, and the asker told directly. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { ThreadJob, ThreadKey, ThreadQueue } from '../store/queue.ts';
+import type { ThreadJob, ThreadQueue } from '../store/queue.ts';
+import type { ThreadKey } from '../store/threads.ts';
 import {
   type Clocks,
   elapsedMs,
@@ -10,8 +11,6 @@ import {
   type Lease,
   systemClocks,
 } from './lease.ts';
-
-export type { Lease } from './lease.ts';
 
 /** What the dispatcher needs of the queue. */
 export type JobSource = Pick<ThreadQueue, 'claim' | 'renew' | 'complete' | 'handBack' | 'onWake'>;

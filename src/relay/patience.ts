@@ -1,8 +1,8 @@
 import { AgentError } from '../agent/errors.ts';
 import { SlackError, Throttled, Unauthorized } from '../slack/errors.ts';
 import { StoreError } from '../store/errors.ts';
-import type { Lease } from './dispatcher.ts';
 import { HandOver } from './interruption.ts';
+import type { Lease } from './lease.ts';
 
 /** Who is to blame for a wait, so that the thread can say it. */
 export type Trouble = 'service_unreachable' | 'service_busy' | 'service_key' | 'slack' | 'store';

@@ -469,7 +469,7 @@ export function failed(said: string): string {
   return `The agent ran into a problem and stopped${withWords(said)} Your message did reach it; you can try again or write something else.`;
 }
 
-/** A review ended without findings, with the service's own words where it gave any. */
+/** A review failed, with the service's own words where it gave any. */
 export function reviewFailed(said: string): string {
   return `A review of the work in this thread did not work out${withWords(said)} The answer stands as it is.`;
 }

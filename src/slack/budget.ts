@@ -4,8 +4,6 @@ import { LanePump, type Permit, type Wish } from './lane-pump.ts';
 import type { LaneStore } from './lane-store.ts';
 import type { LaneName, LaneTable } from './limits.ts';
 
-export type { Permit, Rank, Wish } from './lane-pump.ts';
-
 /** A wish for one permit of a lane. */
 export interface Ask extends Wish {
   workspace: string;

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
-import type { Ask, Budget, Permit, Wish } from './budget.ts';
+import type { Ask, Budget } from './budget.ts';
 import type { Installation, SlackClient } from './client.ts';
 import { LeaseEnded, SlackError } from './errors.ts';
 import type { Guard } from './guard.ts';
+import type { Permit, Wish } from './lane-pump.ts';
 import type { LaneName } from './limits.ts';
 
 /** A lane's name that is a method's name too. */

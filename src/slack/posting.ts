@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Permit, Rank } from './budget.ts';
 import { EditSpacing } from './edit-spacing.ts';
 import { LeaseEnded, MessageGone, SlackError } from './errors.ts';
 import type { Guard } from './guard.ts';
+import type { Permit, Rank } from './lane-pump.ts';
 import { clientMsgId, METADATA_TYPE, type SlackMessage } from './message.ts';
 import type { PacedClient, PacedMethod } from './paced-client.ts';
 import { PostGap } from './post-gap.ts';

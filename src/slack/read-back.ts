@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Rank } from './budget.ts';
 import type { Guard } from './guard.ts';
+import type { Rank } from './lane-pump.ts';
 import { readingPage } from './limits.ts';
 import { METADATA_TYPE } from './message.ts';
 import type { PacedClient } from './paced-client.ts';

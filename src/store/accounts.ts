@@ -3,6 +3,11 @@ import { inOrder, nextVersion } from './registry-version.ts';
 import type { Tables } from './tables.ts';
 import type { AccountRow } from './tables-workspaces.ts';
 
+/** The account of the settings, in the rows of every workspace. */
+export const settingsAccount = 'settings';
+/** The account of threads that began where there was none. */
+export const noAccount = 'none';
+
 /** Names one account of a workspace. */
 export interface AccountKey {
   workspace: string;

@@ -124,26 +124,6 @@ export class Messages {
     return row.count;
   }
 
-  /** Whether the thread has something to do before a message of this ts: an earlier one, or an open turn. */
-  async hasBefore(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
-    const earlier = this.#db
-      .selectFrom('messages')
-      .select('ts')
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root)
-      .where('state', 'in', ['waiting', 'sending'])
-      .where('ts', '<', ts);
-    const open = this.#db
-      .selectFrom('turns')
-      .select('message_ts as ts')
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root)
-      .where('finished_at', 'is', null);
-    return (await earlier.unionAll(open).limit(1).executeTakeFirst()) !== undefined;
-  }
-
   /** Freezes a waiting message; undefined where it was withdrawn or frozen already. */
   async freeze(key: MessageKey): Promise<Message | undefined> {
     return this.#change(key)

@@ -11,8 +11,6 @@ import { Listener } from './listener.ts';
 import type { Tables } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
-export type { ThreadKey } from './threads.ts';
-
 /** A job that this process holds. `retryCount` names the attempt: the next holder has another. */
 export interface ThreadJob {
   id: string;

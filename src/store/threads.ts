@@ -48,11 +48,6 @@ export class Threads {
       .execute();
   }
 
-  /** A mention came to light that is earlier than the one which made the thread ours. */
-  async beganEarlier(key: ThreadKey, ts: SlackTs): Promise<void> {
-    await this.#change(key, { began_ts: ts });
-  }
-
   /** A thread that no task came of: its replies need a mention again. */
   async rest(key: ThreadKey): Promise<void> {
     await this.#change(key, { dormant: true });
@@ -120,7 +115,7 @@ export class Threads {
       .execute();
   }
 
-  /** Whether a task belongs to a thread already, or another thread of the project has an open intent. */
+  /** Whether the task belongs to no other thread, and no other thread of the project has an open intent. */
   async mayAdopt(key: ThreadKey, projectId: string, taskId: string): Promise<boolean> {
     const rival = await this.#db
       .selectFrom('threads')

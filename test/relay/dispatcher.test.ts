@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Dispatcher, type DispatcherOptions, type JobSource } from '../../src/relay/dispatcher.ts';
 import { type Clocks, type Lease, leaseMs } from '../../src/relay/lease.ts';
-import { type ThreadJob, type ThreadKey, ThreadQueue } from '../../src/store/queue.ts';
+import { type ThreadJob, ThreadQueue } from '../../src/store/queue.ts';
+import type { ThreadKey } from '../../src/store/threads.ts';
 import { soon } from '../soon.ts';
 import { freshDatabase, silent } from '../store/postgres.ts';
 

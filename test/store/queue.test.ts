@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type ThreadJob, type ThreadKey, ThreadQueue } from '../../src/store/queue.ts';
+import { type ThreadJob, ThreadQueue } from '../../src/store/queue.ts';
+import type { ThreadKey } from '../../src/store/threads.ts';
 import { soon } from '../soon.ts';
 import { freshDatabase, silent } from './postgres.ts';
 

@@ -1,13 +1,14 @@
 import type { Logger } from 'pino';
 import type { AgentClient } from '../../agent/client.ts';
 import { PartMemory, PartShare, partMemoryBytes, type UploadMemory } from '../../agent/part-memory.ts';
+import { noAccount, settingsAccount } from '../../store/accounts.ts';
 import { type Keyring, SealError } from '../../store/keyring.ts';
 import { sealedPlaces } from '../../store/sealed-places.ts';
 import type { Store } from '../../store/store.ts';
 import type { AccountRow } from '../../store/tables-workspaces.ts';
 import { ReadRate } from '../showing/read-rate.ts';
 import { type Credentials, type KeyGate, openService, type Service, type ServiceOptions } from './service.ts';
-import { AccountGone, noAccount, settingsAccount } from './standing.ts';
+import { AccountGone } from './standing.ts';
 
 /** What knowing the accounts needs. */
 export interface AccountsParts {

@@ -1,13 +1,9 @@
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import * as words from '../../reply/words.ts';
+import { noAccount } from '../../store/accounts.ts';
 import type { Store } from '../../store/store.ts';
 import type { Thread, Turn } from '../../store/tables.ts';
 import { TurnEnds } from '../interruption.ts';
-
-/** The account of the settings. */
-export const settingsAccount = 'settings';
-/** The account of threads that began where there was none. */
-export const noAccount = 'none';
 
 /** The account of a thread is not known any more: what was made under it cannot be reached. */
 export class AccountGone extends AgentNotFoundError {

@@ -3,7 +3,7 @@ import type { Message, Turn } from '../../store/tables.ts';
 import type { ThreadKey } from '../../store/threads.ts';
 import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
+import type { Lease } from '../lease.ts';
 import { patiently, type Trouble } from '../patience.ts';
 import { notAdmitted } from './admittance.ts';
 import { beginWithin } from './allowance.ts';

@@ -1,7 +1,7 @@
 import * as words from '../../reply/words.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
+import type { Lease } from '../lease.ts';
 import { ThreadPosts } from '../showing/thread-posts.ts';
 
 /**

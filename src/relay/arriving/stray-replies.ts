@@ -2,7 +2,7 @@ import type { Store } from '../../store/store.ts';
 import type { Thread, Words } from '../../store/tables.ts';
 import type { ThreadKey } from '../../store/threads.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
+import type { Lease } from '../lease.ts';
 import { mentions } from '../reading/mentions.ts';
 import { readMessage } from '../reading/message.ts';
 import { isStopWord } from '../reading/stop-word.ts';

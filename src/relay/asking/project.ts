@@ -2,7 +2,7 @@ import { AgentError } from '../../agent/errors.ts';
 import type { Thread } from '../../store/tables.ts';
 import { isDirect } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
+import type { Lease } from '../lease.ts';
 import { checkpoint, pause } from '../patience.ts';
 
 /** How long one turn has the right to make a channel's project, in ms: longer than the call may take. */

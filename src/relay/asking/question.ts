@@ -3,9 +3,9 @@ import type { Choices, FileNote, Message, Thread, Turn, Words } from '../../stor
 import { nextAdmitted } from '../admitting/begin.ts';
 import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
 import { type Attachments, filesIn } from '../files/attachments.ts';
 import { TurnEnds } from '../interruption.ts';
+import type { Lease } from '../lease.ts';
 import { type OfferedFlags, readFlags } from '../reading/flags.ts';
 import { mentions } from '../reading/mentions.ts';
 import { fileNames, type MessageToRead, readMessage } from '../reading/message.ts';

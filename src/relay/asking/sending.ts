@@ -3,8 +3,8 @@ import { AgentAbortedError, AgentError, AgentUnavailableError } from '../../agen
 import type { Message as AgentMessage, MessageResult } from '../../agent/schema.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { RelayParts } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
 import { TurnEnds } from '../interruption.ts';
+import type { Lease } from '../lease.ts';
 import { pause } from '../patience.ts';
 import { unlessStopped } from './stop-check.ts';
 

@@ -2,7 +2,7 @@ import { AgentError } from '../../agent/errors.ts';
 import type { NewTask } from '../../agent/options.ts';
 import type { Thread } from '../../store/tables.ts';
 import type { RelayParts } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
+import type { Lease } from '../lease.ts';
 import { pause } from '../patience.ts';
 
 /** A start whose answer is not here after so long (ms) is surely over: a lease, and the way to the service. */

@@ -4,7 +4,7 @@ import type { SlackFile } from '../../slack/files.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { BegunRecord, UploadKey } from '../../store/uploads.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
+import type { Lease } from '../lease.ts';
 import { pause } from '../patience.ts';
 
 /** How long one turn has the right to upload a file, in ms; it holds on to it while it is at it. */

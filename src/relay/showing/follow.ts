@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/client.ts';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { Message as AgentMessage } from '../../agent/schema.ts';
-import type { Lease } from '../dispatcher.ts';
+import type { Lease } from '../lease.ts';
 import { checkpoint, pause, type Wait } from '../patience.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { ReadRate } from './read-rate.ts';

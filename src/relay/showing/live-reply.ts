@@ -4,7 +4,7 @@ import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import type { SlackError } from '../../slack/errors.ts';
 import type { TurnPlace } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
+import type { Lease } from '../lease.ts';
 import { passing, patiently, pauseMs } from '../patience.ts';
 import { hasNoPlace, ReplyMessages, type ReplySource } from './reply-messages.ts';
 

@@ -5,7 +5,7 @@ import { plain } from '../../slack/message.ts';
 import type { EditState } from '../../slack/posting.ts';
 import type { TurnPlace } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
+import type { Lease } from '../lease.ts';
 import { digestOf } from './reply-state.ts';
 import { ShownText } from './shown-text.ts';
 import { ThreadPosts } from './thread-posts.ts';

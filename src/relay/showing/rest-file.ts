@@ -4,7 +4,7 @@ import { Refused, Unauthorized } from '../../slack/errors.ts';
 import type { Uploads } from '../../slack/uploads.ts';
 import type { SlackFiles } from '../../store/slack-files.ts';
 import type { SlackFileRow, Turn } from '../../store/tables.ts';
-import type { Lease } from '../dispatcher.ts';
+import type { Lease } from '../lease.ts';
 import { pause } from '../patience.ts';
 
 /** When a call of another process is surely over (ms): the longest call, and the way to Slack. */

@@ -4,7 +4,7 @@ import type { ResultFile } from '../../agent/schema.ts';
 import { type Result, resultMessages } from '../../reply/results.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { LinkedResult, RelayParts, Workspace } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
+import type { Lease } from '../lease.ts';
 import { showInline } from './inline-results.ts';
 import { digestOf } from './reply-state.ts';
 import { ThreadPosts } from './thread-posts.ts';

@@ -1,6 +1,6 @@
 import type { ThreadKey } from '../../store/threads.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
+import type { Lease } from '../lease.ts';
 
 /** Slack takes the sign of an agent at work down after an hour: it is shown anew before that (ms). */
 const anewMs = 50 * 60_000;

@@ -2,8 +2,8 @@ import { LeaseEnded, SlackError, Unauthorized } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { SlackFileRow, Turn } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
 import { HandOver } from '../interruption.ts';
+import type { Lease } from '../lease.ts';
 import { checkpoint, passing, pause, pauseMs } from '../patience.ts';
 
 /** When a share of another process is surely over (ms): the longest call, and the way to Slack. */

@@ -4,7 +4,7 @@ import type { SlackMessage } from '../../slack/message.ts';
 import type { PostKind } from '../../slack/posting.ts';
 import type { Post, TurnPlace } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import type { Lease } from '../dispatcher.ts';
+import type { Lease } from '../lease.ts';
 import { pause } from '../patience.ts';
 
 /** When a post of another process is surely over (ms): the longest call, and the way to Slack. */

@@ -2,8 +2,7 @@ import type { AgentClient } from '../agent/client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../agent/errors.ts';
 import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
-import type { Store } from '../store/store.ts';
-import type { Turn, TurnOutcome } from '../store/tables.ts';
+import type { TurnOutcome } from '../store/tables.ts';
 import { AccountGone } from './accounts/standing.ts';
 import { isBotId } from './admitting/admittance.ts';
 import { isDirect } from './arriving/arrivals.ts';
@@ -25,13 +24,6 @@ export function ending(error: unknown): {
     return { outcome: 'refused', sentence: words.rejected(error.words) };
   if (error instanceof AgentError) return { outcome: 'refused', sentence: words.failed(error.sentence) };
   return { outcome: 'abandoned', sentence: words.abandoned };
-}
-
-/** A turn's message is not sent any more. */
-export async function closeMessage({ messages }: Pick<Store, 'messages'>, turn: Turn): Promise<void> {
-  const key = { workspace: turn.workspace, channel: turn.channel, ts: turn.message_ts };
-  const state = (await messages.get(key))?.state;
-  if (state === 'waiting' || state === 'sending') await messages.setState(key, 'closed');
 }
 
 /** A turn that took longer (ms) ends with a post that mentions the asker: edits notify nobody. */

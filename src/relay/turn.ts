@@ -8,9 +8,9 @@ import { tellShared } from './admitting/shared-channel.ts';
 import { type AnsweringManner, followAnswer, type SettledAnswer } from './answering.ts';
 import { isDirect } from './arriving/arrivals.ts';
 import { Asking } from './asking/asking.ts';
-import { putBack } from './asking/passing-on.ts';
 import { asksNothing, isFilesOnly, messageOf } from './asking/question.ts';
 import { sentBefore } from './asking/resending.ts';
+import { closeMessage, putBack } from './asking/unsent.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import { sayHeldAndFinish } from './controls/holding.ts';
 import type { Marks } from './controls/marks.ts';
@@ -29,7 +29,7 @@ import { hasNoPlace } from './showing/reply-messages.ts';
 import { ReplyState } from './showing/reply-state.ts';
 import { shareRest } from './showing/rest-file.ts';
 import { ThreadPosts } from './showing/thread-posts.ts';
-import { closeMessage, ending, outcomeOf, postEnd, systemLines, toolsIn } from './turn-end.ts';
+import { ending, outcomeOf, postEnd, systemLines, toolsIn } from './turn-end.ts';
 
 /**
  * One turn, from the waiting message to the posted results. Every step is recorded before and after its side effect,
@@ -86,12 +86,14 @@ export class TurnRun {
     } catch (error) {
       if (error instanceof HandOver || error instanceof StoreError || this.#lease.remainingMs() <= 0)
         throw error;
-      if (error instanceof Held)
-        return await this.#patiently(() => putBack(this.#parts, this.#turn, this.#reply));
+      if (error instanceof Held) {
+        await this.#patiently(() => putBack(this.#parts, this.#turn, this.#reply));
+        return;
+      }
       if (!hasNoPlace(error)) return await this.#endEarly(error);
       this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the reply has no place in Slack any more');
       await leaveThread(this.#parts, this.#workspace, this.#turn, this.#lease);
-      await closeMessage(this.#parts.store, this.#turn);
+      await closeMessage(this.#parts, this.#turn);
       await this.#reply.close();
       await this.#parts.store.turns.finish(this.#turn, 'abandoned');
     } finally {
@@ -291,7 +293,7 @@ export class TurnRun {
       await this.#settleReply();
       await this.#reply.tidy();
     }
-    await closeMessage(this.#parts.store, this.#turn);
+    await closeMessage(this.#parts, this.#turn);
     const thread = await this.#thread();
     if (end.outcome === 'helped' && thread.task_id === null) await store.threads.rest(thread);
     await this.#close(end.outcome);

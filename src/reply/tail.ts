@@ -179,7 +179,7 @@ function openCode(masked: string): { at: number; run: string; hold: number } | u
 const LABEL = '(?:[^[\\]]|\\[[^[\\]\\n]{0,200}\\])';
 /** A link's target and title, or the beginning of them. */
 const TARGET =
-  '(?:<[^<>\\n]*>?|(?:[^()\\s<]|\\([^()\\s]*\\)?)*)(?:\\s+(?:"[^"]*"?|\'[^\']*\'?|\\([^()]*\\)?)?)?\\s*';
+  '(?:<[^<>\\n]*>?|(?:[^()\\s<]|\\((?:[^()\\s]*\\))?)*)(?:\\s+(?:"[^"]*"?|\'[^\']*\'?|\\([^()]*\\)?)?)?\\s*';
 const OPEN_LABEL = /!?\[(?:[^[\]\n]|\[[^[\]\n]{0,200}\]){0,300}$/;
 
 const HALF_WRITTEN = [

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { hasTurn } from './messages.ts';
-import type { Message, Tables, Turn } from './tables.ts';
+import type { Message, SlackTs, Tables, Turn } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
 /** Not a turn that only tries to pass its message on. */
@@ -43,6 +43,12 @@ export class Holds {
       .returning('root')
       .executeTakeFirst();
     return row !== undefined;
+  }
+
+  /** Ends the hold of this turn where nothing waits but the message `ts`; false where more does. */
+  async endBut(thread: ThreadKey, turnId: string, ts: SlackTs): Promise<boolean> {
+    const waiting = await this.waiting(thread);
+    return waiting.every((message) => message.ts === ts) && (await this.end(thread, turnId));
   }
 
   /** What waits in the thread for a turn of its own, but for what a button sent again; what is being passed on waits, too. */

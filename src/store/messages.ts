@@ -133,9 +133,19 @@ export class Messages {
       .executeTakeFirst();
   }
 
-  /** Moves a message on to the state that its send led to. */
-  async setState(key: MessageKey, state: MessageState): Promise<void> {
-    await this.#change(key).set({ state }).execute();
+  /** A frozen message is at the service. */
+  async sent(key: MessageKey): Promise<void> {
+    await this.#change(key).set({ state: 'sent' }).execute();
+  }
+
+  /** A message was not sent: it waits again, or never goes. False where it had been taken back. */
+  async unsend(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
+    const row = await this.#change(key)
+      .set({ state })
+      .where('state', 'in', ['waiting', 'sending'])
+      .returning('ts')
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   /** Notes whether the message carries our waiting mark. */

@@ -26,18 +26,19 @@ export class Watches {
   /** Claims watches that are due, for `ms`; of each workspace no more than leave it `share` claims of this holder's. */
   async claim(holder: string, ms: number, most: number, share: number = most): Promise<Watch[]> {
     const { rows } = await sql<Watch>`
+      with ours as (
+        select workspace, count(*) as held from watches
+        where holder = ${holder} and held_until >= clock_timestamp() group by workspace
+      ), due as (
+        select workspace, channel, root, row_number() over (partition by workspace order by next_at) as place
+        from watches where ${isDue}
+      )
       update watches set holder = ${holder}, held_until = ${after(ms)}
       where (workspace, channel, root) in (
         select workspace, channel, root from watches
-        where (workspace, channel, root) in (
-            select workspace, channel, root from (
-              select *, row_number() over (partition by workspace order by next_at) as place from watches
-              where next_at <= clock_timestamp() and (held_until is null or held_until < clock_timestamp())
-            ) as due
-            where place <= ${share} - (
-              select count(*) from watches as held where held.workspace = due.workspace
-                and held.holder = ${holder} and held.held_until >= clock_timestamp()))
-          and next_at <= clock_timestamp() and (held_until is null or held_until < clock_timestamp())
+        where ${isDue} and (workspace, channel, root) in (
+          select workspace, channel, root from due left join ours using (workspace)
+          where place <= ${share} - coalesce(held, 0))
         order by next_at limit ${most} for update skip locked)
       returning *`.execute(this.#db);
     return rows;
@@ -78,6 +79,8 @@ export class Watches {
     await this.#db.deleteFrom('watches').where(matches(watch)).where('turn', '=', watch.turn).execute();
   }
 }
+
+const isDue = sql<boolean>`next_at <= clock_timestamp() and (held_until is null or held_until < clock_timestamp())`;
 
 function after(ms: number) {
   return sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;

@@ -116,6 +116,28 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     await scene.finished(channel, right);
     expect(scene.told('/ask').texts).toEqual(['/ask Which one?', 'the right group']);
   });
+
+  test('keeps a message that was taken back just before the run was stopped', async ({ onTestFinished }) => {
+    const { scene, channel, root } = await asked(onTestFinished, {});
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 5_000 } });
+    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const wrong = scene.reply(channel, root, 'the wrong group', { files });
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: wrong.ts };
+    const { turns, messages } = scene.stage.bot.store;
+    await scene.until('its own turn has begun', () => turns.ofMessage(key));
+    const reply = scene.replies(channel, root)[0];
+    if (reply === undefined) throw new Error('There is no reply.');
+    scene.slack.remove(channel.id, wrong.ts);
+    await scene.until('it is taken back', async () => (await messages.get(key))?.state === 'withdrawn');
+    await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    expect((await messages.get(key))?.state).toBe('withdrawn');
+    expect(scene.shown(channel, root)).not.toMatch(/waits? here/);
+    const right = scene.reply(channel, root, 'the right group');
+    await scene.finished(channel, right);
+    expect(scene.told('/ask').texts).toEqual(['/ask Which one?', 'the right group']);
+  });
 });
 
 type WhenDone = TestContext['onTestFinished'];

@@ -66,6 +66,13 @@ describe('an answer of links with long addresses', () => {
   });
 });
 
+describe('a half-written link with many open brackets', () => {
+  it.each(['[x](http://a', '[&R](A', '[x](<a> ('])('takes no time that grows with them: %s', (link) => {
+    const answer = `A tree: ${link}${'(a,'.repeat(60)} and on`;
+    expect(shownText(splitAnswer(answer, { final: false }))).not.toContain('and on and on');
+  });
+});
+
 describe('a paragraph with hard breaks', () => {
   it('is not cut behind their backslashes', () => {
     const answer = 'A line of a poem that goes on, and on.\\\n'.repeat(400).slice(0, -2);

@@ -45,7 +45,7 @@ test('what waits behind a turn is held, but for what is sent again, and has no w
   const turn = await begun(3);
   await store.holds.begin(turn);
   await store.turns.finish(turn, 'cancelled');
-  await store.messages.setState({ ...turn, ts: turn.message_ts }, 'closed');
+  await store.messages.unsend({ ...turn, ts: turn.message_ts }, 'closed');
   expect(await store.holds.holder(turn)).toBe(turn.id);
   expect(await store.holds.waiting(turn)).toHaveLength(2);
   expect(await store.messages.nextWaiting(turn)).toBeUndefined();
@@ -73,7 +73,7 @@ test('what is held and nobody lets go leaves with the words, and the hold with i
   const turn = await begun(2);
   await store.holds.begin(turn);
   await store.turns.finish(turn, 'cancelled');
-  await store.messages.setState({ ...turn, ts: turn.message_ts }, 'closed');
+  await store.messages.unsend({ ...turn, ts: turn.message_ts }, 'closed');
   const days = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
   await store.retention.sweep(days);
   expect(await store.holds.waiting(turn)).toHaveLength(1);
@@ -224,11 +224,26 @@ test('Try again is there again where its message does not go, whichever release 
   }
 });
 
+test('a hold ends for a new message only where nothing else waits', async () => {
+  const turn = await begun(3);
+  await store.holds.begin(turn);
+  await store.turns.finish(turn, 'cancelled');
+  await store.messages.unsend({ ...turn, ts: turn.message_ts }, 'closed');
+  const [second, third] = await store.holds.waiting(turn);
+  if (second === undefined || third === undefined) throw new Error('Two wait.');
+  // The second came late, after the third: that was held already.
+  expect(await store.holds.endBut(turn, turn.id, second.ts)).toBe(false);
+  expect(await store.holds.holder(turn)).toBe(turn.id);
+  await store.messages.withdraw(third);
+  expect(await store.holds.endBut(turn, turn.id, second.ts)).toBe(true);
+  expect(await store.holds.holder(turn)).toBeUndefined();
+});
+
 test('files that were kept for a message go with it though its first turn was taken back', async () => {
   const kept = await begun(2);
   await store.turns.record(kept, { attached: ['file-1'] });
   await store.turns.finish(kept, 'kept');
-  await store.messages.setState({ ...kept, ts: kept.message_ts }, 'closed');
+  await store.messages.unsend({ ...kept, ts: kept.message_ts }, 'closed');
   const next = await store.messages.nextWaiting(kept);
   if (next === undefined) throw new Error('Nothing waits.');
   for (const _ of ['passed on', 'of its own']) {

@@ -8,6 +8,7 @@ import type { Lease } from '../lease.ts';
 import { patiently } from '../patience.ts';
 import { Asking, type AskingManner } from './asking.ts';
 import { asksNothing } from './question.ts';
+import { closeMessage, putBack } from './unsent.ts';
 
 /** Hears what became of a message that was offered to the silent run, and says when that is stopped. */
 export interface PassingSigns {
@@ -103,14 +104,15 @@ export class PassingOn {
       // After the lease the turn may be that of the process that holds the thread now.
       if (error instanceof NotNow && this.#lease.remainingMs() > 0) return await this.#putBack(turn);
       if (!(error instanceof TurnEnds) || error.sentence !== null) throw error;
+      await closeMessage(this.#parts, turn);
       await store.turns.finish(turn, error.outcome);
     }
     return true;
   }
 
   async #putBack(turn: Turn): Promise<false> {
-    await putBack(this.#parts, turn);
-    if (!this.#isOver) this.#signs.putBack();
+    const waits = await putBack(this.#parts, turn);
+    if (waits && !this.#isOver) this.#signs.putBack();
     return false;
   }
 
@@ -146,24 +148,6 @@ export class PassingOn {
         ),
     };
   }
-}
-
-/** The message of a turn was not sent and waits again, without a turn; what is shown of it goes away. */
-export async function putBack(
-  { store }: Pick<RelayParts, 'store'>,
-  turn: Turn,
-  reply?: { remove(): Promise<void> },
-): Promise<void> {
-  await reply?.remove();
-  const { workspace, channel, message_ts: ts, passed_on_by } = turn;
-  await store.transaction(async ({ threads, messages, turns, holds }) => {
-    await threads.lock(turn);
-    await messages.setState({ workspace, channel, ts }, 'waiting');
-    await turns.discard(turn);
-    // It was on its way when the run was stopped, and waits behind that stop now like the rest.
-    const run = passed_on_by === null ? undefined : await turns.get(workspace, passed_on_by);
-    if (run !== undefined && run.finished_at === null && run.stop_asked_at !== null) await holds.begin(run);
-  });
 }
 
 /** The service takes no message while the agent works. */

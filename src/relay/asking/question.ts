@@ -112,7 +112,9 @@ export async function freezeQuestion(
     const earlier = await nextAdmitted(parts, workspace, turn, lease, { before: message.ts });
     const frozen = await parts.store.transaction(async (store) => {
       await store.threads.lock(turn);
-      await unlessStopped(store, turn);
+      const given = await unlessStopped(store, turn);
+      // The answer to a commit may have been lost on its way.
+      if (given.content !== null || given.message_ts !== turn.message_ts) return given;
       const first = await store.messages.nextWaiting(turn);
       if (first !== undefined && goesFirst(workspace, first, message))
         return first.ts === earlier?.ts ? store.turns.giveTo(turn, first) : undefined;

@@ -172,7 +172,7 @@ function textOf(message: AgentMessage): string {
 async function bind(parts: RelayParts, turn: Turn, taskId: string, userMessageId: string): Promise<Turn> {
   return parts.store.transaction(async (store) => {
     const key = { workspace: turn.workspace, channel: turn.channel, ts: turn.message_ts };
-    await store.messages.setState(key, 'sent');
+    await store.messages.sent(key);
     return store.turns.record(turn, { user_message_id: userMessageId, task_id: taskId });
   });
 }

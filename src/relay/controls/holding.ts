@@ -42,7 +42,7 @@ export class Holding {
     if (admission.kind !== 'admitted' && admission.kind !== 'withdrawn') return;
     if (admission.kind === 'admitted' && !admission.held) return;
     if (admission.kind === 'admitted' && !admission.waits)
-      this.#inBackground(this.#endEmpty(admission.thread));
+      this.#inBackground(this.#endEmpty(admission.thread, message));
     else this.changed(message);
   }
 
@@ -57,15 +57,22 @@ export class Holding {
     );
   }
 
-  /** Nothing waited before this message: what was held was taken back, and the message is not to be. */
-  async #endEmpty(thread: ThreadKey): Promise<void> {
+  /** Where nothing waits but this message, what was held was taken back, and the message is not to be. */
+  async #endEmpty(
+    thread: ThreadKey,
+    message: { workspace: string; channel: string; ts: string },
+  ): Promise<void> {
     const { store } = this.#parts;
     const turnId = await store.holds.holder(thread);
     if (turnId === undefined) return;
-    await store.transaction(async (within, trx) => {
-      if (await within.holds.end(thread, turnId)) await this.#parts.enqueue(trx, thread);
+    const ended = await store.transaction(async (within, trx) => {
+      await within.threads.lock(thread);
+      const ended = await within.holds.endBut(thread, turnId, message.ts);
+      if (ended) await this.#parts.enqueue(trx, thread);
+      return ended;
     });
-    await this.#show(thread, turnId, async () => heldNoMore(words.heldEmpty));
+    if (ended) await this.#show(thread, turnId, async () => heldNoMore(words.heldEmpty));
+    else await this.#refresh(message);
   }
 
   async #refresh(key: { workspace: string; channel: string; ts: string }): Promise<void> {

@@ -71,11 +71,13 @@ export class Tenancy {
     await this.installed.refresh();
   }
 
-  /** Gives the tokens back that Slack has granted already. */
+  /** Gives the tokens back that Slack has granted already, but for those of an installation that is in use. */
   async #refuse({ workspace, enterprise, tokens }: Granted): Promise<never> {
-    const { renewal, log } = this.#parts;
+    const { store, renewal, log } = this.#parts;
     const { slackApiUrl } = renewal;
     log.warn({ workspace, enterprise }, 'a workspace that INSTALL_WORKSPACES does not name was refused');
+    // Slack may grant a workspace the token once more that it has already.
+    if ((await store.installations.get(workspace))?.sealed != null) throw new InstallRefused(workspace);
     for (const { token } of [tokens.bot, tokens.user].filter((one) => one !== undefined)) {
       await revoke({ token, slackApiUrl, log }).catch((error: unknown) => {
         log.warn({ workspace, err: error }, 'the token of a refused installation could not be given back');

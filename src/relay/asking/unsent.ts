@@ -1,0 +1,34 @@
+import type { Turn } from '../../store/tables.ts';
+import type { RelayParts } from '../context.ts';
+
+type Parts = Pick<RelayParts, 'store'>;
+
+/** A turn's message is not sent any more. It may have been given to an earlier message since `turn` was read. */
+export async function closeMessage({ store }: Parts, turn: Turn): Promise<void> {
+  const { workspace, channel, message_ts: ts } = (await store.turns.get(turn.workspace, turn.id)) ?? turn;
+  await store.messages.unsend({ workspace, channel, ts }, 'closed');
+}
+
+/**
+ * The message of a turn was not sent and waits again, without a turn; what is shown of it goes away. False where it was
+ * taken back meanwhile.
+ */
+export async function putBack(
+  { store }: Parts,
+  turn: Turn,
+  reply?: { remove(): Promise<void> },
+): Promise<boolean> {
+  await reply?.remove();
+  return store.transaction(async ({ threads, messages, turns, holds }) => {
+    await threads.lock(turn);
+    const now = await turns.get(turn.workspace, turn.id);
+    if (now === undefined) return false;
+    const { workspace, channel, message_ts: ts, passed_on_by } = now;
+    const waits = await messages.unsend({ workspace, channel, ts }, 'waiting');
+    await turns.discard(turn);
+    // It was on its way when the run was stopped, and waits behind that stop now like the rest.
+    const run = passed_on_by === null ? undefined : await turns.get(workspace, passed_on_by);
+    if (run !== undefined && run.finished_at === null && run.stop_asked_at !== null) await holds.begin(run);
+    return waits;
+  });
+}

@@ -200,11 +200,16 @@ test('with events by HTTP the same pages install the app, and refuse whom the se
     expect([visit.status, visit.page]).toEqual([403, expect.stringContaining(shown)]);
     expect(byHttp.team(team).grant.state).toBe('revoked');
   }
-  const { db } = byHttp.scene.stage.bot.store;
+  const { db, installations } = byHttp.scene.stage.bot.store;
   const kept = await db.selectFrom('installations').select('workspace').orderBy('workspace').execute();
   expect(kept).toEqual([{ workspace: 'E5' }, { workspace: 'T9' }]);
   for (const table of ['workspaces', 'audit'] as const) {
     const rows = await db.selectFrom(table).select('workspace').distinct().execute();
     for (const { workspace } of rows) expect(['T7', 'T6', 'E6']).not.toContain(workspace);
   }
+  // Slack may grant a workspace that has the app the token once more that it has already.
+  const row = { workspace: 'T7', name: 'Seven', organisation: false, enterprise: null, expires_at: null };
+  await installations.put({ ...row, bot_user: 'U7', bot_id: 'B7', sealed: 'tokens' });
+  expect((await byHttp.install('T7')).status).toBe(403);
+  expect(byHttp.team('T7').grant.state).toBe('live');
 });

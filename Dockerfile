@@ -16,7 +16,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 
 FROM node:${NODE}-slim
-ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
+# two arenas in glibc instead of eight for each core: about a tenth less memory
+ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps MALLOC_ARENA_MAX=2
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist

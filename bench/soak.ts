@@ -20,10 +20,10 @@ const messagesPerMinute = 66;
 const channels = 24;
 /**
  * What is measured is no warm-up: before it the bot works faster for so long (ms). V8 goes on compiling what is used
- * often for some hundred turns; after that the code in memory hardly grows.
+ * often for 800 turns; after that the code in memory hardly grows.
  */
 const warmUpPerMinute = 140;
-const warmUpMs = 180_000;
+const warmUpMs = 360_000;
 const sampleEveryMs = 3_000;
 /** Bytes: a larger file goes up in parts of half that. */
 const multipartThreshold = 1_024;

@@ -4,16 +4,14 @@ import type { Message as AgentMessage, MessageResult } from '../../agent/schema.
 import type { Turn } from '../../store/tables.ts';
 import type { RelayParts } from '../context.ts';
 import { TurnEnds } from '../interruption.ts';
-import type { Lease } from '../lease.ts';
-import { pause } from '../patience.ts';
+import { type Lease, leaseMs } from '../lease.ts';
+import { serviceOverMs, untilOver } from '../settling.ts';
 import { unlessStopped } from './stop-check.ts';
 
 /** How often the task's messages are read beside a send that the service holds open (ms). */
 const lookEveryMs = 1_000;
 /** A send that is not at the service after so long is given up (ms): within the lease that it began under. */
-const sendWindowMs = 8_000;
-/** When a send of another process is surely over (ms): its window, and the way to the service. */
-const overAfterMs = sendWindowMs + 2_000;
+const sendWindowMs = leaseMs;
 
 /** Where a turn's message is at the service. */
 export interface Delivered {
@@ -37,10 +35,8 @@ export async function deliver(
   stop: AbortSignal,
 ): Promise<Delivered> {
   const { store } = parts;
-  if (turn.send_intended_at !== null) {
-    const found = await settle(parts, agent, taskId, turn, lease);
-    if (found !== undefined) return { turn: await bind(parts, turn, taskId, found), reply: null };
-  }
+  const before = await settle(parts, agent, taskId, turn, lease);
+  if (before !== undefined) return { turn: await bind(parts, turn, taskId, before), reply: null };
   const [last] = await agent.lastMessages(taskId, 1);
   stop.throwIfAborted();
   const skill = turn.skill ?? parts.settings.skill;
@@ -116,7 +112,7 @@ async function seen(
   }
 }
 
-/** Finds out what became of an earlier send; undefined when it surely did not arrive. */
+/** Finds out what became of an earlier send; undefined where there was none, or it surely did not arrive. */
 async function settle(
   parts: RelayParts,
   agent: AgentClient,
@@ -124,10 +120,10 @@ async function settle(
   turn: Turn,
   lease: Lease,
 ): Promise<string | undefined> {
+  if (turn.send_intended_at === null) return undefined;
   const found = await ours(parts, agent, taskId, turn);
   if (found !== undefined) return found;
-  const left = (turn.send_intended_at?.getTime() ?? 0) + overAfterMs - Date.now();
-  if (left > 0) await pause(left, lease);
+  await untilOver(turn.send_intended_at, serviceOverMs, lease);
   return ours(parts, agent, taskId, turn);
 }
 

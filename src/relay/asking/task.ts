@@ -4,9 +4,8 @@ import type { Thread } from '../../store/tables.ts';
 import type { RelayParts } from '../context.ts';
 import type { Lease } from '../lease.ts';
 import { pause } from '../patience.ts';
+import { leftMs, serviceOverMs } from '../settling.ts';
 
-/** A start whose answer is not here after so long (ms) is surely over: a lease, and the way to the service. */
-const overAfterMs = 10_000;
 /** What a task is started with, beside its project. */
 export type TaskStart = Omit<NewTask, 'projectId' | 'initialMessages'>;
 
@@ -29,7 +28,7 @@ export async function threadTask(
   const { store, log } = parts;
   const agent = parts.agent(thread.account);
   if (thread.task_intended_at !== null) {
-    const left = thread.task_intended_at.getTime() + overAfterMs - Date.now();
+    const left = leftMs(thread.task_intended_at, serviceOverMs);
     const found = (await adoptable(parts, thread, projectId)) ?? (await later());
     if (found !== undefined) {
       log.info({ task: found }, 'task adopted after a lost answer');

@@ -5,10 +5,7 @@ import type { Uploads } from '../../slack/uploads.ts';
 import type { SlackFiles } from '../../store/slack-files.ts';
 import type { SlackFileRow, Turn } from '../../store/tables.ts';
 import type { Lease } from '../lease.ts';
-import { pause } from '../patience.ts';
-
-/** When a call of another process is surely over (ms): the longest call, and the way to Slack. */
-const overAfterMs = 7_000;
+import { slackOverMs, untilOver } from '../settling.ts';
 
 type RestTurn = Pick<Turn, 'id' | 'workspace' | 'channel' | 'root'>;
 
@@ -64,7 +61,7 @@ async function isThere(
   channel: string,
   lease: Lease,
 ): Promise<boolean> {
-  await pause(Math.max(0, file.intended_at.getTime() + overAfterMs - Date.now()), lease);
+  await untilOver(file.intended_at, slackOverMs, lease);
   return (await uploads.whereabouts(file.slack_file, channel, lease)) !== 'absent';
 }
 

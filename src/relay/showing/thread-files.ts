@@ -5,9 +5,8 @@ import type { RelayParts, Workspace } from '../context.ts';
 import { HandOver } from '../interruption.ts';
 import type { Lease } from '../lease.ts';
 import { checkpoint, passing, pause, pauseMs } from '../patience.ts';
+import { slackOverMs, untilOver } from '../settling.ts';
 
-/** When a share of another process is surely over (ms): the longest call, and the way to Slack. */
-const overAfterMs = 7_000;
 /** How often a step is tried; a file that cannot be put into the thread is left out. */
 const mostTries = 3;
 
@@ -71,8 +70,7 @@ export class ThreadFiles {
     for (const { part } of files) {
       const row = this.#rows.get(part);
       if (row?.state !== 'sharing') continue;
-      const left = row.intended_at.getTime() + overAfterMs - Date.now();
-      if (left > 0) await pause(left, this.#lease);
+      await untilOver(row.intended_at, slackOverMs, this.#lease);
       const { channel } = this.#turn;
       const where = await this.#workspace.uploads.whereabouts(row.slack_file, channel, this.#lease);
       if (where !== 'absent') await this.#place([part], 'shared');

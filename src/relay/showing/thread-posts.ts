@@ -5,10 +5,7 @@ import type { PostKind } from '../../slack/posting.ts';
 import type { Post, TurnPlace } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../lease.ts';
-import { pause } from '../patience.ts';
-
-/** When a post of another process is surely over (ms): the longest call, and the way to Slack. */
-const overAfterMs = 7_000;
+import { slackOverMs, untilOver } from '../settling.ts';
 
 /**
  * A turn's messages in Slack. The intent is written before the call; a part whose outcome is unknown is looked for in
@@ -132,8 +129,7 @@ export class ThreadPosts {
   async #settle(part: string): Promise<boolean> {
     const post = this.#posts.get(part);
     if (post?.state !== 'intended') return false;
-    const left = post.intended_at.getTime() + overAfterMs - Date.now();
-    if (left > 0) await pause(left, this.#lease);
+    await untilOver(post.intended_at, slackOverMs, this.#lease);
     const found = await this.#workspace.readBack.find({
       channel: post.channel,
       threadTs: post.root,

@@ -8,14 +8,13 @@ import type { RelayParts, Workspace } from '../context.ts';
 import { fileNames, readMessage } from '../reading/message.ts';
 import { idsIn } from '../reading/names.ts';
 import { readable } from '../reading/readable.ts';
+import { leftMs, slackOverMs } from '../settling.ts';
 
 /** How often it is looked for questions whose process ended before they were posted (ms), and how many at once. */
 const lookEveryMs = 15_000;
 const mostAtOnce = 20;
 /** A question that Slack does not take for so long (ms) is given back to who asked. */
 const giveUpAfterMs = 60 * 60_000;
-/** A post of another process is surely over after so long (ms): the longest call, and the way to Slack. */
-const overAfterMs = 7_000;
 
 /** What became of a question that is to be posted. */
 export type Posted =
@@ -121,7 +120,7 @@ export class ChannelStarts {
   /** Our post, where an earlier try got it to Slack. */
   async #find(workspace: Workspace, start: Start): Promise<string | undefined> {
     if (start.intended_at === null) return undefined;
-    const left = start.intended_at.getTime() + overAfterMs - Date.now();
+    const left = leftMs(start.intended_at, slackOverMs);
     if (left > 0) await sleep(left);
     const { channel, intended_at: intendedAt } = start;
     return (await workspace.readBack.find({ channel, key: keyOf(start), intendedAt }))?.ts;

@@ -6,6 +6,7 @@ import type { RelayParts, Workspace } from './context.ts';
 import { HandOver } from './interruption.ts';
 import { HeldLease, instant, type Lease, systemClocks } from './lease.ts';
 import { passing } from './patience.ts';
+import { Rounds } from './rounds.ts';
 import { hasNoPlace } from './showing/reply-messages.ts';
 
 /** How long a watch is held, in ms: longer than its lease counts. */
@@ -44,33 +45,25 @@ export class TaskWatch {
   readonly #looks: readonly Look[];
   readonly #holder = randomUUID();
   readonly #held = new Map<HeldLease, Promise<void>>();
-  #timer: NodeJS.Timeout | undefined;
-  #polling: Promise<void> | undefined;
+  readonly #rounds: Rounds;
 
   constructor(parts: RelayParts, looks: readonly Look[]) {
     this.#parts = parts;
     this.#looks = looks;
+    this.#rounds = new Rounds({
+      everyMs: Math.min(longestPollMs, parts.settings.results.watchEveryMs),
+      round: () => this.#poll(),
+      onError: (error) => parts.log.warn({ err: error }, 'watched tasks could not be read'),
+    });
   }
 
   start(): void {
-    const { watchMs, watchEveryMs } = this.#parts.settings.results;
-    if (watchMs <= 0) return;
-    this.#timer = setInterval(
-      () => {
-        this.#polling ??= this.#poll()
-          .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'watched tasks could not be read'))
-          .finally(() => {
-            this.#polling = undefined;
-          });
-      },
-      Math.min(longestPollMs, watchEveryMs),
-    );
+    if (this.#parts.settings.results.watchMs > 0) this.#rounds.start();
   }
 
   /** Begins no more looks, and waits for those under way to come to a border. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#polling;
+    await this.#rounds.stop();
     for (const lease of this.#held.keys()) lease.drain();
     await Promise.all(this.#held.values());
   }

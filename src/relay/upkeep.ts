@@ -3,6 +3,7 @@ import type { ThreadQueue } from '../store/queue.ts';
 import type { RetentionDays } from '../store/retention.ts';
 import type { Store } from '../store/store.ts';
 import type { Marks } from './controls/marks.ts';
+import { Rounds } from './rounds.ts';
 
 /** How often threads without a job are looked for (ms): whoever waits for an answer waits for this. */
 const lookMs = 10_000;
@@ -30,8 +31,8 @@ export class Upkeep {
   readonly #marks: Pick<Marks, 'tidy'>;
   readonly #keep: RetentionDays;
   readonly #log: Logger;
-  #timers: NodeJS.Timeout[] = [];
-  #running: Promise<void> = Promise.resolve();
+  readonly #queueing: Rounds;
+  readonly #sweeping: Rounds;
 
   constructor(parts: UpkeepParts) {
     this.#store = parts.store;
@@ -39,25 +40,26 @@ export class Upkeep {
     this.#marks = parts.marks;
     this.#keep = parts.keep;
     this.#log = parts.log;
+    const onError = (error: unknown) =>
+      parts.log.warn({ err: error }, 'upkeep failed; it is tried again in a while');
+    this.#queueing = new Rounds({ everyMs: lookMs, round: () => this.#queueAgain(), onError });
+    this.#sweeping = new Rounds({ everyMs: sweepMs, round: () => this.#sweep(), onError });
   }
 
   start(): void {
     this.#marks.tidy();
-    this.#do(() => this.queueAgain());
-    this.#timers = [
-      setInterval(() => this.#do(() => this.queueAgain()), lookMs),
-      setInterval(() => this.#do(() => this.sweep()), sweepMs),
-    ];
+    this.#queueing.start();
+    this.#queueing.look();
+    this.#sweeping.start();
   }
 
   /** Waits for what is being done and does no more. */
   async stop(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
-    await this.#running;
+    await Promise.all([this.#queueing.stop(), this.#sweeping.stop()]);
   }
 
   /** Queues the threads that have work and no job: a process ended just after it took a message in. */
-  async queueAgain(): Promise<void> {
+  async #queueAgain(): Promise<void> {
     const threads = await this.#store.messages.threadsWithWork(mostThreads);
     for (const thread of await this.#queue.missing(threads)) {
       this.#log.warn({ ...thread }, 'a thread had work but no job; queued again');
@@ -66,15 +68,9 @@ export class Upkeep {
   }
 
   /** Takes marks away that say nothing any more, and deletes the rows whose time is over. */
-  async sweep(): Promise<void> {
+  async #sweep(): Promise<void> {
     this.#marks.tidy();
     const swept = await this.#store.retention.sweep(this.#keep);
     if (swept > 0) this.#log.debug({ rows: swept }, 'rows whose time was over were cleaned up');
-  }
-
-  #do(task: () => Promise<void>): void {
-    this.#running = this.#running.then(task).catch((error: unknown) => {
-      this.#log.warn({ err: error }, 'upkeep failed; it is tried again in a while');
-    });
   }
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Store } from '../../store/store.ts';
+import { Rounds } from '../rounds.ts';
 
 /** How often a sign is left that events can come (ms): far below any gap that is worth a look. */
 const everyMs = 15_000;
@@ -28,23 +29,25 @@ export interface ReceivingParts {
 export class Receiving {
   readonly #parts: ReceivingParts;
   readonly #heard = new Set<string>();
-  #timer: NodeJS.Timeout | undefined;
-  #signing: Promise<void> = Promise.resolve();
+  readonly #rounds: Rounds;
 
   constructor(parts: ReceivingParts) {
     this.#parts = parts;
+    this.#rounds = new Rounds({
+      everyMs,
+      round: () => this.#sign(),
+      onError: (error) => parts.log.debug({ err: error }, 'no sign of receiving could be left'),
+    });
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.sign(), everyMs);
+    this.#rounds.start();
     this.sign();
   }
 
   /** Leaves no more signs. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    await this.#signing;
+    await this.#rounds.stop();
   }
 
   /** An event of this workspace came. */
@@ -54,12 +57,7 @@ export class Receiving {
 
   /** Leaves a sign now, if events can come: a connection is back. Does nothing before the start. */
   sign(): void {
-    if (this.#timer === undefined) return;
-    this.#signing = this.#signing
-      .then(() => this.#sign())
-      .catch((error: unknown) => {
-        this.#parts.log.debug({ err: error }, 'no sign of receiving could be left');
-      });
+    this.#rounds.look();
   }
 
   async #sign(): Promise<void> {

@@ -5,6 +5,7 @@ import type { Turn } from '../../store/tables.ts';
 import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import { passing } from '../patience.ts';
+import { Rounds } from '../rounds.ts';
 import { isGone, isSettled, isSettledTask } from '../showing/follow.ts';
 import type { ControlOutcome } from './controls.ts';
 import { permits } from './permission.ts';
@@ -32,8 +33,7 @@ export interface StopRequest {
 export class Stopping {
   readonly #parts: RelayParts;
   readonly #onAsked: (turn: Turn) => void;
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
+  readonly #rounds: Rounds;
   /** Calls to the service under way, by turn. */
   readonly #calls = new Map<string, Promise<void>>();
 
@@ -41,22 +41,20 @@ export class Stopping {
   constructor(parts: RelayParts, onAsked: (turn: Turn) => void) {
     this.#parts = parts;
     this.#onAsked = onAsked;
+    this.#rounds = new Rounds({
+      everyMs: lookEveryMs,
+      round: () => this.#look(),
+      onError: (error) => parts.log.debug({ err: error }, 'stops could not be read'),
+    });
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#looking ??= this.#look()
-        .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'stops could not be read'))
-        .finally(() => {
-          this.#looking = undefined;
-        });
-    }, lookEveryMs);
+    this.#rounds.start();
   }
 
   /** Waits for what is being done and looks no more. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#looking;
+    await this.#rounds.stop();
     await Promise.all(this.#calls.values());
   }
 

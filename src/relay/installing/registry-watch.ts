@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { Rounds } from '../rounds.ts';
 
 /** How often it is looked for changes (ms): other processes hear of an uninstallation so late at most. */
 const everyMs = 2_000;
@@ -13,38 +14,32 @@ export interface Registry {
 /** Keeps what this process knows of installations and accounts up to date. */
 export class RegistryWatch {
   readonly #registries: readonly Registry[];
-  readonly #log: Logger;
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
+  readonly #rounds: Rounds;
   #looks = 0;
 
   constructor(registries: readonly Registry[], log: Logger) {
     this.#registries = registries;
-    this.#log = log;
+    this.#rounds = new Rounds({
+      everyMs,
+      round: () => this.#look(),
+      onError: (error) =>
+        log.debug({ err: error }, 'installations and accounts could not be read; they are soon again'),
+    });
   }
 
   /** Reads everything, and goes on looking. Throws StoreError. */
   async start(): Promise<void> {
     for (const registry of this.#registries) await registry.refresh(true);
-    this.#timer = setInterval(() => {
-      this.#looking ??= this.#look().finally(() => {
-        this.#looking = undefined;
-      });
-    }, everyMs);
+    this.#rounds.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#looking;
+    await this.#rounds.stop();
   }
 
   async #look(): Promise<void> {
     this.#looks += 1;
     const whole = this.#looks % wholeEvery === 0;
-    try {
-      for (const registry of this.#registries) await registry.refresh(whole);
-    } catch (error) {
-      this.#log.debug({ err: error }, 'installations and accounts could not be read; they are soon again');
-    }
+    for (const registry of this.#registries) await registry.refresh(whole);
   }
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { RenewedToken } from '../../slack/token-renewal.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import type { Store } from '../../store/store.ts';
+import { Rounds } from '../rounds.ts';
 import { openTokens, sealTokens } from './tokens.ts';
 
 /** Tokens live twelve hours; they are renewed when this much is left (ms). */
@@ -31,55 +32,50 @@ export class TokenRotation {
   readonly #parts: RotationParts;
   /** What failed, how often in a row, and until when it is left out. */
   readonly #failed = new Map<string, { times: number; until: number }>();
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
-  #stopping = false;
+  readonly #rounds: Rounds;
 
   constructor(parts: RotationParts) {
     this.#parts = parts;
+    this.#rounds = new Rounds({
+      everyMs,
+      round: () => this.once(),
+      onError: (error) =>
+        parts.log.warn(
+          { err: error },
+          'it could not be looked for tokens that end; it is tried again in a minute',
+        ),
+    });
   }
 
   /** Renews what has ended or ends soon, and goes on with that; returns before, as Slack may be slow. */
   start(): void {
-    this.#look();
-    this.#timer = setInterval(() => this.#look(), everyMs);
+    this.#rounds.start();
+    this.#rounds.look();
   }
 
   /** Waits for the renewals under way, and begins no more. */
   async stop(): Promise<void> {
-    this.#stopping = true;
-    clearInterval(this.#timer);
-    await this.#running;
+    await this.#rounds.stop();
   }
 
-  /** Renews what ends within the next two hours. Throws nothing: what failed is tried again, in a minute at first. */
+  /** Renews what ends within the next two hours; what failed is tried again, in a minute at first. Throws StoreError. */
   async once(): Promise<void> {
     const { store, log, onRenewed } = this.#parts;
-    try {
-      const now = this.#now();
-      const paused = [...this.#failed].flatMap(([workspace, { until }]) => (until > now ? [workspace] : []));
-      const due = await store.installations.expiring(aheadMs, paused);
-      let renewed = 0;
-      const next = due.values();
-      const renewNext = async () => {
-        for (const workspace of next) {
-          if (this.#stopping) return;
-          if (await this.#renew(workspace)) renewed += 1;
-        }
-      };
-      await Promise.all(Array.from({ length: atOnce }, renewNext));
-      if (renewed === 0) return;
-      log.info({ tokens: renewed }, 'tokens were renewed');
-      await onRenewed();
-    } catch (error) {
-      log.warn({ err: error }, 'it could not be looked for tokens that end; it is tried again in a minute');
-    }
-  }
-
-  #look(): void {
-    this.#running ??= this.once().finally(() => {
-      this.#running = undefined;
-    });
+    const now = this.#now();
+    const paused = [...this.#failed].flatMap(([workspace, { until }]) => (until > now ? [workspace] : []));
+    const due = await store.installations.expiring(aheadMs, paused);
+    let renewed = 0;
+    const next = due.values();
+    const renewNext = async () => {
+      for (const workspace of next) {
+        if (this.#rounds.stopped) return;
+        if (await this.#renew(workspace)) renewed += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, renewNext));
+    if (renewed === 0) return;
+    log.info({ tokens: renewed }, 'tokens were renewed');
+    await onRenewed();
   }
 
   async #renew(workspace: string): Promise<boolean> {

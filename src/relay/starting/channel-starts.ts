@@ -8,6 +8,7 @@ import type { RelayParts, Workspace } from '../context.ts';
 import { fileNames, readMessage } from '../reading/message.ts';
 import { idsIn } from '../reading/names.ts';
 import { readable } from '../reading/readable.ts';
+import { Rounds } from '../rounds.ts';
 import { leftMs, slackOverMs } from '../settling.ts';
 
 /** How often it is looked for questions whose process ended before they were posted (ms), and how many at once. */
@@ -38,32 +39,32 @@ export interface ChannelStartsParts extends RelayParts {
  */
 export class ChannelStarts {
   readonly #parts: ChannelStartsParts;
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  readonly #rounds: Rounds;
 
   constructor(parts: ChannelStartsParts) {
     this.#parts = parts;
+    this.#rounds = new Rounds({
+      everyMs: lookEveryMs,
+      round: () => this.#look(),
+      onError: (error) =>
+        parts.log.warn({ err: error }, 'questions from forms could not be taken up; tried again soon'),
+    });
   }
 
   start(): void {
-    const look = () => {
-      this.#looking = this.look().catch((error: unknown) => {
-        this.#parts.log.warn({ err: error }, 'questions from forms could not be taken up; tried again soon');
-      });
-    };
-    look();
-    this.#timer = setInterval(look, lookEveryMs);
+    this.#rounds.start();
+    this.#rounds.look();
   }
 
   /** Waits for what is being done and does no more. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#looking;
+    await this.#rounds.stop();
   }
 
   /** Takes up what was left behind. */
-  async look(): Promise<void> {
+  async #look(): Promise<void> {
     for (const start of await this.#parts.store.starts.leftOver(mostAtOnce)) {
+      if (this.#rounds.stopped) return;
       try {
         if ((await this.#postOrGiveUp(start)) !== 'posted') await this.#giveBack(start);
       } catch (error) {

@@ -5,6 +5,7 @@ import type { TaskDeletion as Deletion } from '../../store/tables.ts';
 import type { ThreadKey } from '../../store/threads.ts';
 import type { RelayParts } from '../context.ts';
 import { allOver } from '../patience.ts';
+import { Rounds } from '../rounds.ts';
 import { hasNoPlace } from '../showing/reply-messages.ts';
 import { taskRefusal } from './access.ts';
 
@@ -29,12 +30,16 @@ export class TaskDeletion {
   readonly #parts: RelayParts;
   readonly #permission: Permission;
   readonly #end = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
-  #resuming: Promise<void> = Promise.resolve();
+  readonly #rounds: Rounds;
 
   constructor(parts: RelayParts, permission: Permission) {
     this.#parts = parts;
     this.#permission = permission;
+    this.#rounds = new Rounds({
+      everyMs,
+      round: () => this.#resume(),
+      onError: (error) => parts.log.warn({ err: error }, 'deletions could not be gone on with'),
+    });
   }
 
   /** Deletes a task; the answer is a sentence on what came of it. Throws where the store is away. */
@@ -56,22 +61,14 @@ export class TaskDeletion {
 
   /** Goes on with deletions that an earlier process, or an outage, left undone: now, and every minute. */
   start(): void {
-    const resume = () => {
-      this.#resuming = this.#resuming
-        .then(() => this.#resume())
-        .catch((error: unknown) =>
-          this.#parts.log.warn({ err: error }, 'deletions could not be gone on with'),
-        );
-    };
-    this.#timer = setInterval(resume, everyMs);
-    resume();
+    this.#rounds.start();
+    this.#rounds.look();
   }
 
   /** Leaves what is not done to the next process. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
     this.#end.abort();
-    await this.#resuming;
+    await this.#rounds.stop();
   }
 
   async #resume(): Promise<void> {

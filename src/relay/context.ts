@@ -14,9 +14,10 @@ import type { Uploads } from '../slack/uploads.ts';
 import type { Views } from '../slack/views.ts';
 import type { TurnLimits } from '../store/allowances.ts';
 import type { Store } from '../store/store.ts';
-import type { Tables } from '../store/tables.ts';
+import type { Tables, Turn } from '../store/tables.ts';
 import type { Admits, ControlledBy } from '../store/tables-channels.ts';
 import type { ThreadKey } from '../store/threads.ts';
+import type { Lease } from './lease.ts';
 
 /** What the relay may do in one Slack workspace. */
 export interface Workspace {
@@ -100,4 +101,15 @@ export interface RelayParts {
   accountOf: (workspace: string) => string;
   /** Hears of each task that was started for a thread. */
   onTask?: (thread: ThreadKey, title: string) => void;
+}
+
+/** What is at hand to show what comes after a turn. */
+export interface AfterTurn {
+  parts: RelayParts;
+  workspace: Workspace;
+  agent: AgentClient;
+  /** The turn, whose reply has settled. */
+  turn: Turn;
+  taskId: string;
+  lease: Lease;
 }

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentClient } from '../agent/client.ts';
 import { AgentNotFoundError } from '../agent/errors.ts';
-import type { Turn, Watch } from '../store/tables.ts';
-import type { RelayParts, Workspace } from './context.ts';
+import type { Watch } from '../store/tables.ts';
+import type { AfterTurn, RelayParts } from './context.ts';
 import { HandOver } from './interruption.ts';
-import { HeldLease, instant, type Lease, systemClocks } from './lease.ts';
+import { HeldLease, instant, systemClocks } from './lease.ts';
 import { passing } from './patience.ts';
 import { Rounds } from './rounds.ts';
 import { hasNoPlace } from './showing/reply-messages.ts';
@@ -22,19 +21,8 @@ const mostOfOne = 5;
 const growth = 1.5;
 const longestPauses = 12;
 
-/** What a look has at hand. */
-export interface LookContext {
-  parts: RelayParts;
-  workspace: Workspace;
-  agent: AgentClient;
-  /** The thread's last turn, which is over. */
-  turn: Turn;
-  taskId: string;
-  lease: Lease;
-}
-
 /** Looks for one kind of thing that comes after a turn, and shows it. Made to be repeated: each thing is shown once. */
-export type Look = (context: LookContext) => Promise<void>;
+export type Look = (after: AfterTurn) => Promise<void>;
 
 /**
  * Watches tasks for a time after their turns, beside the threads: a look never holds a thread, and leaves one alone
@@ -112,8 +100,8 @@ export class TaskWatch {
       if (thread === undefined || thread.task_id === null || turn === undefined) return false;
       if (workspace === undefined || (await store.turns.open(watch)) !== undefined) return true;
       const agent = this.#parts.agent(thread.account);
-      const context = { parts: this.#parts, workspace, agent, turn, taskId: thread.task_id, lease };
-      for (const look of this.#looks) await look(context);
+      const after = { parts: this.#parts, workspace, agent, turn, taskId: thread.task_id, lease };
+      for (const look of this.#looks) await look(after);
       return true;
     } catch (error) {
       if (error instanceof AgentNotFoundError || hasNoPlace(error)) return false;

@@ -6,6 +6,7 @@ import type { TurnOutcome } from '../store/tables.ts';
 import { AccountGone } from './accounts/standing.ts';
 import { isBotId } from './admitting/admittance.ts';
 import { isDirect } from './arriving/arrivals.ts';
+import type { AfterTurn } from './context.ts';
 import { TurnEnds } from './interruption.ts';
 import { postResults } from './showing/results.ts';
 import type { ThreadPosts } from './showing/thread-posts.ts';
@@ -31,12 +32,12 @@ const longTurnMs = 120_000;
 
 /** Posts the turn's results; or, after a long turn without any, a line that calls its asker back. */
 export async function postEnd(
-  request: Parameters<typeof postResults>[0],
+  after: AfterTurn,
   posts: Pick<ThreadPosts, 'load' | 'post'>,
   patiently: <T>(step: () => Promise<T>) => Promise<T>,
 ): Promise<void> {
-  const { turn } = request;
-  const count = await patiently(() => postResults(request));
+  const { turn } = after;
+  const count = await patiently(() => postResults(after));
   const tookMs = Date.now() - turn.started_at.getTime();
   if (count > 0 || tookMs <= longTurnMs) return;
   await posts.load();

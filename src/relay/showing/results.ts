@@ -1,60 +1,48 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentClient } from '../../agent/client.ts';
 import type { ResultFile } from '../../agent/schema.ts';
 import { type Result, resultMessages } from '../../reply/results.ts';
 import type { Turn } from '../../store/tables.ts';
-import type { LinkedResult, RelayParts, Workspace } from '../context.ts';
-import type { Lease } from '../lease.ts';
+import type { AfterTurn, LinkedResult } from '../context.ts';
 import { showInline } from './inline-results.ts';
 import { digestOf } from './reply-state.ts';
 import { ThreadPosts } from './thread-posts.ts';
-
-/** What posting results needs. */
-export interface ResultsRequest {
-  parts: RelayParts;
-  workspace: Workspace;
-  agent: AgentClient;
-  turn: Turn;
-  taskId: string;
-  lease: Lease;
-}
 
 /**
  * Posts the results of a settled turn: each result of the task once in its thread. What is claimed for this turn
  * stays its own, so that a retry posts the same. From then on the task is watched for more. The answer is how many
  * were posted.
  */
-export async function postResults(request: ResultsRequest): Promise<number> {
-  const all = await request.agent.allResults(request.taskId, { signal: request.lease.signal });
-  await claimFresh(request, '', all);
-  const count = await postBatch(request, '', all);
-  const { watchMs, watchEveryMs } = request.parts.settings.results;
+export async function postResults(after: AfterTurn): Promise<number> {
+  const all = await after.agent.allResults(after.taskId, { signal: after.lease.signal });
+  await claimFresh(after, '', all);
+  const count = await postBatch(after, '', all);
+  const { watchMs, watchEveryMs } = after.parts.settings.results;
   if (watchMs > 0) {
-    await request.parts.store.watches.keep(request.turn, { firstMs: watchEveryMs, forMs: watchMs });
+    await after.parts.store.watches.keep(after.turn, { firstMs: watchEveryMs, forMs: watchMs });
   }
   return count;
 }
 
 /** Posts the results that the task made after its last turn, each once. A look of the watch. */
-export async function postLaterResults(request: ResultsRequest): Promise<void> {
-  const { parts, turn } = request;
-  const all = await request.agent.allResults(request.taskId, { signal: request.lease.signal });
-  await claimFresh(request, randomUUID(), all);
+export async function postLaterResults(after: AfterTurn): Promise<void> {
+  const { parts, turn } = after;
+  const all = await after.agent.allResults(after.taskId, { signal: after.lease.signal });
+  await claimFresh(after, randomUUID(), all);
   const batches = new Set<string>();
   for (const claimed of (await parts.store.results.of(turn)).values()) {
     if (claimed.turn === turn.id && claimed.batch !== '' && !claimed.shown) batches.add(claimed.batch);
   }
-  for (const batch of batches) await postBatch(request, batch, all);
+  for (const batch of batches) await postBatch(after, batch, all);
 }
 
-async function claimFresh({ parts, turn }: ResultsRequest, batch: string, all: ResultFile[]): Promise<void> {
+async function claimFresh({ parts, turn }: AfterTurn, batch: string, all: ResultFile[]): Promise<void> {
   const claimed = await parts.store.results.of(turn);
   const fresh = all.filter(({ id }) => !claimed.has(id)).map(({ id }) => id);
   await parts.store.results.claim(turn, batch, fresh);
 }
 
-async function postBatch(request: ResultsRequest, batch: string, all: ResultFile[]): Promise<number> {
-  const { parts, workspace, agent, turn, lease } = request;
+async function postBatch(after: AfterTurn, batch: string, all: ResultFile[]): Promise<number> {
+  const { parts, workspace, agent, turn, lease } = after;
   const claimed = await parts.store.results.of(turn);
   const mine = all.filter(({ id }) => {
     const claim = claimed.get(id);

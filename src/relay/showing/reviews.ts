@@ -5,9 +5,9 @@ import { failedReview, reviewMessages, type ShownReview } from '../../reply/revi
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import { PayloadRefused } from '../../slack/errors.ts';
 import { plain } from '../../slack/message.ts';
+import type { AfterTurn } from '../context.ts';
 import { digestOf, replyBlock } from './reply-state.ts';
 import { shareRest } from './rest-file.ts';
-import type { ResultsRequest } from './results.ts';
 import { ThreadPosts } from './thread-posts.ts';
 
 /** States of a message that is still being written. */
@@ -17,19 +17,19 @@ const unfinished: readonly (string | null)[] = ['pending', 'streaming', 'cancell
  * Posts the reviews of a task that have their findings, each once in its thread, and says of one that failed that it
  * did. A look of the watch. The turn that claims a review posts it, also where another turn has ended meanwhile.
  */
-export async function postReviews(request: ResultsRequest): Promise<void> {
-  const { parts, agent, turn, taskId, lease } = request;
+export async function postReviews(after: AfterTurn): Promise<void> {
+  const { parts, agent, turn, taskId, lease } = after;
   const { reviews } = await agent.getTask(taskId, { signal: lease.signal });
   const shown = await parts.store.reviews.shownIn(turn);
   const names = namesOf(taskId, reviews);
   for (const [index, review] of reviews.entries()) {
     const name = names[index];
     if (name === undefined || shown.has(name) || shown.has(formerName(name))) continue;
-    const whole = await rendered(request, review);
+    const whole = await rendered(after, review);
     if (whole === undefined) continue;
     const owner = await parts.store.reviews.claim(turn, name);
     const teller = owner === turn.id ? turn : await parts.store.turns.get(turn.workspace, owner);
-    if (teller !== undefined) await post({ ...request, turn: teller }, name, whole);
+    if (teller !== undefined) await post({ ...after, turn: teller }, name, whole);
     await parts.store.reviews.shown(turn, name);
   }
 }
@@ -60,7 +60,7 @@ function formerName(name: string): string {
 
 /** The review as messages; undefined while its findings cannot be read. */
 async function rendered(
-  { agent, taskId, parts, lease }: ResultsRequest,
+  { agent, taskId, parts, lease }: AfterTurn,
   { status, messageId, errorMessage }: Review,
 ): Promise<ShownReview | undefined> {
   if (status === 'failed')
@@ -75,24 +75,24 @@ async function rendered(
   }
 }
 
-async function post(request: ResultsRequest, name: string, review: ShownReview): Promise<void> {
-  const { parts, workspace, turn, lease } = request;
+async function post(after: AfterTurn, name: string, review: ShownReview): Promise<void> {
+  const { parts, workspace, turn, lease } = after;
   const posts = new ThreadPosts(parts, workspace, turn, lease);
   await posts.load();
   const part = `review:${name}`;
   for (const [index, message] of review.messages.entries()) {
-    await postOne(request, posts, `${part}:${index}`, message);
+    await postOne(after, posts, `${part}:${index}`, message);
   }
   if (review.rest === undefined) return;
   const room = { slackFiles: parts.store.slackFiles, uploads: workspace.uploads, log: parts.log };
   if (await shareRest(room, turn, review.rest, lease, part)) return;
   for (const [index, message] of review.beyond.entries()) {
-    await postOne(request, posts, `${part}:${review.messages.length + index}`, message);
+    await postOne(after, posts, `${part}:${review.messages.length + index}`, message);
   }
 }
 
 async function postOne(
-  { parts, turn }: ResultsRequest,
+  { parts, turn }: AfterTurn,
   posts: ThreadPosts,
   part: string,
   message: RenderedMessage,

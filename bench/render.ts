@@ -1,4 +1,4 @@
-import { digestOf } from '../src/relay/showing/reply-state.ts';
+import { digestOf } from '../src/relay/showing/rendered.ts';
 import type { ReplyBlock } from '../src/reply/answer.ts';
 import { Draft } from '../src/reply/draft.ts';
 import { type ReplyPhase, renderReply } from '../src/reply/reply-message.ts';

@@ -30,7 +30,7 @@ export type ReplyPhase =
   | 'offline';
 
 /** All that a reply shows. */
-export interface ReplyState {
+export interface ShownReply {
   turnId: string;
   phase: ReplyPhase;
   blocks: readonly ReplyBlock[];
@@ -87,7 +87,7 @@ const USUAL_WORDS: Record<ReplyPhase, string> = {
  * (`stop`, `continue`, `retry`, `choose_again`, `steps`; their value is the turn's id). `draft` saves work where the same reply is rendered
  * again; the messages are the same without it.
  */
-export function renderReply(state: ReplyState, draft: Draft = new Draft()): RenderedMessage[] {
+export function renderReply(state: ShownReply, draft: Draft = new Draft()): RenderedMessage[] {
   const { parts, rest } = split(state, draft);
   const messages = parts.map(messageOf);
   const below = belowAnswer(state, parts.length > 0, rest);
@@ -113,11 +113,11 @@ function messageOf(part: Part): RenderedMessage {
 }
 
 /** What of the answer the reply's messages do not show; undefined where they show all. */
-export function answerRest(state: ReplyState, draft: Draft = new Draft()): Rest | undefined {
+export function answerRest(state: ShownReply, draft: Draft = new Draft()): Rest | undefined {
   return split(state, draft).rest;
 }
 
-function split(state: ReplyState, draft: Draft): { parts: Part[]; rest: Rest | undefined } {
+function split(state: ShownReply, draft: Draft): { parts: Part[]; rest: Rest | undefined } {
   const text = answerText(state.blocks);
   const most = state.mostMessages ?? MESSAGES_MOST;
   const final = SETTLED.has(state.phase);
@@ -135,7 +135,7 @@ function fits(blocks: readonly SlackBlock[]): boolean {
   return blocks.length <= BLOCKS_MOST && textLength(blocks) <= TEXT_MOST;
 }
 
-function belowAnswer(state: ReplyState, hasAnswer: boolean, rest: Rest | undefined): SlackBlock[] {
+function belowAnswer(state: ShownReply, hasAnswer: boolean, rest: Rest | undefined): SlackBlock[] {
   const blocks: SlackBlock[] = [];
   const settled = SETTLED.has(state.phase);
   const said = shorten(sentenceOf(state), SENTENCE_MOST);
@@ -162,11 +162,11 @@ function belowAnswer(state: ReplyState, hasAnswer: boolean, rest: Rest | undefin
 }
 
 /** What is told of the agent's tool calls. */
-function toolsOf(state: ReplyState): readonly ReplyBlock[] {
+function toolsOf(state: ShownReply): readonly ReplyBlock[] {
   return state.quiet === true ? [] : state.blocks;
 }
 
-function sentenceOf(state: ReplyState): string {
+function sentenceOf(state: ShownReply): string {
   return state.sentence ?? USUAL_WORDS[state.phase];
 }
 
@@ -182,7 +182,7 @@ function fewNotes(notes: readonly string[]): string {
 
 type ReplyAction = 'stop' | 'continue' | 'retry' | 'choose_again' | 'steps';
 
-function actionsFor(state: ReplyState): ActionsBlock | undefined {
+function actionsFor(state: ShownReply): ActionsBlock | undefined {
   const actions: ReplyAction[] = [];
   if (state.phase === 'length') actions.push('continue');
   if (state.phase === 'failed' || state.phase === 'cancelled')

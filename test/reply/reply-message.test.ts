@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReplyBlock } from '../../src/reply/answer.ts';
 import { Draft } from '../../src/reply/draft.ts';
-import { answerRest, type ReplyPhase, type ReplyState, renderReply } from '../../src/reply/reply-message.ts';
+import { answerRest, type ReplyPhase, renderReply, type ShownReply } from '../../src/reply/reply-message.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 import { markdownText } from './markdown-text.ts';
 
@@ -21,12 +21,12 @@ const phases: ReplyPhase[] = [
   'offline',
 ];
 
-function state(fields: Partial<ReplyState> = {}): ReplyState {
+function state(fields: Partial<ShownReply> = {}): ShownReply {
   return { turnId, phase: 'working', blocks: [], elapsedMs: 65_000, notes: [], ...fields };
 }
 
 /** The action ids of a reply's buttons. */
-function buttons(reply: ReplyState): string[] {
+function buttons(reply: ShownReply): string[] {
   return renderReply(reply).flatMap(({ blocks }) =>
     blocks.flatMap((block) => (block.type === 'actions' ? block.elements.map((one) => one.action_id) : [])),
   );

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type ReplyPhase, type ReplyState, renderReply } from '../../src/reply/reply-message.ts';
+import { type ReplyPhase, renderReply, type ShownReply } from '../../src/reply/reply-message.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 
 /** The one message of a reply with a short answer. */
-function rendered(fields: Partial<ReplyState>): { text: string; shown: string } {
+function rendered(fields: Partial<ShownReply>): { text: string; shown: string } {
   const messages = renderReply({
     turnId,
     phase: 'done',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Draft, type Part, shownText, splitAnswer } from '../../src/reply/draft.ts';
-import { type ReplyState, renderReply } from '../../src/reply/reply-message.ts';
+import { renderReply, type ShownReply } from '../../src/reply/reply-message.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 import { cellsOf, expectWithinLimits, markdownOf, shapeOf } from './shape.ts';
 
@@ -104,7 +104,7 @@ describe('an answer of well-formed blocks', () => {
   });
 
   test('is in every message what Slack takes, with all that stands below it', () => {
-    const phase = fc.constantFrom<ReplyState['phase']>('working', 'done', 'failed', 'length', 'offline');
+    const phase = fc.constantFrom<ShownReply['phase']>('working', 'done', 'failed', 'length', 'offline');
     const notes = fc.array(fc.string({ maxLength: 300 }), { maxLength: 5 });
     fc.assert(
       fc.property(plans, phase, notes, fc.integer({ min: 1, max: 4 }), (blocks, where, lines, most) => {

@@ -4,7 +4,7 @@ import { loadingView, type ModalView, noStepsView, stepsView } from '../../reply
 import * as words from '../../reply/words.ts';
 import type { RelayParts } from '../context.ts';
 import { isGone } from '../showing/follow.ts';
-import { replyBlock } from '../showing/reply-state.ts';
+import { replyBlock } from '../showing/rendered.ts';
 import { openAndFill } from '../windows.ts';
 import { refusalOf } from './permission.ts';
 

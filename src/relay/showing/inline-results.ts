@@ -7,7 +7,7 @@ import type { RelayParts, Workspace } from '../context.ts';
 import { exactly } from '../files/exact-bytes.ts';
 import type { Lease } from '../lease.ts';
 import { passing } from '../patience.ts';
-import { digestOf } from './reply-state.ts';
+import { digestOf } from './rendered.ts';
 import { type FileToShare, ThreadFiles } from './thread-files.ts';
 import type { ThreadPosts } from './thread-posts.ts';
 

@@ -6,7 +6,7 @@ import type { EditState } from '../../slack/posting.ts';
 import type { TurnPlace } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../lease.ts';
-import { digestOf } from './reply-state.ts';
+import { digestOf } from './rendered.ts';
 import { ShownText } from './shown-text.ts';
 import { ThreadPosts } from './thread-posts.ts';
 

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { Message as AgentMessage, ContentBlock } from '../../agent/schema.ts';
+import type { Message as AgentMessage } from '../../agent/schema.ts';
 import { answerText, type ReplyBlock } from '../../reply/answer.ts';
 import { Draft } from '../../reply/draft.ts';
 import {
@@ -10,16 +9,12 @@ import {
   progressSentence,
 } from '../../reply/file-lines.ts';
 import type { Rest } from '../../reply/overflow.ts';
-import {
-  answerRest,
-  type ReplyPhase,
-  renderReply,
-  type ReplyState as Shown,
-} from '../../reply/reply-message.ts';
+import { answerRest, type ReplyPhase, renderReply, type ShownReply } from '../../reply/reply-message.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import * as words from '../../reply/words.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/tables.ts';
 import type { Trouble } from '../patience.ts';
+import { replyBlock } from './rendered.ts';
 
 /** A sign of life while nothing changes: the reply's clock is shown anew this often (ms). */
 const clockEveryMs = 30_000;
@@ -237,7 +232,7 @@ export class ReplyState {
     this.#touch();
   }
 
-  #shown(): Shown {
+  #shown(): ShownReply {
     const waits = this.#trouble !== undefined;
     const usual = this.#stopping ?? this.#sentence;
     const sentence = this.#trouble === undefined ? usual : troubleWords[this.#trouble];
@@ -273,29 +268,3 @@ function phaseOf(message: AgentMessage): ReplyPhase {
   if (message.status === 'pending') return 'waiting';
   return message.status === 'cancelling' ? 'stopping' : 'working';
 }
-
-/** A block of the service as replies show it. */
-export function replyBlock(block: ContentBlock): ReplyBlock {
-  switch (block.type) {
-    case 'text':
-      return { kind: 'text', text: block.text };
-    case 'tool_use':
-      return { kind: 'tool_use', id: block.id, name: block.name, input: block.input };
-    case 'tool_result':
-      return { kind: 'tool_result', toolUseId: block.toolUseId, content: block.content };
-    case 'other':
-      return { kind: 'other', type: block.kind, raw: block.raw };
-  }
-}
-
-/** What a message shows, for comparing. */
-export function digestOf(message: RenderedMessage): string {
-  const known = digests.get(message);
-  if (known !== undefined) return known;
-  const { text, blocks } = message;
-  const digest = createHash('sha256').update(JSON.stringify({ text, blocks })).digest('base64url');
-  digests.set(message, digest);
-  return digest;
-}
-
-const digests = new WeakMap<RenderedMessage, string>();

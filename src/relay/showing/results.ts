@@ -4,7 +4,7 @@ import { type Result, resultMessages } from '../../reply/results.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { AfterTurn, LinkedResult } from '../context.ts';
 import { showInline } from './inline-results.ts';
-import { digestOf } from './reply-state.ts';
+import { digestOf } from './rendered.ts';
 import { ThreadPosts } from './thread-posts.ts';
 
 /**

@@ -6,7 +6,7 @@ import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import { PayloadRefused } from '../../slack/errors.ts';
 import { plain } from '../../slack/message.ts';
 import type { AfterTurn } from '../context.ts';
-import { digestOf, replyBlock } from './reply-state.ts';
+import { digestOf, replyBlock } from './rendered.ts';
 import { shareRest } from './rest-file.ts';
 import { ThreadPosts } from './thread-posts.ts';
 

@@ -15,11 +15,11 @@ import type { RelayParts, Workspace } from './context.ts';
 import { sayHeldAndFinish } from './controls/holding.ts';
 import type { Marks } from './controls/marks.ts';
 import { carryOutStop, stopperName } from './controls/stopping.ts';
-import { leaveThread } from './departure.ts';
 import { skippedNotes } from './files/attachments.ts';
 import { keepFiles } from './files/keeping.ts';
 import { HandOver, Held, TurnEnds } from './interruption.ts';
 import type { Lease } from './lease.ts';
+import { losePlace } from './lost-place.ts';
 import { patiently } from './patience.ts';
 import { endNotes } from './showing/end-notes.ts';
 import { Follow, type FollowOptions, worksOn } from './showing/follow.ts';
@@ -92,7 +92,7 @@ export class TurnRun {
       }
       if (!hasNoPlace(error)) return await this.#endEarly(error);
       this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the reply has no place in Slack any more');
-      await leaveThread(this.#parts, this.#workspace, this.#turn, this.#lease);
+      await losePlace(this.#parts, this.#workspace, this.#turn, this.#lease);
       await closeMessage(this.#parts, this.#turn);
       await this.#reply.close();
       await this.#parts.store.turns.finish(this.#turn, 'abandoned');

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import { AgentError } from '../../agent/errors.ts';
+import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { resultMessages } from '../../reply/results.ts';
 import * as words from '../../reply/words.ts';
 import type { NewMessage } from '../../store/messages.ts';
@@ -7,7 +7,6 @@ import type { Store } from '../../store/store.ts';
 import type { Tables, Turn, Words } from '../../store/tables.ts';
 import type { ThreadKey } from '../../store/threads.ts';
 import type { RelayParts } from '../context.ts';
-import { isGone } from '../showing/follow.ts';
 import { shownResult } from '../showing/results.ts';
 import type { Holding } from './holding.ts';
 import { permits } from './permission.ts';
@@ -127,7 +126,7 @@ export class Controls {
       return await this.#parts.agent(account).allResults(taskId);
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
-      if (isGone(error)) return 'unknown';
+      if (error instanceof AgentNotFoundError) return 'unknown';
       this.#parts.log.warn({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
       return 'away';
     }

@@ -1,9 +1,8 @@
-import { AgentError } from '../../agent/errors.ts';
+import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { steps } from '../../reply/progress.ts';
 import { loadingView, type ModalView, noStepsView, stepsView } from '../../reply/steps-view.ts';
 import * as words from '../../reply/words.ts';
 import type { RelayParts } from '../context.ts';
-import { isGone } from '../showing/follow.ts';
 import { replyBlock } from '../showing/rendered.ts';
 import { openAndFill } from '../windows.ts';
 import { refusalOf } from './permission.ts';
@@ -58,7 +57,7 @@ export class StepsModal {
       return stepsView(steps(message.content.map(replyBlock)), { turnId, page });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
-      if (isGone(error)) return noStepsView(words.stepsGone);
+      if (error instanceof AgentNotFoundError) return noStepsView(words.stepsGone);
       this.#parts.log.warn({ err: error, turn: turnId }, 'the steps of a turn cannot be read');
       return noStepsView(words.stepsAway);
     }

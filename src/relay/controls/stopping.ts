@@ -1,12 +1,12 @@
 import type { AgentClient } from '../../agent/client.ts';
-import { AgentBusyError } from '../../agent/errors.ts';
+import { AgentBusyError, AgentNotFoundError } from '../../agent/errors.ts';
 import type { StopAnswer } from '../../store/stops.ts';
 import type { Turn } from '../../store/tables.ts';
 import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import { passing } from '../patience.ts';
 import { Rounds } from '../rounds.ts';
-import { isGone, isSettled, isSettledTask } from '../showing/follow.ts';
+import { isSettled, isSettledTask } from '../showing/follow.ts';
 import type { ControlOutcome } from './controls.ts';
 import { permits } from './permission.ts';
 
@@ -172,7 +172,7 @@ export async function carryOutStop(
     await cancel(agent, taskId, sent, force);
   } catch (error) {
     // A task that is gone, or has nothing to stop any more, is stopped.
-    if (!isGone(error) && !(error instanceof AgentBusyError)) throw error;
+    if (!(error instanceof AgentNotFoundError || error instanceof AgentBusyError)) throw error;
   }
   await store.stops.sent(turn, force ? 'forced' : 'graceful');
 }

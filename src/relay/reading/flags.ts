@@ -37,7 +37,7 @@ export function readFlags(text: string, offered: OfferedFlags): { choices: Choic
       continue;
     }
     const value = VALUE.exec(behind);
-    const said = value === null ? '' : oneLine(value[1] ?? value[2] ?? value[3] ?? '');
+    const said = value === null ? '' : titleLine(value[1] ?? value[2] ?? value[3] ?? '');
     if (value === null || said === '' || !take(choices, name, said)) break;
     rest = behind.slice(value[0].length);
   }
@@ -59,8 +59,8 @@ function take(choices: Choices, name: string, said: string): boolean {
   return true;
 }
 
-/** A title as it may be typed anywhere: one line, without control characters. */
-export function oneLine(text: string): string {
+/** A title, or a value like it, as it may be typed anywhere: one line, without control characters. */
+export function titleLine(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
     .toWellFormed()

@@ -1,5 +1,4 @@
 import type { AgentClient } from '../../agent/client.ts';
-import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { Message as AgentMessage } from '../../agent/schema.ts';
 import type { Lease } from '../lease.ts';
 import { checkpoint, pause, type Wait } from '../patience.ts';
@@ -196,9 +195,4 @@ export async function worksOn(
     if (performance.now() >= until) return 'working';
     await pause(backgroundEveryMs, lease);
   }
-}
-
-/** Whether the error says that the task or message is not at the service any more. */
-export function isGone(error: unknown): boolean {
-  return error instanceof AgentNotFoundError;
 }

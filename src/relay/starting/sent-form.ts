@@ -1,6 +1,6 @@
 import type { Choices, Words } from '../../store/tables.ts';
 import { filesIn } from '../files/attachments.ts';
-import { type OfferedFlags, oneLine, readFlags } from '../reading/flags.ts';
+import { type OfferedFlags, readFlags, titleLine } from '../reading/flags.ts';
 
 /** What a person filled into the form; what was not shown or left empty is undefined. */
 export interface FormValues {
@@ -37,9 +37,9 @@ export function wordsOf(values: FormValues, source: Words | null, offered: Offer
 
 function chosen({ title, model, skill, noFallback, mode }: FormValues): Choices {
   return {
-    ...(title === undefined || oneLine(title) === '' ? {} : { title: oneLine(title) }),
+    ...(title === undefined || titleLine(title) === '' ? {} : { title: titleLine(title) }),
     ...(model === undefined ? {} : { model }),
-    ...(skill === undefined || oneLine(skill) === '' ? {} : { skill: oneLine(skill) }),
+    ...(skill === undefined || titleLine(skill) === '' ? {} : { skill: titleLine(skill) }),
     ...(noFallback ? { noFallback } : {}),
     ...(mode === undefined ? {} : { mode }),
   };

@@ -7,7 +7,7 @@ import type { Lease } from './lease.ts';
 import { patiently } from './patience.ts';
 
 /** Slack has no place for a turn's reply any more: its run is stopped gracefully, and the asker told directly. */
-export async function leaveThread(
+export async function losePlace(
   parts: RelayParts,
   workspace: Workspace,
   turn: Turn,

@@ -153,6 +153,11 @@ export const messageSchema = z
 /** A message of a task. One assistant reply is one message, read again while it grows. */
 export type Message = z.output<typeof messageSchema>;
 
+/** The text of a message, without what else is in it. */
+export function textOf({ content }: Message): string {
+  return content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+}
+
 /**
  * The answer to a send. Its inner shapes are not shown, and it comes after the message took effect, so a part
  * in an unknown shape is null instead of an error: the messages can be read afterwards.

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { type Arrival, isDirect, isWritten, type PersonMessage } from '../relay/arriving/arrivals.ts';
+import {
+  type Arrival,
+  isDirect,
+  isWritten,
+  type PersonMessage,
+  wordsIn,
+} from '../relay/arriving/arrivals.ts';
 import type { Sign } from '../relay/controls/signs.ts';
 
 const ts = z.string().regex(/^\d{1,10}\.\d{6}$/);
@@ -209,11 +215,7 @@ function readMessage(
       ts: message.ts,
       root: message.thread_ts ?? message.ts,
       person,
-      words: {
-        text: message.text,
-        ...(message.blocks === undefined ? {} : { blocks: message.blocks }),
-        ...(message.files === undefined ? {} : { files: message.files }),
-      },
+      words: wordsIn(message),
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { AgentClient } from '../agent/client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../agent/errors.ts';
-import type { Message as AgentMessage } from '../agent/schema.ts';
+import { type Message as AgentMessage, textOf } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
 import type { TurnOutcome } from '../store/tables.ts';
 import { AccountGone } from './accounts/standing.ts';
@@ -75,7 +75,7 @@ export async function systemLines(
   if (from === null) return lines;
   for await (const message of agent.messagesAfter(taskId, from)) {
     if (message.role !== 'system') continue;
-    lines.push(message.content.map((block) => (block.type === 'text' ? block.text : '')).join(''));
+    lines.push(textOf(message));
   }
   return lines.filter((line) => line !== '');
 }

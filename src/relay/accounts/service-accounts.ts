@@ -80,7 +80,7 @@ export class ServiceAccounts {
   refusedSince(): Date | undefined {
     const services = [this.#shared, ...[...this.#entries.values()].map(({ service }) => service)];
     const refusals = services.flatMap((service) => service?.gate.refusedSince ?? []);
-    return refusals.reduce<Date | undefined>((a, b) => (a === undefined || b < a ? b : a), undefined);
+    return refusals.toSorted((a, b) => a.getTime() - b.getTime())[0];
   }
 
   /** Reads what has changed since the last time; `whole` also notices rows that were deleted. Throws StoreError. */

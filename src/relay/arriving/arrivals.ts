@@ -1,3 +1,4 @@
+import type { ThreadMessage } from '../../slack/read-back.ts';
 import type { SlackTs, Words } from '../../store/tables.ts';
 
 /** A message that a person wrote in Slack, as far as it may concern us. */
@@ -31,7 +32,7 @@ export type Arrival =
   /** Nothing that concerns us; `why` is for the log. */
   | { kind: 'silence'; why: string };
 
-/** Whether a channel is a direct one, between the bot and one person: Slack gives those ids that begin with D. */
+/** Whether a channel is a direct one, between two: Slack gives those ids that begin with D. */
 export function isDirect(channel: string): boolean {
   return channel.startsWith('D');
 }
@@ -52,4 +53,13 @@ const written = new Set([undefined, 'file_share', 'thread_broadcast', 'me_messag
 /** Whether people write messages of this subtype. */
 export function isWritten(subtype: string | undefined): boolean {
   return written.has(subtype);
+}
+
+/** What a message says, as it is kept. */
+export function wordsIn({
+  text = '',
+  blocks,
+  files,
+}: Pick<ThreadMessage, 'text' | 'blocks' | 'files'>): Words {
+  return { text, ...(blocks && { blocks }), ...(files && { files }) };
 }

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ThreadMessage } from '../../slack/read-back.ts';
 import { type CatchUp, CHANNEL_ITSELF } from '../../store/catch-ups.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import { passing, pauseMs } from '../patience.ts';
-import { isDirect, isEarlier, isWritten, type PersonMessage } from './arrivals.ts';
+import { allOver, passing, pauseMs } from '../patience.ts';
+import { isDirect, isEarlier, isWritten, type PersonMessage, wordsIn } from './arrivals.ts';
 import type { Admission, Inbox } from './inbox.ts';
 
 /** How long a process has a place for itself (ms), and how often it says that it still reads. */
@@ -68,8 +68,7 @@ export class GapReader {
       const installed = new Set(this.#parts.workspaces());
       const waiting = (await catchUps.workspaces()).filter((workspace) => installed.has(workspace));
       // One workspace in which Slack is slow or refuses the token keeps no other waiting.
-      const read = await Promise.allSettled(waiting.map((workspace) => this.#workspace(workspace)));
-      for (const outcome of read) if (outcome.status === 'rejected') throw outcome.reason;
+      await allOver(waiting.map((workspace) => this.#workspace(workspace)));
     } finally {
       clearInterval(holding);
       await catchUps.hold(this.#process, 0);
@@ -151,7 +150,7 @@ function personMessage(
   channel: string,
   read: ThreadMessage,
 ): PersonMessage | undefined {
-  const { ts, user, bot_id, subtype, text, blocks, files } = read;
+  const { ts, user, bot_id, subtype } = read;
   if (user === undefined || user === workspace.bot.userId || bot_id !== undefined || !isWritten(subtype)) {
     return undefined;
   }
@@ -162,6 +161,6 @@ function personMessage(
     ts,
     root: read.thread_ts ?? ts,
     person: user,
-    words: { text: text ?? '', ...(blocks && { blocks }), ...(files && { files }) },
+    words: wordsIn(read),
   };
 }

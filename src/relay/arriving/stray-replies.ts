@@ -6,7 +6,7 @@ import type { Lease } from '../lease.ts';
 import { mentions } from '../reading/mentions.ts';
 import { readMessage } from '../reading/message.ts';
 import { isStopWord } from '../reading/stop-word.ts';
-import { isEarlier } from './arrivals.ts';
+import { isEarlier, wordsIn } from './arrivals.ts';
 
 /**
  * Replies that arrived before the mention that made their thread ours: only their ids were kept, so they are read back
@@ -25,7 +25,7 @@ export async function admitStrays(
   const request = { channel: key.channel, threadTs: key.root, signal: lease.signal };
   for await (const message of workspace.readBack.messages({ ...request, oldest: thread.began_ts })) {
     if (!strays.has(message.ts) || message.user === undefined || message.bot_id !== undefined) continue;
-    await admit(parts, workspace, thread, { ts: message.ts, person: message.user }, wordsOf(message));
+    await admit(parts, workspace, thread, { ts: message.ts, person: message.user }, wordsIn(message));
   }
   await parts.store.strays.forget(key);
 }
@@ -59,16 +59,4 @@ async function takeBack(store: Store, thread: Thread, before: string): Promise<v
   for (const message of await store.holds.waiting(thread)) {
     if (isEarlier(message.ts, before)) await store.messages.withdraw(message);
   }
-}
-
-function wordsOf(message: {
-  text?: string | undefined;
-  blocks?: unknown[] | undefined;
-  files?: unknown[] | undefined;
-}): Words {
-  return {
-    text: message.text ?? '',
-    ...(message.blocks === undefined ? {} : { blocks: message.blocks }),
-    ...(message.files === undefined ? {} : { files: message.files }),
-  };
 }

@@ -1,6 +1,6 @@
 import type { AgentClient } from '../../agent/client.ts';
 import { AgentAbortedError, AgentError, AgentUnavailableError } from '../../agent/errors.ts';
-import type { Message as AgentMessage, MessageResult } from '../../agent/schema.ts';
+import { type Message as AgentMessage, type MessageResult, textOf } from '../../agent/schema.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { RelayParts } from '../context.ts';
 import { TurnEnds } from '../interruption.ts';
@@ -158,10 +158,6 @@ async function ours(
     if (!(await parts.store.turns.isBound(turn.workspace, message.id))) return message.id;
   }
   return undefined;
-}
-
-function textOf(message: AgentMessage): string {
-  return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }
 
 /** Records that the message is at the service. */

@@ -6,7 +6,7 @@ import type { FileNote, Thread, Turn, Words } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import { TurnEnds } from '../interruption.ts';
 import type { Lease } from '../lease.ts';
-import { checkpoint } from '../patience.ts';
+import { allOver, checkpoint } from '../patience.ts';
 import { fileName } from './file-name.ts';
 import { isTaken } from './file-types.ts';
 import { FileUpload } from './file-upload.ts';
@@ -128,8 +128,7 @@ class Batch {
         }
       }
     };
-    const done = await Promise.allSettled(Array.from({ length: mostAtOnce }, worker));
-    for (const one of done) if (one.status === 'rejected') throw one.reason;
+    await allOver(Array.from({ length: mostAtOnce }, worker));
     return {
       attached: this.#items.flatMap(({ fileId }) => fileId ?? []),
       notes: this.#items.flatMap(({ note }) => note ?? []),

@@ -67,7 +67,7 @@ export class InstalledWorkspaces implements Installed {
 
   refusedSince(): Date | undefined {
     const refusals = [...this.#entries.values()].flatMap(({ gate }) => gate.refusedSince ?? []);
-    return refusals.reduce<Date | undefined>((a, b) => (a === undefined || b < a ? b : a), undefined);
+    return refusals.toSorted((a, b) => a.getTime() - b.getTime())[0];
   }
 
   /** Reads what has changed since the last time; `whole` also notices rows that were deleted. Throws StoreError. */

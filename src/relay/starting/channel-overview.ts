@@ -1,7 +1,7 @@
 import { ROWS_MOST, runningAnswer } from '../../reply/command-answers.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
-import { SlackError } from '../../slack/errors.ts';
 import type { RelayParts } from '../context.ts';
+import { addressOf } from '../tasks/task-list.ts';
 
 /** A channel, and who asks about it. */
 export interface ChannelQuestion {
@@ -21,29 +21,20 @@ export class ChannelOverview {
   /** What works for the person in the channel, each with a button that stops it. */
   async running({ workspace, channel, person }: ChannelQuestion): Promise<RenderedMessage> {
     const { channelTasks } = this.#parts.store;
-    const place = { workspace, channel };
     const [theirs, all] = await Promise.all([
-      channelTasks.runningFor({ ...place, person }, ROWS_MOST + 1),
+      channelTasks.runningFor({ workspace, channel, person }, ROWS_MOST + 1),
       channelTasks.running(workspace, channel),
     ]);
+    const slack = this.#parts.workspace(workspace);
     const rows = await Promise.all(
       theirs.map(async ({ turn, root, title, stopping, startedAt }) => ({
         turnId: turn,
         title,
         stopping,
         ms: Date.now() - startedAt.getTime(),
-        url: await this.#url(place, root),
+        url: slack && (await addressOf(slack, { channel, root })),
       })),
     );
     return runningAnswer(rows, theirs.length > ROWS_MOST ? 0 : all - theirs.length);
-  }
-
-  async #url(place: { workspace: string; channel: string }, ts: string): Promise<string | undefined> {
-    try {
-      return await this.#parts.workspace(place.workspace)?.posting.permalink({ channel: place.channel, ts });
-    } catch (error) {
-      if (error instanceof SlackError) return undefined;
-      throw error;
-    }
   }
 }

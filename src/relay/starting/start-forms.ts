@@ -3,6 +3,7 @@ import type { FormView } from '../../reply/views/inputs.ts';
 import { QUESTION_MOST, type StartForm, startNotice, startView } from '../../reply/views/start-view.ts';
 import * as words from '../../reply/words.ts';
 import type { Start, Words } from '../../store/tables.ts';
+import { isDirect } from '../arriving/arrivals.ts';
 import { choicesIn, namesFor } from '../asking/question.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import { refusalOf } from '../controls/permission.ts';
@@ -35,7 +36,7 @@ export class StartForms {
   async ask(request: FormRequest, channel: string | undefined): Promise<Opened> {
     const views = this.#parts.workspace(request.workspace)?.views;
     if (views === undefined) return 'unknown';
-    const isFixed = channel?.startsWith('D') === true;
+    const isFixed = channel !== undefined && isDirect(channel);
     const view = startView({
       ...this.#blank(randomUUID(), isFixed ? channel : undefined),
       ...(isFixed ? {} : { channel: { chosen: channel } }),

@@ -5,6 +5,7 @@ import * as words from '../../reply/words.ts';
 import type { MessageKey } from '../../store/messages.ts';
 import type { Start, Words } from '../../store/tables.ts';
 import { startRefused } from '../admitting/starts.ts';
+import { isDirect } from '../arriving/arrivals.ts';
 import type { Workspace } from '../context.ts';
 import { fileNames, readMessage } from '../reading/message.ts';
 import { ChannelStarts, type ChannelStartsParts, type Posted } from './channel-starts.ts';
@@ -141,7 +142,7 @@ export class Starting {
     await this.#parts.store.starts.draft({ workspace, id, person, ...place, source });
     const asked = { ...sent, values: { ...values, channel, question: values.question ?? '' } };
     // Direct conversations cannot be chosen: this one stays.
-    const fixed = channel.startsWith('D') ? channel : undefined;
+    const fixed = isDirect(channel) ? channel : undefined;
     return { do: 'show', view: this.#refilled(asked, words.form.expired, said, fixed) };
   }
 
@@ -207,7 +208,7 @@ async function complaint(
   why: Exclude<Posted, 'posted'>,
 ): Promise<string> {
   // Nobody can be invited into a direct conversation of others: the question needs another place.
-  if (why === 'invite' && channel.startsWith('D')) return words.form.elsewhere;
+  if (why === 'invite' && isDirect(channel)) return words.form.elsewhere;
   if (why === 'no_place') return words.form.noPlace;
   if (why === 'refused') return words.form.refused;
   const { people, bot } = workspace;
@@ -220,7 +221,7 @@ async function complaint(
  * direct conversation, which may be one of others, it is not known then: nobody would hear what that turn has to say.
  */
 async function isIn({ people }: Workspace, channel: string, withinMs: number): Promise<boolean | undefined> {
-  const unknown = channel.startsWith('D') ? undefined : true;
+  const unknown = isDirect(channel) ? undefined : true;
   const known = people.isIn(channel).catch(() => unknown);
   return Promise.race([known, sleep(withinMs, unknown, { ref: false })]);
 }

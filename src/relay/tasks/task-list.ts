@@ -112,7 +112,7 @@ export class TaskList {
   }
 }
 
-/** The address of a task's thread for people; undefined where Slack does not tell it. */
+/** The address of a thread for people; undefined where Slack does not tell it. */
 export async function addressOf(
   { posting }: Pick<Workspace, 'posting'>,
   { channel, root }: Pick<TaskRow, 'channel' | 'root'>,

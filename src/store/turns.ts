@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import { jsonText } from './json-text.ts';
-import type { FileNote, Message, SlackTs, Tables, Turn, TurnOutcome, TurnPlace } from './tables.ts';
+import type { MessageKey } from './messages.ts';
+import type { FileNote, Message, SlackTs, Tables, Thread, Turn, TurnOutcome, TurnPlace } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 import { type OnStep, stepsIn } from './turn-steps.ts';
 
@@ -28,6 +29,16 @@ export type TurnRecord = Partial<
 /** Where a turn is, without its row. */
 export function placeOf({ workspace, id, channel, root }: TurnPlace): TurnPlace {
   return { workspace, id, channel, root };
+}
+
+/** The message that a turn is about. */
+export function messageKeyOf({ workspace, channel, message_ts: ts }: Turn): MessageKey {
+  return { workspace, channel, ts };
+}
+
+/** The task of a turn: its own, as the thread may have gone on in another since. */
+export function taskIdOf(turn: Turn | undefined, thread: Thread): string | null {
+  return turn?.task_id ?? thread.task_id;
 }
 
 /** Turns: one message to the agent and its reply. */

@@ -1,5 +1,6 @@
 import * as words from '../../reply/words.ts';
 import type { Choices, FileNote, Message, Thread, Turn, Words } from '../../store/tables.ts';
+import { messageKeyOf } from '../../store/turns.ts';
 import { nextAdmitted } from '../admitting/begin.ts';
 import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
@@ -34,8 +35,7 @@ const everyFlag: OfferedFlags = { noFallback: true, autoMode: true, planMode: tr
 
 /** The person's message that a turn is about. Throws TurnEnds where it is not there any more. */
 export async function messageOf(parts: RelayParts, turn: Turn): Promise<Message> {
-  const { workspace, channel, message_ts: ts } = turn;
-  const message = await parts.store.messages.get({ workspace, channel, ts });
+  const message = await parts.store.messages.get(messageKeyOf(turn));
   if (message === undefined) throw new TurnEnds('withdrawn', null);
   return message;
 }
@@ -103,7 +103,7 @@ export async function freezeQuestion(
   sent: Pick<Attachments, 'attached' | 'notes'>,
   lease: Lease,
 ): Promise<Turn> {
-  const key = { workspace: turn.workspace, channel: turn.channel, ts: turn.message_ts };
+  const key = messageKeyOf(turn);
   for (;;) {
     const message = await parts.store.messages.get(key);
     if (message === undefined || message.state === 'withdrawn') throw new TurnEnds('withdrawn', null);
@@ -168,12 +168,11 @@ function linkLines(notes: readonly FileNote[]): string {
 /** When a message was first said: one that is sent or asked again stands for the message that it repeats. A correction
  * stands for itself: what it corrects is at the service. */
 async function firstSaid({ store }: RelayParts, message: Message): Promise<string> {
-  const { workspace, channel } = message;
   for (let said = message; ; ) {
     const repeats = said.resends ?? said.asks_again;
-    const turn = repeats === null ? undefined : await store.turns.get(workspace, repeats);
+    const turn = repeats === null ? undefined : await store.turns.get(message.workspace, repeats);
     if (turn === undefined || (said.resends === null && turn.user_message_id !== null)) return said.ts;
-    const earlier = await store.messages.get({ workspace, channel, ts: turn.message_ts });
+    const earlier = await store.messages.get(messageKeyOf(turn));
     if (earlier === undefined) return turn.message_ts;
     said = earlier;
   }

@@ -2,6 +2,7 @@ import type { AgentClient } from '../../agent/client.ts';
 import { AgentAbortedError, AgentError, AgentUnavailableError } from '../../agent/errors.ts';
 import { type Message as AgentMessage, type MessageResult, textOf } from '../../agent/schema.ts';
 import type { Turn } from '../../store/tables.ts';
+import { messageKeyOf } from '../../store/turns.ts';
 import type { RelayParts } from '../context.ts';
 import { TurnEnds } from '../interruption.ts';
 import { type Lease, leaseMs } from '../lease.ts';
@@ -163,8 +164,7 @@ async function ours(
 /** Records that the message is at the service. */
 async function bind(parts: RelayParts, turn: Turn, taskId: string, userMessageId: string): Promise<Turn> {
   return parts.store.transaction(async (store) => {
-    const key = { workspace: turn.workspace, channel: turn.channel, ts: turn.message_ts };
-    await store.messages.sent(key);
+    await store.messages.sent(messageKeyOf(turn));
     return store.turns.record(turn, { user_message_id: userMessageId, task_id: taskId });
   });
 }

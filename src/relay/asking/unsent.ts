@@ -1,12 +1,13 @@
 import type { Turn } from '../../store/tables.ts';
+import { messageKeyOf } from '../../store/turns.ts';
 import type { RelayParts } from '../context.ts';
 
 type Parts = Pick<RelayParts, 'store'>;
 
 /** A turn's message is not sent any more. It may have been given to an earlier message since `turn` was read. */
 export async function closeMessage({ store }: Parts, turn: Turn): Promise<void> {
-  const { workspace, channel, message_ts: ts } = (await store.turns.get(turn.workspace, turn.id)) ?? turn;
-  await store.messages.unsend({ workspace, channel, ts }, 'closed');
+  const now = (await store.turns.get(turn.workspace, turn.id)) ?? turn;
+  await store.messages.unsend(messageKeyOf(now), 'closed');
 }
 
 /**
@@ -23,8 +24,8 @@ export async function putBack(
     await threads.lock(turn);
     const now = await turns.get(turn.workspace, turn.id);
     if (now === undefined) return false;
-    const { workspace, channel, message_ts: ts, passed_on_by } = now;
-    const waits = await messages.unsend({ workspace, channel, ts }, 'waiting');
+    const { workspace, passed_on_by } = now;
+    const waits = await messages.unsend(messageKeyOf(now), 'waiting');
     await turns.discard(turn);
     // It was on its way when the run was stopped, and waits behind that stop now like the rest.
     const run = passed_on_by === null ? undefined : await turns.get(workspace, passed_on_by);

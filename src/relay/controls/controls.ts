@@ -6,6 +6,7 @@ import type { NewMessage } from '../../store/messages.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tables, Turn, Words } from '../../store/tables.ts';
 import type { ThreadKey } from '../../store/threads.ts';
+import { messageKeyOf, taskIdOf } from '../../store/turns.ts';
 import type { RelayParts } from '../context.ts';
 import { shownResult } from '../showing/results.ts';
 import type { Holding } from './holding.ts';
@@ -74,8 +75,7 @@ export class Controls {
   /** Sends a failed or stopped turn's message again, word for word and with the same files; once for each turn. */
   async retry(press: Press): Promise<ControlOutcome> {
     return this.#followUp(press, 'retry', async (turn, store) => {
-      const { workspace, channel, message_ts: ts } = turn;
-      const said = (await store.messages.get({ workspace, channel, ts }))?.words ?? undefined;
+      const said = (await store.messages.get(messageKeyOf(turn)))?.words ?? undefined;
       return said && { words: said, resends: turn.id };
     });
   }
@@ -86,8 +86,8 @@ export class Controls {
     const known = await this.#permitted(press, 'correct');
     if (typeof known === 'string') return known;
     const outcome = await this.#parts.store.transaction(async (store, trx) => {
-      const { channel, root, message_ts } = known;
-      const change = await store.messages.takeChange({ workspace, channel, ts: message_ts }, ts);
+      const { channel, root } = known;
+      const change = await store.messages.takeChange(messageKeyOf(known), ts);
       if (change?.words == null) return 'over';
       const said = { ...change.words, text: `${words.correctionPrefix} ${change.words.text}` };
       // The words are those of who changed the message: they leave with that person.
@@ -106,7 +106,7 @@ export class Controls {
     if (typeof turn === 'string') return turn;
     const posting = this.#parts.workspace(workspace)?.posting;
     const thread = await store.threads.expect(turn);
-    const taskId = turn.task_id ?? thread.task_id;
+    const taskId = taskIdOf(turn, thread);
     if (taskId === null || posting === undefined) return 'unknown';
     const claimed = await store.results.of(turn);
     const all = await this.#resultsOf(thread.account, taskId, turn);

@@ -2,6 +2,7 @@ import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { steps } from '../../reply/progress.ts';
 import { loadingView, type ModalView, noStepsView, stepsView } from '../../reply/steps-view.ts';
 import * as words from '../../reply/words.ts';
+import { taskIdOf } from '../../store/turns.ts';
 import type { RelayParts } from '../context.ts';
 import { replyBlock } from '../showing/rendered.ts';
 import { openAndFill } from '../windows.ts';
@@ -49,11 +50,11 @@ export class StepsModal {
     const refusal = await refusalOf(this.#parts, use);
     if (refusal !== undefined) return noStepsView(refusal);
     if (turn.assistant_message_id === null) return noStepsView(words.stepsGone);
-    const { task_id: latest, account } = await store.threads.expect(turn);
-    const taskId = turn.task_id ?? latest;
+    const thread = await store.threads.expect(turn);
+    const taskId = taskIdOf(turn, thread);
     if (taskId === null) return noStepsView(words.stepsGone);
     try {
-      const message = await this.#parts.agent(account).getMessage(taskId, turn.assistant_message_id);
+      const message = await this.#parts.agent(thread.account).getMessage(taskId, turn.assistant_message_id);
       return stepsView(steps(message.content.map(replyBlock)), { turnId, page });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;

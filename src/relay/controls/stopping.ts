@@ -2,6 +2,7 @@ import type { AgentClient } from '../../agent/client.ts';
 import { AgentBusyError, AgentNotFoundError } from '../../agent/errors.ts';
 import type { StopAnswer } from '../../store/stops.ts';
 import type { Turn } from '../../store/tables.ts';
+import { taskIdOf } from '../../store/turns.ts';
 import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import { passing } from '../patience.ts';
@@ -165,7 +166,7 @@ export async function carryOutStop(
   if (turn.user_message_id === null) return;
   const sent = { messageId: turn.user_message_id, replyId: turn.assistant_message_id };
   const thread = await store.threads.expect(turn);
-  const taskId = turn.task_id ?? thread.task_id;
+  const taskId = taskIdOf(turn, thread);
   if (taskId === null) return;
   const agent = agentOf(thread.account);
   try {

@@ -3,6 +3,7 @@ import type { FileLimits, FileProgress } from '../../reply/file-lines.ts';
 import { FileRefused } from '../../slack/errors.ts';
 import { externalLink, nameOf, type SlackFile, slackFile } from '../../slack/files.ts';
 import type { FileNote, Thread, Turn, Words } from '../../store/tables.ts';
+import { messageKeyOf } from '../../store/turns.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import { TurnEnds } from '../interruption.ts';
 import type { Lease } from '../lease.ts';
@@ -80,10 +81,9 @@ export async function uploadAttachments(request: AttachmentsRequest): Promise<At
 
 /** Throws TurnEnds where the message was taken back, or the turn stopped. */
 async function stillWanted({ parts, turn }: AttachmentsRequest): Promise<void> {
-  const { workspace, channel, message_ts: ts } = turn;
-  const current = await parts.store.turns.get(workspace, turn.id);
+  const current = await parts.store.turns.get(turn.workspace, turn.id);
   if (current?.stop_asked_at != null) throw new TurnEnds('cancelled', null);
-  const message = await parts.store.messages.get({ workspace, channel, ts });
+  const message = await parts.store.messages.get(messageKeyOf(turn));
   if (message?.state === 'withdrawn') throw new TurnEnds('withdrawn', null);
 }
 

@@ -1,6 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { taskIdOf } from '../../store/turns.ts';
 import type { LinkedResult, RelayParts } from '../context.ts';
 
 /** How long a link of ours leads anywhere, in ms. */
@@ -77,9 +78,8 @@ export async function destinationOf(
     const posted = await parts.store.results.of(linked);
     const claimed = posted.get(linked.resultId);
     if (thread === undefined || claimed === undefined) return { kind: 'over' };
-    // The thread may have gone on in another task since.
     const turn = await parts.store.turns.get(linked.workspace, claimed.turn);
-    const taskId = turn?.task_id ?? thread.task_id;
+    const taskId = taskIdOf(turn, thread);
     if (taskId === null) return { kind: 'over' };
     const results = await parts.agent(thread.account).allResults(taskId, { reconcile: false });
     const url = results.find(({ id }) => id === linked.resultId)?.downloadUrl ?? '';

@@ -3,6 +3,7 @@ import type { FormView } from '../../reply/views/inputs.ts';
 import { QUESTION_MOST, type StartForm, startNotice, startView } from '../../reply/views/start-view.ts';
 import * as words from '../../reply/words.ts';
 import type { Start, Words } from '../../store/tables.ts';
+import { messageKeyOf } from '../../store/turns.ts';
 import { isDirect } from '../arriving/arrivals.ts';
 import { choicesIn, namesFor } from '../asking/question.ts';
 import type { RelayParts, Workspace } from '../context.ts';
@@ -79,13 +80,13 @@ export class StartForms {
       if (turn === undefined) return startNotice(words.form.gone);
       const inThread = asked.where === 'thread';
       if (inThread && turn.followed_at !== null) return startNotice(words.form.over);
-      const { channel, root, message_ts } = turn;
+      const { channel, root } = turn;
       const use = { workspace: workspace.id, channel, root, person: request.person, turn };
       const refusal = inThread
         ? await refusalOf(this.#parts, { ...use, control: 'choose_again' })
         : undefined;
       if (refusal !== undefined) return startNotice(refusal);
-      const source = (await store.messages.get({ workspace: workspace.id, channel, ts: message_ts }))?.words;
+      const source = (await store.messages.get(messageKeyOf(turn)))?.words;
       if (source == null) return startNotice(words.form.gone);
       const id = randomUUID();
       const place = { channel, root: inThread ? root : null, ts: asked.ts, turn: inThread ? turn.id : null };

@@ -60,9 +60,14 @@ export class TaskWatch {
     const room = mostAtOnce - this.#held.size;
     if (room <= 0) return;
     const renewed = instant(systemClocks);
-    for (const watch of await this.#parts.store.watches.claim(this.#holder, claimMs, room, mostOfOne)) {
+    const claimed = await this.#parts.store.watches.claim(this.#holder, claimMs, room, mostOfOne);
+    const moreMayBeDue = claimed.length >= Math.min(room, mostOfOne);
+    for (const watch of claimed) {
       const lease = new HeldLease(renewed, systemClocks);
-      const looking = this.#hold(watch, lease).finally(() => this.#held.delete(lease));
+      const looking = this.#hold(watch, lease).finally(() => {
+        this.#held.delete(lease);
+        if (moreMayBeDue) this.#rounds.look();
+      });
       this.#held.set(lease, looking);
     }
   }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { fromNow, millis } from './clock.ts';
 import type { SlackTs, Tables } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
@@ -36,11 +37,11 @@ export class CatchUps {
       insert into catch_ups as known (workspace, channel, root, since, last_used_at)
       select workspace, channel, root, greatest(began_ts, ${from / 1_000}::numeric), last_used_at from threads
       where workspace = ${workspace} and not dormant
-        and last_used_at > ${since}::timestamptz - ${usedMs}::float8 * interval '1 ms'
+        and last_used_at > ${since}::timestamptz - ${millis(usedMs)}
       union all
       select workspace, channel, ${CHANNEL_ITSELF}::numeric, ${from / 1_000}::numeric, max(last_used_at) from threads
       where workspace = ${workspace}
-        and last_used_at > ${since}::timestamptz - ${usedMs}::float8 * interval '1 ms'
+        and last_used_at > ${since}::timestamptz - ${millis(usedMs)}
       group by workspace, channel
       on conflict (workspace, channel, root) do update
         set since = least(known.since, excluded.since), last_used_at = excluded.last_used_at,
@@ -67,7 +68,7 @@ export class CatchUps {
   async claim(workspace: string, process: string, holdMs: number): Promise<CatchUp | undefined> {
     const { rows } = await sql<CatchUp>`
       update catch_ups
-      set claimed_by = ${process}, claimed_until = clock_timestamp() + ${holdMs}::float8 * interval '1 ms'
+      set claimed_by = ${process}, claimed_until = ${fromNow(holdMs)}
       where (workspace, channel, root) = (
         select workspace, channel, root from catch_ups
         where workspace = ${workspace} and claimed_until <= clock_timestamp()
@@ -81,7 +82,7 @@ export class CatchUps {
   async hold(process: string, holdMs: number): Promise<void> {
     await this.#db
       .updateTable('catch_ups')
-      .set({ claimed_until: sql<Date>`clock_timestamp() + ${holdMs}::float8 * interval '1 ms'` })
+      .set({ claimed_until: fromNow(holdMs) })
       .where('claimed_by', '=', process)
       .where('claimed_until', '>', sql<Date>`clock_timestamp()`)
       .execute();

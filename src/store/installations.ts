@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { fromNow } from './clock.ts';
 import { inOrder, nextVersion } from './registry-version.ts';
 import type { Tables } from './tables.ts';
 import type { InstallationRow } from './tables-workspaces.ts';
@@ -180,7 +181,7 @@ export class Installations {
     const rows = await this.#db
       .selectFrom('installations')
       .select('workspace')
-      .where('expires_at', '<', sql<Date>`clock_timestamp() + ${ms} * interval '1 ms'`)
+      .where('expires_at', '<', fromNow(ms))
       .where('sealed', 'is not', null)
       .where(sql<boolean>`workspace <> all(${[...but]}::text[])`)
       .orderBy('expires_at')
@@ -208,7 +209,7 @@ export class Installations {
         .selectAll()
         .select(sql<string>`installed_at::text`.as('installed'))
         .where('workspace', '=', workspace)
-        .where('expires_at', '<', sql<Date>`clock_timestamp() + ${ms} * interval '1 ms'`)
+        .where('expires_at', '<', fromNow(ms))
         .where('sealed', 'is not', null)
         .executeTakeFirst();
       if (row === undefined) return false;

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { fromNow, millis } from './clock.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -49,15 +50,15 @@ export class Lanes {
     const { rows } = await sql<{ granted: boolean; waitMs: number | null }>`
       with granted as (
         insert into lanes as lane (workspace, lane, tat)
-        values (${workspace}, ${lane}, clock_timestamp() + ${ms(costMs)})
+        values (${workspace}, ${lane}, ${fromNow(costMs)})
         on conflict (workspace, lane) do update
-          set tat = greatest(lane.tat, clock_timestamp()) + ${ms(costMs)} / ${factorNow}
-          where lane.tat <= clock_timestamp() + ${ms(roomMs)} and lane.held_until <= clock_timestamp()
+          set tat = greatest(lane.tat, clock_timestamp()) + ${millis(costMs)} / ${factorNow}
+          where lane.tat <= ${fromNow(roomMs)} and lane.held_until <= clock_timestamp()
         returning tat
       )
       select
         exists (select from granted) as granted,
-        (select extract(epoch from greatest(tat - ${ms(roomMs)}, held_until) - clock_timestamp())::float8 * 1000
+        (select extract(epoch from greatest(tat - ${millis(roomMs)}, held_until) - clock_timestamp())::float8 * 1000
           from lanes where workspace = ${workspace} and lane = ${lane}) as "waitMs"
     `.execute(this.#db);
     const row = rows[0];
@@ -66,10 +67,10 @@ export class Lanes {
 
   /** A 429 was answered: refuses everybody in the lane for this long, and slows it. A longer hold stays. */
   async hold(workspace: string, lane: string, holdMs: number): Promise<void> {
-    const counted = sql`lane.slowed_at > clock_timestamp() - ${ms(SLOWING.oneRefusalMs)}`;
+    const counted = sql`lane.slowed_at > clock_timestamp() - ${millis(SLOWING.oneRefusalMs)}`;
     await sql`
       insert into lanes as lane (workspace, lane, held_until, factor, slowed_at)
-      values (${workspace}, ${lane}, clock_timestamp() + ${ms(holdMs)}, ${SLOWING.factor}, clock_timestamp())
+      values (${workspace}, ${lane}, ${fromNow(holdMs)}, ${SLOWING.factor}, clock_timestamp())
       on conflict (workspace, lane) do update set
         held_until = greatest(lane.held_until, excluded.held_until),
         factor = case when ${counted} then lane.factor
@@ -77,8 +78,4 @@ export class Lanes {
         slowed_at = case when ${counted} then lane.slowed_at else clock_timestamp() end
     `.execute(this.#db);
   }
-}
-
-function ms(value: number) {
-  return sql`${value}::float8 * interval '1 ms'`;
 }

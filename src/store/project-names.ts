@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { fromNow } from './clock.ts';
 import type { ProjectTable, Tables } from './tables.ts';
 
 /** A project that is to get its channel's name and purpose. */
@@ -50,7 +51,7 @@ export class ProjectNames {
   /** Claims projects that are due, for `holdMs`. */
   async claim(holdMs: number, most: number): Promise<DueName[]> {
     const { rows } = await sql<DueName>`
-      update projects set name_held_until = clock_timestamp() + ${holdMs} * interval '1 millisecond'
+      update projects set name_held_until = ${fromNow(holdMs)}
       where (workspace, channel, account) in (
         select workspace, channel, account from projects
         where name_due <= clock_timestamp()
@@ -67,8 +68,9 @@ export class ProjectNames {
 
   /** It did not work out: it is due again in `ms`. */
   async later(due: DueName, ms: number): Promise<void> {
-    const at = sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;
-    await this.#same(due).set({ name_held_until: at }).execute();
+    await this.#same(due)
+      .set({ name_held_until: fromNow(ms) })
+      .execute();
   }
 
   #same({ workspace, channel, account, name_due: at }: DueName) {

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { fromNow } from './clock.ts';
 import type { Tables } from './tables.ts';
 
 /** Names a channel's project under one service account. */
@@ -34,7 +35,7 @@ export class Projects {
     const claimed = await this.#project(key)
       .set({
         claimed_by: turn,
-        claimed_until: sql<Date>`clock_timestamp() + ${leaseMs} * interval '1 millisecond'`,
+        claimed_until: fromNow(leaseMs),
       })
       .where('project_id', 'is', null)
       .where((where) =>
@@ -62,7 +63,7 @@ export class Projects {
     const row = await this.#claimed(key, turn)
       .set({
         intended_at: sql<Date>`clock_timestamp()`,
-        claimed_until: sql<Date>`clock_timestamp() + ${leaseMs} * interval '1 millisecond'`,
+        claimed_until: fromNow(leaseMs),
       })
       .returning('channel')
       .executeTakeFirst();

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { fromNow } from './clock.ts';
 import type { Tables } from './tables.ts';
 
 /** How long a process keeps its connections without a word (ms). */
@@ -60,7 +61,7 @@ export class Receivers {
       const allowed = fairShare({ most, processes, taken: others.taken });
       const values = {
         sockets: Math.max(open, allowed),
-        held_until: sql<Date>`clock_timestamp() + ${RECEIVER_LEASE_MS}::float8 * interval '1 ms'`,
+        held_until: fromNow(RECEIVER_LEASE_MS),
       };
       await trx
         .insertInto('receivers')

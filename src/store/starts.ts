@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
+import { fromNow } from './clock.ts';
 import { jsonText } from './json-text.ts';
 import type { SlackTs, Start, Tables, Words } from './tables.ts';
 
@@ -63,7 +64,7 @@ export class Starts {
       person,
       words: jsonText(start.words),
       holder: randomUUID(),
-      held_until: held(),
+      held_until: fromNow(holdMs),
     };
     return this.#db
       .insertInto('starts')
@@ -87,7 +88,7 @@ export class Starts {
         state: 'draft',
         intended_at: null,
         ...(form === 'open' ? {} : { source: jsonText({ ...(source ?? { text: '' }), ...files }) }),
-        ...(form === 'later' ? { held_until: held() } : { words: null, held_until: null }),
+        ...(form === 'later' ? { held_until: fromNow(holdMs) } : { words: null, held_until: null }),
       })
       .where('state', '=', 'posting')
       .execute();
@@ -106,7 +107,7 @@ export class Starts {
   /** The post is about to be sent: the first time is noted. False where another process has taken it over. */
   async intend({ workspace, id, holder }: Start): Promise<boolean> {
     const row = await this.#change({ workspace, id })
-      .set({ intended_at: sql<Date>`coalesce(intended_at, clock_timestamp())`, held_until: held() })
+      .set({ intended_at: sql<Date>`coalesce(intended_at, clock_timestamp())`, held_until: fromNow(holdMs) })
       .where('state', '=', 'posting')
       .where('holder', '=', holder)
       .returning('id')
@@ -133,7 +134,7 @@ export class Starts {
   async leftOver(most: number): Promise<Start[]> {
     return this.#db
       .updateTable('starts')
-      .set({ state: 'posting', holder: randomUUID(), held_until: held() })
+      .set({ state: 'posting', holder: randomUUID(), held_until: fromNow(holdMs) })
       .where((where) =>
         where(
           where.refTuple('workspace', 'id'),
@@ -157,8 +158,4 @@ export class Starts {
   #change({ workspace, id }: StartKey) {
     return this.#db.updateTable('starts').where('workspace', '=', workspace).where('id', '=', id);
   }
-}
-
-function held() {
-  return sql<Date>`clock_timestamp() + ${holdMs} * interval '1 millisecond'`;
 }

@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely';
+import { fromNow } from './clock.ts';
 import type { Tables, TaskDeletion } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
-/** How long a process has to carry a deletion out before another takes it up. */
-const holdS = 60;
+/** How long a process has to carry a deletion out before another takes it up (ms). */
+const holdMs = 60_000;
 
 type DeletionKey = Pick<TaskDeletion, 'workspace' | 'task'>;
 
@@ -31,7 +32,8 @@ export class TaskDeletions {
         for update`.execute(trx);
       const [found] = rows;
       if (found === undefined) return 'over';
-      if (found.open) return 'busy';
+      const { account, open } = found;
+      if (open) return 'busy';
       await sql`
         update threads set task_id = null, task_title = null, task_begun_at = null, task_state = null,
           task_read_at = null, project_id = null, writers = '{}'
@@ -42,7 +44,7 @@ export class TaskDeletions {
       );
       return trx
         .insertInto('task_deletions')
-        .values({ workspace, channel, root, task, person, account: found.account, held_until: held() })
+        .values({ workspace, channel, root, task, person, account, held_until: fromNow(holdMs) })
         .returningAll()
         .executeTakeFirstOrThrow();
     });
@@ -62,7 +64,7 @@ export class TaskDeletions {
   /** Claims deletions that are not told yet and that nobody is at. */
   async due(most: number): Promise<TaskDeletion[]> {
     const { rows } = await sql<TaskDeletion>`
-      update task_deletions set held_until = ${held()}
+      update task_deletions set held_until = ${fromNow(holdMs)}
       where (workspace, task) in (
         select workspace, task from task_deletions
         where told_at is null and held_until < clock_timestamp()
@@ -97,8 +99,4 @@ export class TaskDeletions {
   #of({ workspace, task }: DeletionKey) {
     return this.#db.updateTable('task_deletions').where('workspace', '=', workspace).where('task', '=', task);
   }
-}
-
-function held() {
-  return sql<Date>`clock_timestamp() + ${holdS} * interval '1 second'`;
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { fromNow } from './clock.ts';
 import type { Tables } from './tables.ts';
 
 /** Names one upload: a Slack file on its way into a project. */
@@ -47,7 +48,7 @@ export class Uploads {
       .where('size_bytes', '=', sizeBytes)
       .executeTakeFirst();
     if (done?.file_id != null) return { kind: 'done', fileId: done.file_id };
-    const until = sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;
+    const until = fromNow(ms);
     const row = await this.#db
       .insertInto('uploads')
       .values({ ...key, holder, held_until: until })
@@ -87,7 +88,7 @@ export class Uploads {
   async renew(key: UploadKey, holder: string, ms: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable('uploads')
-      .set({ held_until: sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'` })
+      .set({ held_until: fromNow(ms) })
       .where(matches(key))
       .where('holder', '=', holder)
       .executeTakeFirstOrThrow();
@@ -98,7 +99,7 @@ export class Uploads {
   async release(key: UploadKey, holder: string): Promise<void> {
     await this.#db
       .updateTable('uploads')
-      .set({ held_until: sql<Date>`clock_timestamp() - interval '1 second'` })
+      .set({ held_until: fromNow(-1_000) })
       .where(matches(key))
       .where('holder', '=', holder)
       .execute();

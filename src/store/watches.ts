@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { fromNow } from './clock.ts';
 import type { Tables, Turn, Watch } from './tables.ts';
 
 /** Tasks that are looked at now and then after their turn has ended; any process may look. */
@@ -15,7 +16,7 @@ export class Watches {
     times: { firstMs: number; forMs: number },
   ): Promise<void> {
     const { workspace, channel, root, id } = turn;
-    const begun = { turn: id, looks: 0, next_at: after(times.firstMs), until_at: after(times.forMs) };
+    const begun = { turn: id, looks: 0, next_at: fromNow(times.firstMs), until_at: fromNow(times.forMs) };
     await this.#db
       .insertInto('watches')
       .values({ workspace, channel, root, ...begun })
@@ -33,7 +34,7 @@ export class Watches {
         select workspace, channel, root, row_number() over (partition by workspace order by next_at) as place
         from watches where ${isDue}
       )
-      update watches set holder = ${holder}, held_until = ${after(ms)}
+      update watches set holder = ${holder}, held_until = ${fromNow(ms)}
       where (workspace, channel, root) in (
         select workspace, channel, root from watches
         where ${isDue} and (workspace, channel, root) in (
@@ -48,7 +49,7 @@ export class Watches {
   async renew(watch: Watch, holder: string, ms: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable('watches')
-      .set({ held_until: after(ms) })
+      .set({ held_until: fromNow(ms) })
       .where(matches(watch))
       .where('holder', '=', holder)
       .executeTakeFirstOrThrow();
@@ -62,7 +63,7 @@ export class Watches {
     // A turn that ended meanwhile has set a time of its own.
     await this.#db
       .updateTable('watches')
-      .set({ next_at: after(ms) })
+      .set({ next_at: fromNow(ms) })
       .where(matches(watch))
       .where('turn', '=', watch.turn)
       .where('next_at', '<=', sql<Date>`clock_timestamp()`)
@@ -81,10 +82,6 @@ export class Watches {
 }
 
 const isDue = sql<boolean>`next_at <= clock_timestamp() and (held_until is null or held_until < clock_timestamp())`;
-
-function after(ms: number) {
-  return sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;
-}
 
 function matches({ workspace, channel, root }: Pick<Watch, 'workspace' | 'channel' | 'root'>) {
   return sql<boolean>`(workspace, channel, root) = (${workspace}, ${channel}, ${root}::numeric)`;

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { millis } from './clock.ts';
 import type { Tables } from './tables.ts';
 
 /** The Slack workspaces that the bot is installed in. */
@@ -46,7 +47,7 @@ export class Workspaces {
         last_event_at = case when ${sign.event} then before.now else last_event_at end
       from before where workspaces.workspace = ${workspace}
       returning before.receiving_at as since, before.now as now,
-        coalesce(before.receiving_at < before.now - ${sign.gapMs}::float8 * interval '1 ms', false) as gap
+        coalesce(before.receiving_at < before.now - ${millis(sign.gapMs)}, false) as gap
     `.execute(this.#db);
     const row = rows[0];
     if (row === undefined || row.since === null || !row.gap) return undefined;

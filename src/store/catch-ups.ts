@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow, millis } from './clock.ts';
+import { inThread } from './conditions.ts';
 import type { SlackTs, Tables } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
@@ -90,12 +91,6 @@ export class CatchUps {
 
   /** It was read, unless a new gap came meanwhile: then it is read again. */
   async done(read: CatchUp): Promise<void> {
-    await this.#db
-      .deleteFrom('catch_ups')
-      .where('workspace', '=', read.workspace)
-      .where('channel', '=', read.channel)
-      .where('root', '=', read.root)
-      .where('gaps', '=', read.gaps)
-      .execute();
+    await this.#db.deleteFrom('catch_ups').where(inThread(read)).where('gaps', '=', read.gaps).execute();
   }
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { hasTurn } from './messages.ts';
+import { hasTurn, inThread } from './conditions.ts';
 import type { Message, SlackTs, Tables, Turn } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
@@ -28,9 +28,7 @@ export class Holds {
     const row = await this.#db
       .selectFrom('threads')
       .select('held_turn')
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root)
+      .where(inThread(thread))
       .executeTakeFirst();
     return row?.held_turn ?? undefined;
   }
@@ -63,18 +61,12 @@ export class Holds {
     return this.#db
       .selectFrom('messages')
       .selectAll()
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root)
+      .where(inThread(thread))
       .where('state', '=', 'waiting')
       .where('resends', 'is', null);
   }
 
   #thread(thread: ThreadKey) {
-    return this.#db
-      .updateTable('threads')
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root);
+    return this.#db.updateTable('threads').where(inThread(thread));
   }
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
+import { hasTurn, inThread, mayGo, ofMessage } from './conditions.ts';
 import { jsonText } from './json-text.ts';
-import { mayGo } from './stops.ts';
 import type { Message, MessageState, SlackTs, Tables, Words } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
@@ -29,13 +29,6 @@ export interface EarlyChange {
   deleted: boolean;
   words: Words | null;
   edited_ts: SlackTs | null;
-}
-
-/** Whether a message has its turn; `also` narrows which. For tables named messages. */
-export function hasTurn(also = sql<boolean>`true`) {
-  return sql<boolean>`exists (
-    select from turns where turns.workspace = messages.workspace and turns.channel = messages.channel
-      and turns.message_ts = messages.ts and ${also})`;
 }
 
 /** People's messages for the agent: the inbox. */
@@ -67,7 +60,7 @@ export class Messages {
   }
 
   async get(key: MessageKey): Promise<Message | undefined> {
-    return this.#message(key).executeTakeFirst();
+    return this.#db.selectFrom('messages').selectAll().where(ofMessage(key)).executeTakeFirst();
   }
 
   /** The thread's waiting message with the lowest ts that may go. */
@@ -75,9 +68,7 @@ export class Messages {
     return this.#db
       .selectFrom('messages')
       .selectAll()
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root)
+      .where(inThread(thread))
       .where('state', '=', 'waiting')
       .where(mayGo)
       .orderBy('ts')
@@ -90,9 +81,7 @@ export class Messages {
     return this.#db
       .selectFrom('messages')
       .select(['messages.workspace', 'messages.channel', 'messages.ts'])
-      .where('messages.workspace', '=', thread.workspace)
-      .where('messages.channel', '=', thread.channel)
-      .where('messages.root', '=', thread.root)
+      .where(inThread(thread))
       .where('messages.state', '=', 'waiting')
       .where('messages.marked', '=', false)
       .where((where) => where.not(hasTurn()))
@@ -192,12 +181,7 @@ export class Messages {
 
   /** Takes a message out that turned out to be none for us; its row must not stand in the way of a later copy. */
   async remove(key: MessageKey): Promise<void> {
-    await this.#db
-      .deleteFrom('messages')
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('ts', '=', key.ts)
-      .execute();
+    await this.#db.deleteFrom('messages').where(ofMessage(key)).execute();
   }
 
   /** Gives a waiting message its edited words, unless a later edit came first; false where it is not waiting. */
@@ -239,9 +223,7 @@ export class Messages {
     return this.#db
       .updateTable('early_changes')
       .set({ taken_by: by })
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('ts', '=', key.ts)
+      .where(ofMessage(key))
       .where('taken_by', 'is', null)
       .returning(['deleted', 'words', 'edited_ts'])
       .executeTakeFirst();
@@ -263,9 +245,7 @@ export class Messages {
     return this.#db
       .selectFrom('early_changes')
       .select(['deleted', 'words', 'edited_ts'])
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('ts', '=', key.ts)
+      .where(ofMessage(key))
       .executeTakeFirst();
   }
 
@@ -298,19 +278,6 @@ export class Messages {
   }
 
   #change(key: MessageKey) {
-    return this.#db
-      .updateTable('messages')
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('ts', '=', key.ts);
-  }
-
-  #message(key: MessageKey) {
-    return this.#db
-      .selectFrom('messages')
-      .selectAll()
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('ts', '=', key.ts);
+    return this.#db.updateTable('messages').where(ofMessage(key));
   }
 }

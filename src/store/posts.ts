@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { Post, PostState, SlackTs, Tables, Turn, TurnPlace } from './tables.ts';
+import { ofTurn } from './conditions.ts';
+import type { Post, PostState, SlackTs, Tables, TurnId, TurnPlace } from './tables.ts';
 
 /** Our own messages in Slack: the intent first, then where it went. */
 export class Posts {
@@ -10,13 +11,8 @@ export class Posts {
   }
 
   /** All posts of a turn, by part. */
-  async of(turn: Pick<Turn, 'workspace' | 'id'>): Promise<Map<string, Post>> {
-    const rows = await this.#db
-      .selectFrom('posts')
-      .selectAll()
-      .where('workspace', '=', turn.workspace)
-      .where('turn', '=', turn.id)
-      .execute();
+  async of(turn: TurnId): Promise<Map<string, Post>> {
+    const rows = await this.#db.selectFrom('posts').selectAll().where(ofTurn(turn)).execute();
     return new Map(rows.map((row) => [row.part, row]));
   }
 
@@ -49,37 +45,25 @@ export class Posts {
 
   /** Records where a part stands in Slack and what it shows. */
   async place(
-    turn: Pick<Turn, 'workspace' | 'id'>,
+    turn: TurnId,
     part: string,
     placed: { state: PostState; ts?: SlackTs; digest?: string | null },
   ): Promise<void> {
-    await this.#db
-      .updateTable('posts')
-      .set(placed)
-      .where('workspace', '=', turn.workspace)
-      .where('turn', '=', turn.id)
-      .where('part', '=', part)
-      .execute();
+    await this.#db.updateTable('posts').set(placed).where(ofTurn(turn)).where('part', '=', part).execute();
   }
 
   /** Sets a part's message aside under another name: the part is posted anew, the message is deleted later. */
-  async rename(turn: Pick<Turn, 'workspace' | 'id'>, part: string, name: string): Promise<void> {
+  async rename(turn: TurnId, part: string, name: string): Promise<void> {
     await this.#db
       .updateTable('posts')
       .set({ part: name })
-      .where('workspace', '=', turn.workspace)
-      .where('turn', '=', turn.id)
+      .where(ofTurn(turn))
       .where('part', '=', part)
       .execute();
   }
 
   /** The part was surely not posted. */
-  async forget(turn: Pick<Turn, 'workspace' | 'id'>, part: string): Promise<void> {
-    await this.#db
-      .deleteFrom('posts')
-      .where('workspace', '=', turn.workspace)
-      .where('turn', '=', turn.id)
-      .where('part', '=', part)
-      .execute();
+  async forget(turn: TurnId, part: string): Promise<void> {
+    await this.#db.deleteFrom('posts').where(ofTurn(turn)).where('part', '=', part).execute();
   }
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { inThread } from './conditions.ts';
 import type { Tables, Turn } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
@@ -23,9 +24,7 @@ export class Results {
     const rows = await this.#db
       .selectFrom('results')
       .select(['result_id', 'turn', 'batch', 'shown_at'])
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root)
+      .where(inThread(thread))
       .execute();
     return new Map(
       rows.map(({ result_id, turn, batch, shown_at }) => [
@@ -51,9 +50,7 @@ export class Results {
     await this.#db
       .updateTable('results')
       .set({ shown_at: sql<Date>`now()` })
-      .where('workspace', '=', turn.workspace)
-      .where('channel', '=', turn.channel)
-      .where('root', '=', turn.root)
+      .where(inThread(turn))
       .where('turn', '=', turn.id)
       .where('batch', '=', batch)
       .execute();

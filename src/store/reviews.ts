@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { inThread } from './conditions.ts';
 import type { Tables, Turn } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
@@ -15,9 +16,7 @@ export class Reviews {
     const rows = await this.#db
       .selectFrom('reviews')
       .select('review')
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root)
+      .where(inThread(thread))
       .where('shown_at', 'is not', null)
       .execute();
     return new Set(rows.map(({ review }) => review));
@@ -44,9 +43,7 @@ export class Reviews {
     await this.#db
       .updateTable('reviews')
       .set({ shown_at: sql<Date>`now()` })
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root)
+      .where(inThread(thread))
       .where('review', '=', review)
       .execute();
   }

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { SlackFileRow, SlackFileState, Tables, Turn } from './tables.ts';
-
-type TurnId = Pick<Turn, 'workspace' | 'id'>;
+import { ofTurn } from './conditions.ts';
+import type { SlackFileRow, SlackFileState, Tables, TurnId } from './tables.ts';
 
 /** Files that we put into Slack: the id first, then what became of it. */
 export class SlackFiles {
@@ -13,12 +12,7 @@ export class SlackFiles {
 
   /** All files of a turn, by part. */
   async of(turn: TurnId): Promise<Map<string, SlackFileRow>> {
-    const rows = await this.#db
-      .selectFrom('slack_files')
-      .selectAll()
-      .where('workspace', '=', turn.workspace)
-      .where('turn', '=', turn.id)
-      .execute();
+    const rows = await this.#db.selectFrom('slack_files').selectAll().where(ofTurn(turn)).execute();
     return new Map(rows.map((row) => [row.part, row]));
   }
 
@@ -42,8 +36,7 @@ export class SlackFiles {
     await this.#db
       .updateTable('slack_files')
       .set({ state, intended_at: sql<Date>`clock_timestamp()` })
-      .where('workspace', '=', turn.workspace)
-      .where('turn', '=', turn.id)
+      .where(ofTurn(turn))
       .where('part', 'in', parts)
       .execute();
   }
@@ -51,11 +44,6 @@ export class SlackFiles {
   /** The parts have to begin anew. */
   async forget(turn: TurnId, parts: readonly string[]): Promise<void> {
     if (parts.length === 0) return;
-    await this.#db
-      .deleteFrom('slack_files')
-      .where('workspace', '=', turn.workspace)
-      .where('turn', '=', turn.id)
-      .where('part', 'in', parts)
-      .execute();
+    await this.#db.deleteFrom('slack_files').where(ofTurn(turn)).where('part', 'in', parts).execute();
   }
 }

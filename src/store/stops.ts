@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { Message, SlackTs, Tables, Turn } from './tables.ts';
+import { inThread, isTurn, mayGo } from './conditions.ts';
+import type { Message, SlackTs, Tables, Turn, TurnId } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
 /** From so long (s) after the first, another ask for a stop means: at once. */
@@ -33,8 +34,7 @@ export class Stops {
     const turn = await this.#db
       .selectFrom('turns')
       .selectAll()
-      .where('workspace', '=', workspace)
-      .where('id', '=', id)
+      .where(isTurn({ workspace, id }))
       .where('settled_at', 'is', null)
       .where('finished_at', 'is', null)
       .forUpdate()
@@ -51,7 +51,7 @@ export class Stops {
   }
 
   /** The service has taken a stop. */
-  async sent(turn: Pick<Turn, 'workspace' | 'id'>, how: 'graceful' | 'forced'): Promise<void> {
+  async sent(turn: TurnId, how: 'graceful' | 'forced'): Promise<void> {
     await this.#set(turn, how === 'forced' ? { force_sent_at: new Date() } : { stop_sent_at: new Date() });
   }
 
@@ -73,9 +73,7 @@ export class Stops {
     return this.#db
       .selectFrom('turns')
       .selectAll()
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root)
+      .where(inThread(thread))
       .where('finished_at', 'is', null)
       .where('settled_at', 'is', null)
       .orderBy(sql`passed_on_by is not null`)
@@ -128,7 +126,7 @@ export class Stops {
   }
 
   async #set(
-    turn: Pick<Turn, 'workspace' | 'id'>,
+    turn: TurnId,
     values: Partial<
       Pick<
         Turn,
@@ -139,14 +137,8 @@ export class Stops {
     return this.#db
       .updateTable('turns')
       .set(values)
-      .where('workspace', '=', turn.workspace)
-      .where('id', '=', turn.id)
+      .where(isTurn(turn))
       .returningAll()
       .executeTakeFirstOrThrow();
   }
 }
-
-/** Whether a message may go: its thread is not held, or a button sent it again. For tables named messages. */
-export const mayGo = sql<boolean>`(messages.resends is not null or not exists (
-  select from threads where threads.workspace = messages.workspace and threads.channel = messages.channel
-    and threads.root = messages.root and threads.held_turn is not null))`;

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { inThread } from './conditions.ts';
 import type { SlackTs, Tables } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
@@ -23,9 +24,7 @@ export class Strays {
     const rows = await this.#db
       .selectFrom('strays')
       .select('ts')
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root)
+      .where(inThread(thread))
       .where('ts', '>', ts)
       .orderBy('ts')
       .execute();
@@ -34,11 +33,6 @@ export class Strays {
 
   /** Forgets a thread's strays: they were read back. */
   async forget(thread: ThreadKey): Promise<void> {
-    await this.#db
-      .deleteFrom('strays')
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root)
-      .execute();
+    await this.#db.deleteFrom('strays').where(inThread(thread)).execute();
   }
 }

@@ -316,6 +316,8 @@ export interface Tables extends EngineTables, WorkspaceTables {
 export type Thread = Selectable<ThreadTable>;
 export type Message = Selectable<MessageTable>;
 export type Turn = Selectable<TurnTable>;
+/** Which turn. */
+export type TurnId = Pick<Turn, 'workspace' | 'id'>;
 /** Which turn, and where. What works for hours holds on to this, and not to a row with people's words. */
 export type TurnPlace = Pick<Turn, 'workspace' | 'id' | 'channel' | 'root'>;
 export type Post = Selectable<PostTable>;

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from './clock.ts';
+import { inThread } from './conditions.ts';
 import type { Tables, TaskDeletion } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
@@ -24,12 +25,8 @@ export class TaskDeletions {
     return this.#db.transaction().execute(async (trx) => {
       const { workspace, channel, root } = thread;
       const { rows } = await sql<{ account: string; open: boolean }>`
-        select account, exists (
-          select from turns where workspace = ${workspace} and channel = ${channel} and root = ${root}
-            and finished_at is null) as open
-        from threads
-        where workspace = ${workspace} and channel = ${channel} and root = ${root} and task_id = ${task}
-        for update`.execute(trx);
+        select account, exists (select from turns where ${inThread(thread)} and finished_at is null) as open
+        from threads where ${inThread(thread)} and task_id = ${task} for update`.execute(trx);
       const [found] = rows;
       if (found === undefined) return 'over';
       const { account, open } = found;
@@ -37,11 +34,8 @@ export class TaskDeletions {
       await sql`
         update threads set task_id = null, task_title = null, task_begun_at = null, task_state = null,
           task_read_at = null, project_id = null, writers = '{}'
-        where workspace = ${workspace} and channel = ${channel} and root = ${root}`.execute(trx);
-      await sql`
-        delete from watches where workspace = ${workspace} and channel = ${channel} and root = ${root}`.execute(
-        trx,
-      );
+        where ${inThread(thread)}`.execute(trx);
+      await trx.deleteFrom('watches').where(inThread(thread)).execute();
       return trx
         .insertInto('task_deletions')
         .values({ workspace, channel, root, task, person, account, held_until: fromNow(holdMs) })

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { inThread } from './conditions.ts';
 import type { SlackTs, Tables, TurnOutcome } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
@@ -58,19 +59,17 @@ export class Tasks {
   }
 
   /** A thread's task, where it has one. */
-  async get({ workspace, channel, root }: ThreadKey): Promise<TaskRow | undefined> {
-    const where = sql`threads.workspace = ${workspace} and threads.channel = ${channel} and threads.root = ${root}`;
-    return (await this.#rows(where, { from: 0, most: 1 }))[0];
+  async get(thread: ThreadKey): Promise<TaskRow | undefined> {
+    return (await this.#rows(inThread(thread), { from: 0, most: 1 }))[0];
   }
 
   /** The service's files that went along with the messages of a thread, each once, oldest first. */
-  async attached({ workspace, channel, root }: ThreadKey): Promise<string[]> {
+  async attached(thread: ThreadKey): Promise<string[]> {
     const { rows } = await sql<{ file: string }>`
       select file from (
         select file, min(turns.id::text || lpad(at::text, 6, '0')) as place
         from turns, jsonb_array_elements_text(turns.attached) with ordinality as files (file, at)
-        where workspace = ${workspace} and channel = ${channel} and root = ${root}
-          and user_message_id is not null and jsonb_typeof(attached) = 'array'
+        where ${inThread(thread)} and user_message_id is not null and jsonb_typeof(attached) = 'array'
         group by file) as found
       order by place`.execute(this.#db);
     return rows.map(({ file }) => file);
@@ -97,12 +96,7 @@ export class Tasks {
   }
 
   #change(row: Pick<TaskRow, 'workspace' | 'channel' | 'root' | 'task'>) {
-    return this.#db
-      .updateTable('threads')
-      .where('workspace', '=', row.workspace)
-      .where('channel', '=', row.channel)
-      .where('root', '=', row.root)
-      .where('task_id', '=', row.task);
+    return this.#db.updateTable('threads').where(inThread(row)).where('task_id', '=', row.task);
   }
 
   async #page(where: ReturnType<typeof sql>, range: TaskRange): Promise<TaskPage> {

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { inThread } from './conditions.ts';
 import type { SlackTs, Tables, Thread } from './tables.ts';
 
 /** Names one thread: `root` is the ts of its first message. */
@@ -123,9 +124,7 @@ export class Threads {
       .where('workspace', '=', key.workspace)
       .where('project_id', '=', projectId)
       .where((where) => where.or([where('task_id', '=', taskId), where('task_intended_at', 'is not', null)]))
-      .where((where) =>
-        where.not(where.and([where('channel', '=', key.channel), where('root', '=', key.root)])),
-      )
+      .where((where) => where.not(inThread(key)))
       .limit(1)
       .executeTakeFirst();
     return rival === undefined;
@@ -146,20 +145,11 @@ export class Threads {
   }
 
   #update(key: ThreadKey) {
-    return this.#db
-      .updateTable('threads')
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('root', '=', key.root);
+    return this.#db.updateTable('threads').where(inThread(key));
   }
 
   #thread(key: ThreadKey) {
-    return this.#db
-      .selectFrom('threads')
-      .selectAll()
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('root', '=', key.root);
+    return this.#db.selectFrom('threads').selectAll().where(inThread(key));
   }
 
   async #change(

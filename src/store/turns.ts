@@ -1,8 +1,19 @@
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
+import { inThread, isTurn } from './conditions.ts';
 import { jsonText } from './json-text.ts';
 import type { MessageKey } from './messages.ts';
-import type { FileNote, Message, SlackTs, Tables, Thread, Turn, TurnOutcome, TurnPlace } from './tables.ts';
+import type {
+  FileNote,
+  Message,
+  SlackTs,
+  Tables,
+  Thread,
+  Turn,
+  TurnId,
+  TurnOutcome,
+  TurnPlace,
+} from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 import { type OnStep, stepsIn } from './turn-steps.ts';
 
@@ -52,12 +63,7 @@ export class Turns {
   }
 
   async get(workspace: string, id: string): Promise<Turn | undefined> {
-    return this.#db
-      .selectFrom('turns')
-      .selectAll()
-      .where('workspace', '=', workspace)
-      .where('id', '=', id)
-      .executeTakeFirst();
+    return this.#db.selectFrom('turns').selectAll().where(isTurn({ workspace, id })).executeTakeFirst();
   }
 
   /** Whether a message of a thread, from this ts on, got a turn. */
@@ -85,12 +91,8 @@ export class Turns {
   }
 
   /** Takes a turn back whose message was not sent. */
-  async discard(turn: Pick<Turn, 'workspace' | 'id'>): Promise<void> {
-    await this.#db
-      .deleteFrom('turns')
-      .where('workspace', '=', turn.workspace)
-      .where('id', '=', turn.id)
-      .execute();
+  async discard(turn: TurnId): Promise<void> {
+    await this.#db.deleteFrom('turns').where(isTurn(turn)).execute();
   }
 
   /** The turn of a person's message, where it has begun. */
@@ -124,21 +126,17 @@ export class Turns {
   }
 
   /** Gives a turn whose message is not frozen to an earlier message of its thread. */
-  async giveTo(turn: Pick<Turn, 'workspace' | 'id'>, message: Message): Promise<Turn> {
-    return this.#db
-      .updateTable('turns')
+  async giveTo(turn: TurnId, message: Message): Promise<Turn> {
+    return this.#change(turn)
       .set({ message_ts: message.ts, asker: message.person, attached: null, file_notes: null })
-      .where('workspace', '=', turn.workspace)
-      .where('id', '=', turn.id)
       .returningAll()
       .executeTakeFirstOrThrow();
   }
 
   /** Records a step; every recorded step starts the count of attempts anew. */
-  async record(turn: Pick<Turn, 'workspace' | 'id'>, values: TurnRecord): Promise<Turn> {
+  async record(turn: TurnId, values: TurnRecord): Promise<Turn> {
     const { attached, file_notes, tools, ...rest } = values;
-    const { task, ...recorded } = await this.#db
-      .updateTable('turns')
+    const { task, ...recorded } = await this.#change(turn)
       .set({
         ...rest,
         ...(attached === undefined ? {} : { attached: jsonText(attached) }),
@@ -146,8 +144,6 @@ export class Turns {
         ...(file_notes === undefined ? {} : { file_notes: jsonText(file_notes) }),
         attempts: 0,
       })
-      .where('workspace', '=', turn.workspace)
-      .where('id', '=', turn.id)
       .returningAll()
       .returning(taskOf)
       .executeTakeFirstOrThrow();
@@ -156,51 +152,37 @@ export class Turns {
   }
 
   /** Counts one more takeover without progress; the answer is the turn as it then is. */
-  async attempt(turn: Pick<Turn, 'workspace' | 'id'>): Promise<Turn> {
-    return this.#db
-      .updateTable('turns')
+  async attempt(turn: TurnId): Promise<Turn> {
+    return this.#change(turn)
       .set({
         attempts: sql<number>`attempts + 1`,
         takeovers: sql<number>`takeovers + 1`,
         attempts_since: sql<Date>`case when attempts = 0 then clock_timestamp() else attempts_since end`,
       })
-      .where('workspace', '=', turn.workspace)
-      .where('id', '=', turn.id)
       .returningAll()
       .executeTakeFirstOrThrow();
   }
 
   /** The turn was worked on for long enough: the count of attempts starts anew. */
-  async thrives(turn: Pick<Turn, 'workspace' | 'id'>): Promise<void> {
-    await this.#db
-      .updateTable('turns')
-      .set({ attempts: 0 })
-      .where('workspace', '=', turn.workspace)
-      .where('id', '=', turn.id)
-      .execute();
+  async thrives(turn: TurnId): Promise<void> {
+    await this.#change(turn).set({ attempts: 0 }).execute();
   }
 
   /** Adds to the number of edits that the turn's reply took. */
-  async countEdits(turn: Pick<Turn, 'workspace' | 'id'>, edits: number): Promise<void> {
-    await this.#db
-      .updateTable('turns')
+  async countEdits(turn: TurnId, edits: number): Promise<void> {
+    await this.#change(turn)
       .set({ edits: sql<number>`edits + ${edits}` })
-      .where('workspace', '=', turn.workspace)
-      .where('id', '=', turn.id)
       .execute();
   }
 
   /** Ends a turn; its first outcome stays. */
-  async finish(turn: Pick<Turn, 'workspace' | 'id'>, outcome: TurnOutcome): Promise<void> {
-    const done = await this.#db
-      .updateTable('turns')
+  async finish(turn: TurnId, outcome: TurnOutcome): Promise<void> {
+    const done = await this.#change(turn)
       .set({
         finished_at: sql<Date>`now()`,
         outcome: sql<TurnOutcome>`coalesce(outcome, ${outcome})`,
         settled_at: sql<Date>`coalesce(settled_at, now())`,
       })
-      .where('workspace', '=', turn.workspace)
-      .where('id', '=', turn.id)
       .where('finished_at', 'is', null)
       .returningAll()
       .returning(taskOf)
@@ -212,11 +194,8 @@ export class Turns {
 
   /** Claims the one follow-up that a button of a turn makes, the message `ts`; undefined where it was claimed before. */
   async claimFollowUp(workspace: string, id: string, ts: SlackTs): Promise<Turn | undefined> {
-    return this.#db
-      .updateTable('turns')
+    return this.#change({ workspace, id })
       .set({ followed_at: sql<Date>`now()`, followed_by: ts })
-      .where('workspace', '=', workspace)
-      .where('id', '=', id)
       .where('followed_at', 'is', null)
       .returningAll()
       .executeTakeFirst();
@@ -226,17 +205,15 @@ export class Turns {
    * A message does not go: the button that made it may be pressed again. A process of an earlier release claimed Try
    * again without the message: that is known by the turn that the message sends again.
    */
-  async releaseFollowUp({ workspace, channel, root, ts, resends }: Message): Promise<void> {
+  async releaseFollowUp(message: Message): Promise<void> {
     await this.#db
       .updateTable('turns')
       .set({ followed_at: null, followed_by: null })
-      .where('workspace', '=', workspace)
-      .where('channel', '=', channel)
-      .where('root', '=', root)
+      .where(inThread(message))
       .where((where) =>
         where.or([
-          where('followed_by', '=', ts),
-          where.and([where('id', '=', resends), where('followed_by', 'is', null)]),
+          where('followed_by', '=', message.ts),
+          where.and([where('id', '=', message.resends), where('followed_by', 'is', null)]),
         ]),
       )
       .execute();
@@ -246,8 +223,7 @@ export class Turns {
   async takeKept(turn: Turn): Promise<Pick<Turn, 'attached' | 'file_notes'>[]> {
     const { rows } = await sql<Pick<Turn, 'attached' | 'file_notes' | 'message_ts'>>`
       update turns as kept set kept_for = ${turn.id}
-      where workspace = ${turn.workspace} and channel = ${turn.channel} and root = ${turn.root}
-        and outcome = 'kept' and message_ts < ${turn.message_ts}
+      where ${inThread(turn)} and outcome = 'kept' and message_ts < ${turn.message_ts}
         and (kept_for is null or kept_for = ${turn.id} or not exists (
           select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.kept_for
             and (taker.finished_at is null or taker.user_message_id is not null)))
@@ -266,13 +242,12 @@ export class Turns {
     return row !== undefined;
   }
 
+  #change(turn: TurnId) {
+    return this.#db.updateTable('turns').where(isTurn(turn));
+  }
+
   #inThread(thread: ThreadKey) {
-    return this.#db
-      .selectFrom('turns')
-      .selectAll()
-      .where('workspace', '=', thread.workspace)
-      .where('channel', '=', thread.channel)
-      .where('root', '=', thread.root);
+    return this.#db.selectFrom('turns').selectAll().where(inThread(thread));
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from './clock.ts';
+import { inThread } from './conditions.ts';
 import type { Tables, Turn, Watch } from './tables.ts';
 
 /** Tasks that are looked at now and then after their turn has ended; any process may look. */
@@ -50,7 +51,7 @@ export class Watches {
     const { numUpdatedRows } = await this.#db
       .updateTable('watches')
       .set({ held_until: fromNow(ms) })
-      .where(matches(watch))
+      .where(inThread(watch))
       .where('holder', '=', holder)
       .executeTakeFirstOrThrow();
     return numUpdatedRows > 0n;
@@ -58,31 +59,27 @@ export class Watches {
 
   /** The look is over: the next is in `ms`, or there is none where the time is over. */
   async looked(watch: Watch, holder: string, ms: number): Promise<void> {
-    const ours = this.#db.updateTable('watches').where(matches(watch)).where('holder', '=', holder);
+    const ours = this.#db.updateTable('watches').where(inThread(watch)).where('holder', '=', holder);
     await ours.set({ holder: null, held_until: null, looks: sql<number>`looks + 1` }).execute();
     // A turn that ended meanwhile has set a time of its own.
     await this.#db
       .updateTable('watches')
       .set({ next_at: fromNow(ms) })
-      .where(matches(watch))
+      .where(inThread(watch))
       .where('turn', '=', watch.turn)
       .where('next_at', '<=', sql<Date>`clock_timestamp()`)
       .execute();
     await this.#db
       .deleteFrom('watches')
-      .where(matches(watch))
+      .where(inThread(watch))
       .where('until_at', '<', sql<Date>`clock_timestamp()`)
       .execute();
   }
 
   /** Nothing more can come: the task or the thread is gone. */
   async end(watch: Watch): Promise<void> {
-    await this.#db.deleteFrom('watches').where(matches(watch)).where('turn', '=', watch.turn).execute();
+    await this.#db.deleteFrom('watches').where(inThread(watch)).where('turn', '=', watch.turn).execute();
   }
 }
 
 const isDue = sql<boolean>`next_at <= clock_timestamp() and (held_until is null or held_until < clock_timestamp())`;
-
-function matches({ workspace, channel, root }: Pick<Watch, 'workspace' | 'channel' | 'root'>) {
-  return sql<boolean>`(workspace, channel, root) = (${workspace}, ${channel}, ${root}::numeric)`;
-}

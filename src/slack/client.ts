@@ -37,6 +37,11 @@ export interface Installation {
   organisation?: boolean | undefined;
 }
 
+/** An installation of which only the token is known, or not even that: calls then carry the app's own credentials. */
+export function bareInstallation(token = ''): Installation {
+  return { workspace: '', token, botUser: '', botId: '' };
+}
+
 /** Stops calls with a token that was refused, as this folder sees it. */
 export interface TokenGate {
   /** Before each call; throws the refusal where it must not be made. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { type Installation, SlackClient, type SlackClientOptions } from './client.ts';
+import { bareInstallation, type Installation, SlackClient, type SlackClientOptions } from './client.ts';
 import { Throttled, Unauthorized, Unavailable } from './errors.ts';
 
 /** What a token stands for. */
@@ -34,8 +34,7 @@ export async function identify(
   options: Omit<SlackClientOptions, 'installation'> & { token: string },
 ): Promise<Identity> {
   const { token, ...rest } = options;
-  const nobody = { workspace: '', token, botUser: '', botId: '' };
-  const client = new SlackClient({ ...rest, installation: nobody });
+  const client = new SlackClient({ ...rest, installation: bareInstallation(token) });
   const answer = await asked(client);
   return {
     installation: {
@@ -59,15 +58,9 @@ export async function isAlive(
   options: Omit<SlackClientOptions, 'installation'> & { token: string },
 ): Promise<boolean> {
   const { token, ...rest } = options;
-  const installation = { workspace: '', token, botUser: '', botId: '' };
   try {
-    await new SlackClient({ timeoutMs: aliveMs, ...rest, installation }).call(
-      'auth.test',
-      {},
-      {
-        schema: z.looseObject({}),
-      },
-    );
+    const client = new SlackClient({ timeoutMs: aliveMs, ...rest, installation: bareInstallation(token) });
+    await client.call('auth.test', {}, { schema: z.looseObject({}) });
     return true;
   } catch (error) {
     if (error instanceof Unauthorized) return false;
@@ -80,8 +73,8 @@ export async function revoke(
   options: Omit<SlackClientOptions, 'installation'> & { token: string },
 ): Promise<void> {
   const { token, ...rest } = options;
-  const installation = { workspace: '', token, botUser: '', botId: '' };
-  await new SlackClient({ ...rest, installation }).call('auth.revoke', {}, { schema: z.looseObject({}) });
+  const client = new SlackClient({ ...rest, installation: bareInstallation(token) });
+  await client.call('auth.revoke', {}, { schema: z.looseObject({}) });
 }
 
 async function asked(client: SlackClient): Promise<z.output<typeof authTest>> {

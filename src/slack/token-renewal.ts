@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { SlackClient } from './client.ts';
+import { bareInstallation, SlackClient } from './client.ts';
 
 const answer = z.looseObject({
   access_token: z.string().min(1),
@@ -30,8 +30,7 @@ export async function renewToken(
   { clientId, clientSecret, slackApiUrl, log }: TokenRenewal,
   refreshToken: string,
 ): Promise<RenewedToken> {
-  const installation = { workspace: '', token: '', botUser: '', botId: '' };
-  const client = new SlackClient({ installation, slackApiUrl, log });
+  const client = new SlackClient({ installation: bareInstallation(), slackApiUrl, log });
   const args = {
     grant_type: 'refresh_token',
     client_id: clientId,

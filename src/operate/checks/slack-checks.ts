@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
-import { SlackClient } from '../../slack/client.ts';
+import { bareInstallation, SlackClient } from '../../slack/client.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { identify } from '../../slack/identity.ts';
 import { type Check, type Finding, fine, type Instruments, sayingOf, wrong } from './finding.ts';
@@ -28,7 +28,7 @@ const noCode = { code: 'no-such-code' };
 async function oauth(config: Config, { log }: Instruments): Promise<Finding[]> {
   const what = 'Slack OAuth';
   const { SLACK_CLIENT_ID: client_id, SLACK_CLIENT_SECRET: client_secret, PUBLIC_URL = '' } = config;
-  const installation = { workspace: '', token: '', botUser: '', botId: '' };
+  const installation = bareInstallation();
   const client = new SlackClient({ installation, slackApiUrl: config.SLACK_API_URL, log });
   try {
     await client.call(
@@ -113,7 +113,7 @@ function slackTrouble(setting: string, error: unknown): string {
 async function connection(config: Config, appToken: string, { log }: Instruments): Promise<Finding[]> {
   const what = 'Slack connection';
   const client = new SlackClient({
-    installation: { workspace: '', token: appToken, botUser: '', botId: '' },
+    installation: bareInstallation(appToken),
     slackApiUrl: config.SLACK_API_URL,
     log,
   });

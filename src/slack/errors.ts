@@ -96,6 +96,11 @@ export class Refused extends SlackError {
   readonly code = 'refused';
 }
 
+/** Whether Slack's no stays the same for a while, though other calls of the installation work. */
+export function isLasting(error: unknown): boolean {
+  return error instanceof Refused || (error instanceof Unauthorized && !error.dead);
+}
+
 /** Why a file that people shared cannot be read. */
 export type FileReason =
   | 'missing_scope'

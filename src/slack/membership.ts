@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Cache } from './cache.ts';
-import { ChannelGone, Refused, Unauthorized } from './errors.ts';
+import { ChannelGone, isLasting } from './errors.ts';
 import type { PacedClient } from './paced-client.ts';
 
 /** Whether somebody is in a channel; `unknown` where Slack does not tell (the bot cannot see it). */
@@ -45,8 +45,7 @@ export class Membership {
       }
       return 'unknown';
     } catch (error) {
-      const lasting = error instanceof Refused || (error instanceof Unauthorized && !error.dead);
-      if (lasting || error instanceof ChannelGone) return 'unknown';
+      if (isLasting(error) || error instanceof ChannelGone) return 'unknown';
       throw error;
     }
   }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { Cache } from './cache.ts';
-import { ChannelGone, Refused, SlackError, Throttled, Unauthorized, Unavailable } from './errors.ts';
+import { ChannelGone, isLasting, Refused, SlackError, Throttled, Unavailable } from './errors.ts';
 import type { PacedClient } from './paced-client.ts';
 
 /** Who somebody is to this workspace. `unknown` where Slack does not tell: then the answer to any "may they?" is no. */
@@ -235,8 +235,7 @@ async function patiently<T>(ask: () => Promise<T>): Promise<T> {
 
 /** An answer of Slack's that will stay the same for a while is kept; a failure is not. */
 function settled<T>(error: unknown, value: T): T {
-  const lasting = error instanceof Refused || (error instanceof Unauthorized && !error.dead);
-  if (lasting) return value;
+  if (isLasting(error)) return value;
   throw error;
 }
 

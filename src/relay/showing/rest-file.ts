@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Rest } from '../../reply/overflow.ts';
-import { Refused, Unauthorized } from '../../slack/errors.ts';
+import { isLasting } from '../../slack/errors.ts';
 import type { Uploads } from '../../slack/uploads.ts';
 import type { SlackFiles } from '../../store/slack-files.ts';
 import type { SlackFileRow, Turn } from '../../store/tables.ts';
@@ -45,8 +45,7 @@ export async function shareRest(
       });
     }
   } catch (error) {
-    const refused = error instanceof Refused || (error instanceof Unauthorized && !error.dead);
-    if (!refused) throw error;
+    if (!isLasting(error)) throw error;
     log.error({ err: error, turn: turn.id }, 'the rest of an answer cannot be attached');
     return false;
   }

@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import { type Dispatcher, fetch } from 'undici';
 import { z } from 'zod';
 import { LeaseEnded, Refused, SlackError, Throttled, Unauthorized, Unavailable } from './errors.ts';
-import type { Guard } from './guard.ts';
+import { type Guard, refuseAfterLease } from './guard.ts';
 import { DEFAULT_PAUSE_MS, errorFor } from './verdict.ts';
 
 /** Where Slack's Web API is. */
@@ -200,13 +200,6 @@ export class SlackClient {
     if (seconds >= 0) flight.retryAfterMs = seconds * 1000;
     return response;
   };
-}
-
-function refuseAfterLease(method: string, guard: Guard | undefined): void {
-  if (guard === undefined) return;
-  if (guard.signal.aborted || guard.remainingMs() <= 0) {
-    throw new LeaseEnded({ method, outcome: 'none', cause: guard.signal.reason });
-  }
 }
 
 function unreadable(method: string, cause: unknown): Unavailable {

@@ -3,7 +3,7 @@ import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { LeaseEnded, Refused, type SlackError, Unavailable } from './errors.ts';
 import { slackFile } from './files.ts';
-import type { Guard } from './guard.ts';
+import { type Guard, refuseAfterLease } from './guard.ts';
 import { mayGetToken } from './hosts.ts';
 import type { PacedClient } from './paced-client.ts';
 
@@ -119,7 +119,7 @@ export class Uploads {
         'Slack named an upload address that is not its own; check SLACK_API_URL.',
       );
     }
-    if (guard !== undefined && (guard.signal.aborted || guard.remainingMs() <= 0)) throw ended(undefined);
+    refuseAfterLease(METHOD, guard);
     let status: number;
     try {
       const answer = await request(url, {
@@ -134,14 +134,11 @@ export class Uploads {
       status = answer.statusCode;
       await answer.body.dump();
     } catch (error) {
-      throw guard?.signal.aborted ? ended(error) : failed('network', error);
+      if (guard?.signal.aborted) throw new LeaseEnded({ method: METHOD, outcome: 'none', cause: error });
+      throw failed('network', error);
     }
     if (status !== 200) throw failed(`http_${status}`);
   }
-}
-
-function ended(cause: unknown): LeaseEnded {
-  return new LeaseEnded({ method: METHOD, outcome: 'none', cause });
 }
 
 function failed(slackCode: string, cause?: unknown): SlackError {

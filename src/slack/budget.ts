@@ -68,11 +68,6 @@ export class Budget {
     void this.#share(workspace, lane, ms);
   }
 
-  /** How many wait in a lane of this process, for metrics. */
-  waiting(ask: Pick<Ask, 'workspace' | 'lane' | 'of'>): number {
-    return this.#pumps.get(pumpKey(ask.workspace, laneKey(ask)))?.waiting ?? 0;
-  }
-
   async #permits(asks: readonly Ask[]): Promise<Permit | undefined> {
     const permits: Permit[] = [];
     const release = () => {
@@ -110,7 +105,7 @@ export class Budget {
   #pump(ask: Pick<Ask, 'workspace' | 'lane' | 'of'>): LanePump {
     const { workspace } = ask;
     const lane = laneKey(ask);
-    const key = pumpKey(workspace, lane);
+    const key = `${workspace} ${lane}`;
     let pump = this.#pumps.get(key);
     if (pump === undefined) {
       this.#forgetIdle();
@@ -130,8 +125,4 @@ export class Budget {
 
 function laneKey(ask: Pick<Ask, 'lane' | 'of'>): string {
   return ask.of === undefined ? ask.lane : `${ask.lane}/${ask.of}`;
-}
-
-function pumpKey(workspace: string, lane: string): string {
-  return `${workspace} ${lane}`;
 }

@@ -95,10 +95,6 @@ export class LanePump {
     return !this.#running && this.#heldUntil <= performance.now() && this.#spareUntil.length === 0;
   }
 
-  get waiting(): number {
-    return this.#waiters.size;
-  }
-
   /** Waits for a permit; undefined when none came within the wish's time. Rejects with the signal's reason. */
   ask(wish: Wish): Promise<Permit | undefined> {
     const withdrawn = withdrawal(wish);

@@ -226,23 +226,6 @@ export class ThreadQueue {
     return threads.filter((thread) => !found.has(keyOf(thread)));
   }
 
-  /** Whether the thread has a job, waiting or held. */
-  async has(thread: ThreadKey): Promise<boolean> {
-    return (await this.missing([thread])).length === 0;
-  }
-
-  /** How many jobs wait and how many are held, by all processes. */
-  async counts(): Promise<{ waiting: number; held: number }> {
-    const { rows } = await translated(() =>
-      this.#pool.query<{ waiting: number; held: number }>(
-        `select count(*) filter (where state < 'active') as waiting, count(*) filter (where state = 'active') as held
-          from ${schema}.job where name = $1 and state <= 'active'`,
-        [queue],
-      ),
-    );
-    return rows[0] ?? { waiting: 0, held: 0 };
-  }
-
   /** Calls `listener` whenever a claim is worth trying; the answer takes it off again. */
   onWake(listener: () => void): () => void {
     this.#listeners.add(listener);

@@ -7,6 +7,7 @@ import { type Clocks, type Lease, leaseMs } from '../../src/relay/lease.ts';
 import { type ThreadJob, ThreadQueue } from '../../src/store/queue.ts';
 import type { ThreadKey } from '../../src/store/threads.ts';
 import { soon } from '../soon.ts';
+import { jobCounts } from '../store/jobs.ts';
 import { freshDatabase, silent } from '../store/postgres.ts';
 
 const ending: (() => Promise<void>)[] = [];
@@ -328,7 +329,7 @@ describe('several processes on one database', async () => {
     await soon(() => expect(all()).toBe(true), { timeout: 60_000 });
     expect(overlaps).toBe(0);
     expect(failures).toBeGreaterThan(0);
-    await soon(async () => expect(await queue.counts()).toEqual({ waiting: 0, held: 0 }), {
+    await soon(async () => expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 }), {
       timeout: 10_000,
     });
   });
@@ -341,7 +342,7 @@ describe('several processes on one database', async () => {
     });
     await soon(() => expect(dispatcher.held).toBe(600), { timeout: 30_000 });
     open();
-    await soon(async () => expect(await queue.counts()).toEqual({ waiting: 0, held: 0 }), {
+    await soon(async () => expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 }), {
       timeout: 10_000,
     });
   });

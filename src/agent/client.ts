@@ -39,6 +39,7 @@ export class AgentClient extends FileCalls {
     await this.caller.close();
   }
 
+  /** Makes a project; never repeated. After an outcome `unknown` there may be one that nobody can find again. */
   async createProject(
     project: { readonly title: string; readonly description?: string | undefined },
     options: GuardedOptions = {},
@@ -59,6 +60,7 @@ export class AgentClient extends FileCalls {
     return (await this.caller.http.json(sent, wire.projectSchema)).value;
   }
 
+  /** Starts a task; never repeated. After an outcome `unknown`, look for it among the project's tasks. */
   async startTask(task: NewTask, options: GuardedOptions = {}): Promise<wire.Task> {
     return await this.caller.create(tasksPath, newTaskBody(task, this.dialect), wire.taskSchema, options);
   }
@@ -215,6 +217,7 @@ export class AgentClient extends FileCalls {
     return await lastMessages(this.#lister(taskId), count, options);
   }
 
+  /** A message as it is now: a reply is read so again and again while it grows. */
   async getMessage(taskId: string, messageId: string, options: CallOptions = {}): Promise<wire.Message> {
     return await this.caller.get(
       messagePath,

@@ -52,6 +52,7 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What calls to the service are made with. */
 export interface HttpOptions {
   readonly baseUrl: URL;
   /** The API key as it is now. */
@@ -165,6 +166,7 @@ export class Http {
     return { name, to: 'service', dialect, redact: (text) => text.replaceAll(key(), '[key]') };
   }
 
+  /** Ends the connections, unless they were given from outside; calls under way fail. */
   async close(): Promise<void> {
     if (this.#options.dispatcher === undefined) await this.#dispatcher.destroy();
   }

@@ -14,6 +14,7 @@ const mostRedirects = 3;
 /** Bytes of an unneeded answer that are read so that its connection can be used again. */
 const mostIgnoredBytes = 64 * 1024;
 
+/** Where signed links may lead, and what their transfers are bound by. */
 export interface LinksOptions {
   /** Hosts (names without port) that may have a private address or plain http; others must be public https. */
   readonly allowedHosts: ReadonlySet<string>;
@@ -115,6 +116,7 @@ export class Links {
     });
   }
 
+  /** Ends the connections, unless they were given from outside; transfers under way fail. */
   async close(): Promise<void> {
     if (this.#options.dispatcher !== undefined) return;
     await Promise.all([this.#allowed.destroy(), this.#public.destroy()]);

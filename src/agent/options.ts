@@ -4,7 +4,6 @@ import type { Dispatcher } from 'undici';
 import type { AnswerBounds } from './answer-bounds.ts';
 import type { Dialect } from './dialect.ts';
 import type { Guard, KeyGate } from './http.ts';
-
 import type { UploadMemory } from './part-memory.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Page } from './schema.ts';
@@ -24,6 +23,7 @@ export interface AgentTimeouts {
   readonly idleMs: number;
 }
 
+/** What holds where a client is given no others. */
 export const defaultTimeouts: AgentTimeouts = {
   connectMs: 10_000,
   requestMs: 30_000,
@@ -44,6 +44,7 @@ export interface ServiceTry {
   readonly ms: number;
 }
 
+/** The service's address and key, and what may be set beside them. */
 export interface AgentClientOptions {
   /** With the version, for example `https://host/v1`. */
   readonly baseUrl: string;
@@ -86,6 +87,7 @@ export interface GuardedOptions extends CallOptions {
 /** A content block that we send. */
 export type SentBlock = { readonly type: 'text'; readonly text: string } | Readonly<Record<string, unknown>>;
 
+/** A task to be started. */
 export interface NewTask {
   readonly projectId: string;
   readonly title: string;
@@ -101,6 +103,7 @@ export interface NewTask {
   readonly planMode?: boolean | undefined;
 }
 
+/** A message to be sent to a task. */
 export interface NewMessage {
   readonly content: string | readonly SentBlock[];
   /** Finalized files of the task's project. */
@@ -111,6 +114,7 @@ export interface NewMessage {
   readonly model?: string | undefined;
 }
 
+/** A file to be uploaded into a project. */
 export interface NewFile {
   readonly projectId: string;
   readonly filename: string;

@@ -15,6 +15,7 @@ export interface RetryPolicy {
   readonly statuses: readonly number[];
 }
 
+/** What holds where a client is given no other. */
 export const defaultRetry: RetryPolicy = {
   attempts: 5,
   totalMs: 90_000,

@@ -21,6 +21,7 @@ export type UploadSource =
   /** Can be read once. */
   | { readonly body: AsyncIterable<Uint8Array> };
 
+/** A file to be uploaded, and who hears how far it is. */
 export type UploadRequest = NewFile &
   UploadSource & {
     /** Bytes that the storage has so far. */

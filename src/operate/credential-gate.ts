@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 
+/** Which credential a gate watches, and how. */
 export interface CredentialGateOptions {
   /** The setting that holds the credential, for the operator. */
   setting: string;

@@ -73,6 +73,7 @@ export class HealthServer {
     return typeof address === 'object' && address !== null ? address.port : port;
   }
 
+  /** Stops listening; connections that are still open 2 s later are cut. */
   async stop(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeIdleConnections();

@@ -106,6 +106,7 @@ export class Metrics {
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
+  /** An event from Slack, and after how many `ms` it may be acknowledged. */
   event({ kind, outcome, ms }: { kind: string; outcome: string; ms: number }): void {
     this.#events.inc({ kind, outcome });
     this.#eventSeconds.observe({ kind }, ms / 1_000);
@@ -138,6 +139,7 @@ export class Metrics {
     if (attempt > 1) this.#serviceRetries.inc({ endpoint: call });
   }
 
+  /** A piece of a body went to `peer`, or came from there. */
   bytes(peer: string, direction: 'up' | 'down', count: number): void {
     this.#bytes.inc({ peer, direction }, count);
   }

@@ -4,6 +4,7 @@ export interface Clocks {
   monotonic(): number;
 }
 
+/** The clocks of this process. */
 export const systemClocks: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() };
 
 /** How long a renewal counts, from when it was asked for: the queue gives the job to others after 10 s. */
@@ -40,6 +41,7 @@ export interface Instant {
   monotonic: number;
 }
 
+/** Now, by both clocks. */
 export function instant(clocks: Clocks): Instant {
   return { wall: clocks.wall(), monotonic: clocks.monotonic() };
 }

@@ -15,6 +15,7 @@ export class Cache<T> {
     this.#lifeMs = options.lifeMs;
   }
 
+  /** The answer that is remembered, else what `load` answers; throws what `load` throws. */
   async get(key: string, load: () => Promise<T>): Promise<T> {
     const known = this.#entries.get(key);
     this.#entries.delete(key);

@@ -59,6 +59,7 @@ export interface SlackCall {
   ms: number;
 }
 
+/** For whom a client calls, and how. */
 export interface SlackClientOptions {
   installation: Installation;
   log: Logger;
@@ -72,6 +73,7 @@ export interface SlackClientOptions {
   dispatcher?: Dispatcher | undefined;
 }
 
+/** How one call is made. */
 export interface CallOptions<S extends z.ZodType> {
   /** What we read of the answer; `z.looseObject`. */
   schema: S;

@@ -10,6 +10,7 @@ import type { PacedClient } from './paced-client.ts';
 import { resumedStream } from './resumed-stream.ts';
 import { DEFAULT_PAUSE_MS } from './verdict.ts';
 
+/** With which client files are asked for, and what a download is bound by. */
 export interface DownloadsOptions {
   api: PacedClient;
   /** Files over this are refused, in bytes. */

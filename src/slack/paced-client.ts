@@ -9,6 +9,7 @@ import type { LaneName } from './limits.ts';
 /** A lane's name that is a method's name too. */
 export type PacedMethod = Exclude<LaneName, 'chat.postMessage.channel'>;
 
+/** How one call is made, and how it waits for its permit. */
 export interface PacedOptions<S extends z.ZodType> extends Wish {
   schema: S;
   guard?: Guard | undefined;

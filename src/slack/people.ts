@@ -8,6 +8,7 @@ import type { PacedClient } from './paced-client.ts';
 /** Who somebody is to this workspace. `unknown` where Slack does not tell: then the answer to any "may they?" is no. */
 export type PersonKind = 'member' | 'guest' | 'stranger' | 'bot' | 'deactivated' | 'unknown';
 
+/** Somebody in Slack, as far as Slack tells. */
 export interface Person {
   id: string;
   /** What people see; the id where Slack does not tell. */
@@ -17,6 +18,7 @@ export interface Person {
   isAdmin: boolean;
 }
 
+/** A place to talk in, as far as Slack tells. */
 export interface Channel {
   id: string;
   /** Without `#`; undefined for direct messages and where Slack does not tell. */

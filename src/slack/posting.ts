@@ -12,6 +12,7 @@ import { PostGap } from './post-gap.ts';
 export type PostKind = 'first' | 'final' | 'result' | 'notice';
 const POST_ORDER: Record<PostKind, number> = { first: 0, final: 1, result: 2, notice: 3 };
 
+/** A message to be posted. */
 export interface PostRequest {
   channel: string;
   threadTs?: string | undefined;
@@ -35,6 +36,7 @@ export interface EditState {
   unseenSince: number;
 }
 
+/** A message of ours that is to show something else. */
 export interface EditRequest {
   channel: string;
   ts: string;

@@ -31,6 +31,7 @@ const page = z.looseObject({
   response_metadata: z.looseObject({ next_cursor: z.string().optional() }).optional(),
 });
 
+/** Which messages are to be read back. */
 export interface ReadRequest {
   channel: string;
   /** The thread's root; left out, the channel itself is read. */

@@ -13,6 +13,7 @@ export interface Figures {
   feedback: { good: number; bad: number };
 }
 
+/** Where an unfinished turn can be, in their order. */
 export const turnStates = ['opening', 'preparing', 'sending', 'sent', 'following', 'finishing'] as const;
 export type TurnState = (typeof turnStates)[number];
 

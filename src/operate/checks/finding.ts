@@ -22,10 +22,12 @@ export interface Instruments {
 /** Looks at one side of the settings. */
 export type Check = (config: Config, instruments: Instruments) => Promise<Finding[]>;
 
+/** All is well; `says` is how it is. */
 export function fine(what: string, says: string): Finding {
   return { what, ok: true, says };
 }
 
+/** Something is to be mended; `says` is what to do. */
 export function wrong(what: string, says: string): Finding {
   return { what, ok: false, says };
 }

@@ -53,27 +53,16 @@ export class PieceReader {
   async fill(piece: Buffer): Promise<void> {
     let filled = 0;
     while (filled < piece.length) {
-      if (this.#rest.length === 0 && !(await this.#more()))
-        throw wrongSize(this.#promised, this.#read, 'fewer');
-      const taken = this.#rest.subarray(0, piece.length - filled);
+      const taken = await this.#take(piece.length - filled);
       piece.set(taken, filled);
       filled += taken.length;
-      this.#read += taken.length;
-      this.#rest = this.#rest.subarray(taken.length);
     }
   }
 
-  /** Passes over bytes that are not needed. */
+  /** Passes over bytes that are not needed. Throws like `fill`. */
   async skip(size: number): Promise<void> {
     let left = size;
-    while (left > 0) {
-      if (this.#rest.length === 0 && !(await this.#more()))
-        throw wrongSize(this.#promised, this.#read, 'fewer');
-      const taken = Math.min(left, this.#rest.length);
-      left -= taken;
-      this.#read += taken;
-      this.#rest = this.#rest.subarray(taken);
-    }
+    while (left > 0) left -= (await this.#take(left)).length;
   }
 
   /** Throws AgentFileSizeError where the source goes on. */
@@ -102,6 +91,16 @@ export class PieceReader {
     if (this.#ended) return;
     this.#ended = true;
     void this.#source.return?.()?.catch(() => undefined);
+  }
+
+  /** The next bytes, `most` at most. */
+  async #take(most: number): Promise<Uint8Array> {
+    if (this.#rest.length === 0 && !(await this.#more()))
+      throw wrongSize(this.#promised, this.#read, 'fewer');
+    const taken = this.#rest.subarray(0, most);
+    this.#rest = this.#rest.subarray(taken.length);
+    this.#read += taken.length;
+    return taken;
   }
 
   async #more(): Promise<boolean> {

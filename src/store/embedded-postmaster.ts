@@ -39,15 +39,10 @@ export async function clearLeftover(data: string, log: Logger): Promise<void> {
   let signalled = false;
   while (await isSame(found, data)) {
     const waitedMs = performance.now() - started;
-    if (!signalled && (await hasOwner(found.socketFolder)) === true) throw alreadyRunning(data);
-    if (!signalled && waitedMs > graceMs) {
-      const seized = await seize(found.socketFolder);
-      if (seized === 'owned') throw alreadyRunning(data);
-      if (seized === 'ours' || waitedMs > mutedMs) {
-        log.warn({ pid: found.pid }, 'the database server has lost its owner; it is stopped');
-        signal(found.pid, data);
-        signalled = true;
-      }
+    if (!signalled && (await isOrphan(found, data, waitedMs))) {
+      log.warn({ pid: found.pid }, 'the database server has lost its owner; it is stopped');
+      signal(found.pid, data);
+      signalled = true;
     }
     if (waitedMs > mutedMs + stopMs) {
       throw new StoreError(
@@ -119,6 +114,15 @@ async function isServerOf(found: Postmaster, data: string): Promise<boolean> {
   // A process of another user. Our server never is, unless the folder changed hands: look at its name.
   const command = await readFile(`/proc/${found.pid}/cmdline`, 'utf8').catch(() => '');
   return path.basename(command.split('\0')[0] ?? '') === 'postgres';
+}
+
+/** Whether it is sure, after so long a wait, that nobody owns the server. Throws `already_running` where somebody does. */
+async function isOrphan({ socketFolder }: Postmaster, data: string, waitedMs: number): Promise<boolean> {
+  if ((await hasOwner(socketFolder)) === true) throw alreadyRunning(data);
+  if (waitedMs <= graceMs) return false;
+  const seized = await seize(socketFolder);
+  if (seized === 'owned') throw alreadyRunning(data);
+  return seized === 'ours' || waitedMs > mutedMs;
 }
 
 async function isSame(found: Postmaster, data: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { daysAgo } from './clock.ts';
 import { jsonText } from './json-text.ts';
 import type { AuditTable, Tables } from './tables.ts';
 
@@ -82,9 +83,7 @@ export class Audit {
       await permitAuditChange(trx, 'expire');
       const { numAffectedRows } = await sql`
         delete from audit where (workspace, id) in (
-          select workspace, id from audit where at < now() - ${days} * interval '1 day' limit 1000)`.execute(
-        trx,
-      );
+          select workspace, id from audit where at < ${daysAgo(days)} limit 1000)`.execute(trx);
       return Number(numAffectedRows ?? 0);
     });
   }

@@ -9,3 +9,8 @@ export function millis(ms: number) {
 export function fromNow(ms: number) {
   return sql<Date>`clock_timestamp() + ${millis(ms)}`;
 }
+
+/** So many days before now. */
+export function daysAgo(days: number) {
+  return sql<Date>`now() - ${days} * interval '1 day'`;
+}

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { permitAuditChange } from './audit.ts';
+import { daysAgo } from './clock.ts';
 import { inOrder } from './registry-version.ts';
 import { type RemovalManner, removeWorkspace } from './removal.ts';
 import type { Tables } from './tables.ts';
@@ -147,7 +148,7 @@ export class Oblivion {
     days: number,
     only?: string,
   ): Promise<{ workspace: string; whole: boolean }[]> {
-    const due = sql`left_at < now() - ${days} * interval '1 day' and (${only ?? null}::text is null or workspace = ${only ?? null})`;
+    const due = sql`left_at < ${daysAgo(days)} and (${only ?? null}::text is null or workspace = ${only ?? null})`;
     const { rows } = await sql<{ workspace: string; whole: boolean }>`
       select workspace, true as whole from workspaces where ${due}
       union all

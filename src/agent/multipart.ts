@@ -28,6 +28,7 @@ class Multipart {
   readonly #request: UploadRequest;
   readonly #upload: Upload;
   readonly #plan: PartPlan;
+  readonly #concurrency: number;
   readonly #done: Map<number, string>;
   /** Ends all parts when one has failed or the caller stops. */
   readonly #failed = new AbortController();
@@ -38,6 +39,7 @@ class Multipart {
   constructor(client: FileCalls, request: UploadRequest, upload: Upload) {
     this.#client = client;
     this.#request = request;
+    this.#concurrency = request.concurrency ?? usualConcurrency;
     this.#plan = planParts(request.sizeBytes, upload.partBytes, client.dialect);
     this.#upload = { ...upload, partBytes: this.#plan.partBytes };
     this.#done = new Map(upload.parts.map(({ number, etag }) => [number, etag]));
@@ -56,31 +58,14 @@ class Multipart {
 
   /** Reads the file once from the first missing part on, with a few parts under way. */
   async #send(first: number): Promise<void> {
-    const concurrency = this.#request.concurrency ?? usualConcurrency;
     const reader = await this.#reader(first);
     const under = new Set<Promise<void>>();
     try {
       for (let index = this.#indexOf(first); index < this.#plan.count; index += 1) {
         const number = this.#numberOf(index);
         const size = partSize(this.#plan, this.#request.sizeBytes, index);
-        if (this.#done.has(number)) {
-          await reader.skip(size);
-          continue;
-        }
-        const room = await this.#client.partMemory.take(size, this.#signal);
-        try {
-          await reader.fill(room.bytes);
-          while (under.size >= concurrency) await Promise.race(under);
-          const url = await this.#urlOf(number);
-          this.#signal.throwIfAborted();
-          const sending = this.#sendPart(number, url, room)
-            .catch((error: unknown) => this.#fail(error))
-            .finally(() => under.delete(sending));
-          under.add(sending);
-        } catch (error) {
-          room.release(false);
-          throw error;
-        }
+        if (this.#done.has(number)) await reader.skip(size);
+        else await this.#begin(number, size, reader, under);
       }
       await reader.end();
     } catch (error) {
@@ -91,6 +76,24 @@ class Multipart {
       await this.#noting;
     }
     if (this.#failed.signal.aborted) throw this.#failed.signal.reason;
+  }
+
+  /** Reads a part, and sends it off once few enough are `under` way; does not wait for its end. */
+  async #begin(number: number, size: number, reader: PieceReader, under: Set<Promise<void>>): Promise<void> {
+    const room = await this.#client.partMemory.take(size, this.#signal);
+    try {
+      await reader.fill(room.bytes);
+      while (under.size >= this.#concurrency) await Promise.race(under);
+      const url = await this.#urlOf(number);
+      this.#signal.throwIfAborted();
+      const sending = this.#sendPart(number, url, room)
+        .catch((error: unknown) => this.#fail(error))
+        .finally(() => under.delete(sending));
+      under.add(sending);
+    } catch (error) {
+      room.release(false);
+      throw error;
+    }
   }
 
   /** The first failure ends the rest, and is the one that the caller sees. */
@@ -157,9 +160,9 @@ class Multipart {
   /** The part's URL; URLs are asked for in small batches because they expire. */
   async #urlOf(number: number): Promise<string> {
     if (!this.#urls.has(number)) {
-      const batch = 2 * (this.#request.concurrency ?? usualConcurrency);
       const asked = this.#missing().filter((other) => other >= number);
-      for (const [part, url] of await this.#ask(asked.slice(0, batch))) this.#urls.set(part, url);
+      const batch = asked.slice(0, 2 * this.#concurrency);
+      for (const [part, url] of await this.#ask(batch)) this.#urls.set(part, url);
     }
     return this.#one(this.#urls, number);
   }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { MessageKey } from './messages.ts';
+import type { ProjectKey } from './projects.ts';
 import type { TurnId } from './tables.ts';
 import type { ThreadKey } from './threads.ts';
 
@@ -21,6 +22,11 @@ export function isTurn({ workspace, id }: TurnId) {
 /** The rows of a turn: for tables with `workspace` and `turn`. */
 export function ofTurn({ workspace, id }: TurnId) {
   return sql<boolean>`(workspace, turn) = (${workspace}, ${id})`;
+}
+
+/** A channel's project under an account: for the table of projects. */
+export function ofProject({ workspace, channel, account }: ProjectKey) {
+  return sql<boolean>`(workspace, channel, account) = (${workspace}, ${channel}, ${account})`;
 }
 
 /** Whether a message has its turn; `also` narrows which. For tables named messages. */

@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { fromNow } from './clock.ts';
+import { ofProject } from './conditions.ts';
 import type { ProjectTable, Tables } from './tables.ts';
 
 /** A project that is to get its channel's name and purpose. */
@@ -73,13 +74,8 @@ export class ProjectNames {
       .execute();
   }
 
-  #same({ workspace, channel, account, name_due: at }: DueName) {
-    return this.#db
-      .updateTable('projects')
-      .where('workspace', '=', workspace)
-      .where('channel', '=', channel)
-      .where('account', '=', account)
-      .where('name_due', '=', at);
+  #same(due: DueName) {
+    return this.#db.updateTable('projects').where(ofProject(due)).where('name_due', '=', due.name_due);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from './clock.ts';
+import { ofProject } from './conditions.ts';
 import type { Tables } from './tables.ts';
 
 /** Names a channel's project under one service account. */
@@ -48,14 +49,8 @@ export class Projects {
       .returning('intended_at')
       .executeTakeFirst();
     if (claimed !== undefined) return { kind: 'ours', orphaned: claimed.intended_at !== null };
-    const row = await this.#db
-      .selectFrom('projects')
-      .select('project_id')
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('account', '=', key.account)
-      .executeTakeFirstOrThrow();
-    return row.project_id === null ? { kind: 'taken' } : { kind: 'known', projectId: row.project_id };
+    const projectId = await this.of(key);
+    return projectId === undefined ? { kind: 'taken' } : { kind: 'known', projectId };
   }
 
   /** Records that the project is about to be made, and begins the claim anew; false where it is not ours any more. */
@@ -91,9 +86,7 @@ export class Projects {
     const row = await this.#db
       .selectFrom('projects')
       .select('project_id')
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('account', '=', key.account)
+      .where(ofProject(key))
       .executeTakeFirst();
     return row?.project_id ?? undefined;
   }
@@ -125,10 +118,6 @@ export class Projects {
   }
 
   #project(key: ProjectKey) {
-    return this.#db
-      .updateTable('projects')
-      .where('workspace', '=', key.workspace)
-      .where('channel', '=', key.channel)
-      .where('account', '=', key.account);
+    return this.#db.updateTable('projects').where(ofProject(key));
   }
 }

@@ -67,23 +67,19 @@ class Sender {
 
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { seconds: { type: 'string', default: '5' } } });
-  const undo: (() => Promise<unknown>)[] = [];
-  try {
-    const figures = await measure(Number(values.seconds), undo);
-    console.table(figures);
-    const { oursP50, oursP99, floorP50, floorP99, lost } = figures;
-    const ratios = { p50Ratio: rounded(oursP50 / floorP50), p99Ratio: rounded(oursP99 / floorP99) };
-    console.log(JSON.stringify({ bench: 'ack', ...ratios, lost }));
-  } finally {
-    for (const step of undo.reverse()) await step();
-  }
+  const figures = await measure(Number(values.seconds));
+  console.table(figures);
+  const { oursP50, oursP99, floorP50, floorP99, lost } = figures;
+  const ratios = { p50Ratio: rounded(oursP50 / floorP50), p99Ratio: rounded(oursP99 / floorP99) };
+  console.log(JSON.stringify({ bench: 'ack', ...ratios, lost }));
 }
 
-async function measure(seconds: number, undo: (() => Promise<unknown>)[]) {
+async function measure(seconds: number) {
+  await using undo = new AsyncDisposableStack();
   const agentScript = { script: async (turn: { write(text: string): void }) => turn.write('Done.') };
   const { slack, settings, folder } = await setScenery({ transport: 'http', agent: agentScript }, undo);
   const server = await startEmbedded({ folder: join(folder, 'data'), log: pino({ level: 'silent' }) });
-  undo.push(() => server.stop());
+  undo.defer(() => server.stop());
   const { host, port, user, database } = server.connection;
   const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
   const environment = { ...settings, DATABASE_URL: url };
@@ -141,8 +137,8 @@ async function measure(seconds: number, undo: (() => Promise<unknown>)[]) {
   };
 }
 
-async function started(bot: BotProcess, undo: (() => Promise<unknown>)[]): Promise<number> {
-  undo.push(() => bot.stop());
+async function started(bot: BotProcess, undo: AsyncDisposableStack): Promise<number> {
+  undo.defer(async () => void (await bot.stop()));
   await bot.ready();
   if (bot.port === undefined) throw new Error('A receiver did not start.');
   return bot.port;

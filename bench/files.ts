@@ -35,15 +35,11 @@ export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...args], options: { size: { type: 'string', default: '2048' } } });
   const mib = Number(values.size);
   if (!(mib > 0)) throw new Error('--size must be a number of MiB.');
-  const undo: (() => Promise<unknown>)[] = [];
-  try {
-    say(JSON.stringify({ bench: 'files', ...(await measure(mib, undo)) }));
-  } finally {
-    for (const step of undo.reverse()) await step();
-  }
+  say(JSON.stringify({ bench: 'files', ...(await measure(mib)) }));
 }
 
-async function measure(mib: number, undo: (() => Promise<unknown>)[]) {
+async function measure(mib: number) {
+  await using undo = new AsyncDisposableStack();
   const { slack, agent, settings, folder } = await setScenery(
     {
       slack: { limits: 'off' },
@@ -57,7 +53,7 @@ async function measure(mib: number, undo: (() => Promise<unknown>)[]) {
     undo,
   );
   const bot = new BotProcess(settings, join(folder, 'bot.log'));
-  undo.push(() => bot.stop());
+  undo.defer(async () => void (await bot.stop()));
   if (!(await bot.ready())) throw new Error('The bot did not start.');
 
   // A small file first, so that what is measured is not the loading of code.
@@ -93,11 +89,11 @@ async function measure(mib: number, undo: (() => Promise<unknown>)[]) {
 }
 
 /** The S3 server has processes of its own, so that what it takes is not taken from Slack. */
-async function startStorage(undo: (() => Promise<unknown>)[]): Promise<S3Place> {
+async function startStorage(undo: AsyncDisposableStack): Promise<S3Place> {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-s3-'));
-  undo.push(() => rm(folder, { recursive: true, force: true }));
+  undo.defer(() => rm(folder, { recursive: true, force: true }));
   const child = spawn(process.execPath, [s3Process, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
-  undo.push(async () => {
+  undo.defer(async () => {
     child.stdin.end();
     if (child.exitCode === null) await once(child, 'exit');
   });

@@ -66,30 +66,18 @@ export async function run(args: string[]): Promise<void> {
 }
 
 async function measure(replies: number, seconds: number): Promise<ScaleFigures> {
-  const undo: (() => Promise<unknown>)[] = [];
-  try {
-    return await look(replies, seconds, undo);
-  } finally {
-    for (const step of undo.reverse()) await step();
-  }
-}
-
-async function look(
-  replies: number,
-  seconds: number,
-  undo: (() => Promise<unknown>)[],
-): Promise<ScaleFigures> {
+  await using undo = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-scale-'));
-  undo.push(() => rm(folder, { recursive: true, force: true }));
+  undo.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o711);
   const server = await startEmbedded({ folder: join(folder, 'data'), log: pino({ level: 'silent' }) });
-  undo.push(() => server.stop());
+  undo.defer(() => server.stop());
   const { host, port, user, database } = server.connection;
   const databaseUrl = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
   const scenery = new Child(new URL('scale/scenery.ts', import.meta.url));
-  undo.push(() => scenery.kill());
+  undo.defer(() => scenery.kill());
   const relay = new Child(new URL('scale/relay.ts', import.meta.url), relayFlags);
-  undo.push(() => relay.kill());
+  undo.defer(() => relay.kill());
 
   const nothing = z.unknown();
   const where = await scenery.ask('where', null, whereabouts);

@@ -99,7 +99,8 @@ async function talk(
   }
 }
 
-async function measure(minutes: number, seed: number, undo: (() => Promise<unknown>)[]) {
+async function measure(minutes: number, seed: number) {
+  await using undo = new AsyncDisposableStack();
   const random = randomsOf(seed);
   const { slack, agent, settings, folder } = await setScenery(
     {
@@ -118,18 +119,18 @@ async function measure(minutes: number, seed: number, undo: (() => Promise<unkno
     undo,
   );
   const server = await startEmbedded({ folder: join(folder, 'database'), log: pino({ level: 'silent' }) });
-  undo.push(() => server.stop());
+  undo.defer(() => server.stop());
   const { host, port, user, database } = server.connection;
   const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
   const logFile = join(folder, 'bot.log');
   const bot = new BotProcess({ ...settings, ...Collector.environment, DATABASE_URL: url }, logFile);
-  undo.push(() => bot.stop());
+  undo.defer(async () => void (await bot.stop()));
   await bot.ready();
   if (bot.port === undefined) throw new Error('The bot did not start.');
   const collector = await Collector.open(logFile);
-  undo.push(async () => collector.close());
+  undo.defer(async () => collector.close());
   const witness = new Witness(async () => server.connection);
-  undo.push(() => witness.stop());
+  undo.defer(() => witness.stop());
   for (const rule of badWeather.slack) slack.faults.add(rule);
   for (const rule of badWeather.agent) agent.faults.add(rule);
 
@@ -164,26 +165,21 @@ export async function run(args: string[]): Promise<void> {
     options: { minutes: { type: 'string', default: '5' }, seed: { type: 'string', default: '1' } },
   });
   const minutes = Number(values.minutes);
-  const undo: (() => Promise<unknown>)[] = [];
-  try {
-    const seen = await measure(minutes, Number(values.seed), undo);
-    const every = Math.ceil(seen.samples.length / 20);
-    console.table(seen.samples.filter((_, index) => index % every === 0));
-    for (const sentence of [...seen.lost, ...seen.damage]) console.error(sentence);
-    console.log(`${seen.asked} messages were measured; with the warm-up, ${seen.files} had files`);
-    const slopeOf = (of: (sample: Sample) => number) =>
-      rounded(slope(seen.lastHalf.map((sample) => [sample.minute, of(sample)])), 1);
-    const perMinute = rounded(seen.turns / minutes, 1);
-    console.log(`${perMinute} turns a minute (60 at least)`);
-    const figures = {
-      turns: seen.turns,
-      rssSlopeKiBPerMinute: slopeOf(({ rssKiB }) => rssKiB),
-      handlesSlopePerMinute: slopeOf(({ handles }) => handles),
-      lost: seen.lost.length,
-    };
-    console.log(JSON.stringify({ bench: 'soak', minutes, ...figures }));
-    if (figures.lost > 0 || perMinute < 60) process.exitCode = 1;
-  } finally {
-    for (const step of undo.reverse()) await step();
-  }
+  const seen = await measure(minutes, Number(values.seed));
+  const every = Math.ceil(seen.samples.length / 20);
+  console.table(seen.samples.filter((_, index) => index % every === 0));
+  for (const sentence of [...seen.lost, ...seen.damage]) console.error(sentence);
+  console.log(`${seen.asked} messages were measured; with the warm-up, ${seen.files} had files`);
+  const slopeOf = (of: (sample: Sample) => number) =>
+    rounded(slope(seen.lastHalf.map((sample) => [sample.minute, of(sample)])), 1);
+  const perMinute = rounded(seen.turns / minutes, 1);
+  console.log(`${perMinute} turns a minute (60 at least)`);
+  const figures = {
+    turns: seen.turns,
+    rssSlopeKiBPerMinute: slopeOf(({ rssKiB }) => rssKiB),
+    handlesSlopePerMinute: slopeOf(({ handles }) => handles),
+    lost: seen.lost.length,
+  };
+  console.log(JSON.stringify({ bench: 'soak', minutes, ...figures }));
+  if (figures.lost > 0 || perMinute < 60) process.exitCode = 1;
 }

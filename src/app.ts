@@ -47,7 +47,7 @@ import { taskFeature } from './relay/tasks/task-feature.ts';
 import { TurnRunner } from './relay/turn-runner.ts';
 import { Upkeep } from './relay/upkeep.ts';
 import type { WorkspaceOptions } from './relay/workspaces.ts';
-import { type Identity, identify } from './slack/identity.ts';
+import { identify } from './slack/identity.ts';
 import { settingsAccount } from './store/accounts.ts';
 import type { Database } from './store/database.ts';
 import { readFigures } from './store/figures.ts';
@@ -70,7 +70,7 @@ export interface TaskthreadApp {
   readonly store: Store;
   /** Settles when the embedded database is lost: the process should end. */
   readonly lost: Promise<Error>;
-  /** Takes no more events, hands the turns over and closes everything. */
+  /** Takes no more events, hands the turns over and closes everything; rejects when all is done with what failed. */
   stop(): Promise<void>;
 }
 
@@ -86,22 +86,7 @@ export interface GivenParts {
 export async function startApp(config: Config, log: Logger, given: GivenParts = {}): Promise<TaskthreadApp> {
   const { SLACK_BOT_TOKEN: token, SLACK_API_URL: slackApiUrl } = config;
   const identity = token === undefined ? undefined : await identify({ token, slackApiUrl, log });
-  const undo: (() => Promise<unknown>)[] = [];
-  try {
-    return await start(config, log, given, identity, undo);
-  } catch (error) {
-    for (const step of undo.reverse()) await step();
-    throw error;
-  }
-}
-
-async function start(
-  config: Config,
-  log: Logger,
-  given: GivenParts,
-  identity: Identity | undefined,
-  undo: (() => Promise<unknown>)[],
-): Promise<TaskthreadApp> {
+  await using undo = new AsyncDisposableStack();
   const { database, embedded } = await openStore(
     { url: config.DATABASE_URL, folder: config.DATA_FOLDER },
     undo,
@@ -119,12 +104,12 @@ async function start(
       ...(accounts.refusedSince() === undefined ? [] : [keySetting]),
     ],
   });
-  undo.push(async () => watch.close());
+  undo.defer(async () => watch.close());
   const storeOn = (db: Database['kysely'], prepared?: Database['prepared']) =>
     given.store?.(db) ?? new Store(db, watch.onStep, prepared);
   const store = storeOn(database.kysely);
   const queue = new ThreadQueue({ database, log });
-  undo.push(() => queue.stop());
+  undo.defer(() => queue.stop());
   await queue.start();
   // Whoever held jobs or connections on the embedded server is dead: its lock is ours.
   if (embedded !== undefined) await Promise.all([queue.reclaimAll(), store.receivers.clear()]);
@@ -160,15 +145,15 @@ async function start(
     onSecret,
     log,
   });
-  undo.push(() => accounts.close());
+  undo.defer(() => accounts.close());
   const registries = new RegistryWatch(
     [...(tenancy === undefined ? [] : [tenancy.installed]), accounts],
     log,
   );
-  undo.push(() => registries.stop());
+  undo.defer(() => registries.stop());
   await registries.start();
   if (tenancy !== undefined) {
-    undo.push(() => tenancy.rotation.stop());
+    undo.defer(() => tenancy.rotation.stop());
     tenancy.rotation.start();
   }
   const links = resultLinks(config);
@@ -304,7 +289,7 @@ async function start(
   const serve = async (at: number, parts: Partial<HealthParts>) => {
     const server = new HealthServer({ fallback: undefined, ...pages, ...parts });
     const taken = await server.start(at, config.HOST);
-    undo.push(() => server.stop());
+    undo.defer(() => server.stop());
     return taken;
   };
   const { METRICS_PORT } = config;
@@ -318,25 +303,26 @@ async function start(
   );
   if (METRICS_PORT !== undefined) await serve(METRICS_PORT, { metrics: watch.page });
   dispatcher.start();
-  undo.push(() => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }));
-  undo.push(hands.start());
+  undo.defer(() => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }));
+  undo.defer(hands.start());
   const taskWatch = new TaskWatch(parts, [postLaterResults, postReviews]);
   taskWatch.start();
-  undo.push(() => taskWatch.stop());
+  undo.defer(() => taskWatch.stop());
   starting.channelStarts.start();
-  undo.push(() => starting.channelStarts.stop());
+  undo.defer(() => starting.channelStarts.stop());
   found.deletion.start();
-  undo.push(() => found.deletion.stop());
+  undo.defer(() => found.deletion.stop());
   upkeep.start();
-  undo.push(() => upkeep.stop());
-  undo.push(() => names.stop());
-  undo.push(() => slackApp.stop());
+  undo.defer(() => upkeep.stop());
+  undo.defer(() => names.stop());
+  undo.defer(() => slackApp.stop());
   await slackApp.start();
-  undo.push(() => gapReader.stop());
-  undo.push(() => receiving.stop());
+  undo.defer(() => gapReader.stop());
+  undo.defer(() => receiving.stop());
   receiving.start();
   const events = slackApp.connections === undefined ? 'http' : 'socket';
   log.info({ workspaces: installed.ids().length, port, events }, 'taskthread is running');
+  const all = undo.move();
   return {
     port,
     workspace: identity && { id: identity.installation.workspace, name: identity.name },
@@ -344,7 +330,7 @@ async function start(
     lost: embedded?.lost ?? new Promise(() => undefined),
     stop: async () => {
       draining = true;
-      for (const step of undo.splice(0).reverse()) await step();
+      await all.disposeAsync();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { startApp } from './app.ts';
 import { ConfigError, readConfig, secretsOf, settingRows } from './config.ts';
+import { failuresOf } from './operate/failures.ts';
 import { createLog } from './operate/log.ts';
 import { Redaction } from './operate/redaction.ts';
 
@@ -30,7 +31,7 @@ async function run(): Promise<void> {
       app.stop().then(
         () => process.exit(code),
         (error: unknown) => {
-          log.error({ err: error }, 'stopping failed');
+          for (const err of failuresOf(error)) log.error({ err }, 'stopping failed');
           process.exit(1);
         },
       );
@@ -43,11 +44,12 @@ async function run(): Promise<void> {
     process.once('SIGINT', () => stop('SIGINT', 0));
     void app.lost.then((error) => stop(error.message, 1));
   } catch (error) {
-    console.error(error instanceof ConfigError ? error.message : sentenceOf(error));
+    for (const failure of failuresOf(error)) console.error(sentenceOf(failure));
     process.exit(1);
   }
 }
 
 function sentenceOf(error: unknown): string {
+  if (error instanceof ConfigError) return error.message;
   return error instanceof Error ? `Taskthread cannot start: ${error.message}` : String(error);
 }

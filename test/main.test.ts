@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, describe, expect, test } from 'vitest';
 import { setScenery } from '../src/sandbox/scenery.ts';
 
-const undo: (() => Promise<unknown>)[] = [];
+const undo = new AsyncDisposableStack();
 const { settings } = await setScenery({ slack: { limits: 'off' }, agent: { pace: 0.02 } }, undo);
 const children: ChildProcess[] = [];
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');
-  for (const step of undo.reverse()) await step();
+  await undo.disposeAsync();
 });
 
 /** The program as `npm start` runs it. */

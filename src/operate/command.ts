@@ -1,4 +1,5 @@
 import { ConfigError } from '../config.ts';
+import { failuresOf } from './failures.ts';
 
 /** The command line is not usable; `message` shows how it goes. */
 export class UsageError extends Error {
@@ -15,10 +16,12 @@ export async function runCommand(work: () => Promise<number>): Promise<never> {
   try {
     process.exit(await work());
   } catch (error) {
-    const known = error instanceof UsageError || error instanceof ConfigError;
-    console.error(
-      known ? error.message : `It failed: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    for (const failure of failuresOf(error)) console.error(sentenceOf(failure));
     process.exit(error instanceof UsageError ? 2 : 1);
   }
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof UsageError || error instanceof ConfigError) return error.message;
+  return `It failed: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -14,21 +14,17 @@ export async function withStore<T>(
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
   const log = pino({ level: 'silent' });
-  const undo: (() => Promise<void>)[] = [];
-  try {
-    const place = config.DATABASE_URL === undefined ? await embedded(config.DATA_FOLDER) : undefined;
-    if (place !== undefined) undo.push(() => place.stop());
-    const database = await openDatabase({
-      ...(place === undefined ? {} : { embedded: place }),
-      ...(config.DATABASE_URL === undefined ? {} : { url: config.DATABASE_URL }),
-      log,
-      maxConnections: 2,
-    });
-    undo.push(() => database.close());
-    return await work(new Store(database.kysely));
-  } finally {
-    for (const step of undo.reverse()) await step();
-  }
+  await using undo = new AsyncDisposableStack();
+  const place = config.DATABASE_URL === undefined ? await embedded(config.DATA_FOLDER) : undefined;
+  if (place !== undefined) undo.defer(() => place.stop());
+  const database = await openDatabase({
+    ...(place === undefined ? {} : { embedded: place }),
+    ...(config.DATABASE_URL === undefined ? {} : { url: config.DATABASE_URL }),
+    log,
+    maxConnections: 2,
+  });
+  undo.defer(() => database.close());
+  return await work(new Store(database.kysely));
 
   async function embedded(folder: string): Promise<EmbeddedServer> {
     const connection = await runningEmbedded(folder);

@@ -27,29 +27,22 @@ export interface Playground {
 
 /** Starts all of it with some people and channels; `stop` leaves nothing behind. */
 export async function openPlayground(options: PlaygroundOptions = {}): Promise<Playground> {
-  const undo: (() => Promise<unknown>)[] = [];
-  const stop = async () => {
-    for (const step of undo.splice(0).reverse()) await step();
-  };
-  try {
-    const { slack, agent, settings, folder } = await setScenery(options, undo);
-    furnish(slack);
-    let bot: BotKeeper | undefined;
-    if (options.bot !== false) {
-      const compiled = await compiledIn(join(folder, 'compiled'));
-      const keeper = new BotKeeper({ ...settings, ...compiled }, join(folder, 'bot.log'));
-      undo.push(() => keeper.stop());
-      await keeper.start();
-      bot = keeper;
-    }
-    const offers = options.offers === undefined ? {} : { offers: options.offers };
-    const page = await startPage({ slack, agent, bot, ports: options.ports ?? [0], ...offers });
-    undo.push(() => page.stop());
-    return { slack, agent, bot, page, stop };
-  } catch (error) {
-    await stop();
-    throw error;
+  await using undo = new AsyncDisposableStack();
+  const { slack, agent, settings, folder } = await setScenery(options, undo);
+  furnish(slack);
+  let bot: BotKeeper | undefined;
+  if (options.bot !== false) {
+    const compiled = await compiledIn(join(folder, 'compiled'));
+    const keeper = new BotKeeper({ ...settings, ...compiled }, join(folder, 'bot.log'));
+    undo.defer(() => keeper.stop());
+    await keeper.start();
+    bot = keeper;
   }
+  const offers = options.offers === undefined ? {} : { offers: options.offers };
+  const page = await startPage({ slack, agent, bot, ports: options.ports ?? [0], ...offers });
+  undo.defer(() => page.stop());
+  const all = undo.move();
+  return { slack, agent, bot, page, stop: () => all.disposeAsync() };
 }
 
 /** People and channels, so that there is something to try each rule on. */

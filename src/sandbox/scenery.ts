@@ -40,17 +40,14 @@ export interface Scenery {
 }
 
 /** Starts both on free ports of 127.0.0.1; the steps added to `undo`, taken last first, leave nothing behind. */
-export async function setScenery(
-  options: SceneryOptions,
-  undo: (() => Promise<unknown>)[],
-): Promise<Scenery> {
+export async function setScenery(options: SceneryOptions, undo: AsyncDisposableStack): Promise<Scenery> {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-'));
   // A database server that was killed may still be at its last words.
-  undo.push(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
+  undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
   // Where we are root, the database's own user must get to its folder.
   await chmod(folder, 0o711);
   const slack = await startSlackWorkspace(options.slack ?? {});
-  undo.push(() => slack.stop());
+  undo.defer(() => slack.stop());
   const agent = await startAgent(options, folder, undo);
   const settings = {
     ...(options.oauth === true ? oauthOf(slack) : { SLACK_BOT_TOKEN: slack.botToken }),
@@ -85,15 +82,15 @@ function oauthOf(slack: SlackWorkspace): Record<string, string> {
 async function startAgent(
   options: SceneryOptions,
   folder: string,
-  undo: (() => Promise<unknown>)[],
+  undo: AsyncDisposableStack,
 ): Promise<AgentService> {
   let storage = options.agent?.storage;
   if (options.s3 === true) {
     const s3 = await startS3({ folder: join(folder, 's3') });
-    undo.push(() => s3.stop());
+    undo.defer(() => s3.stop());
     storage = { s3 };
   }
   const agent = await startAgentService({ ...options.agent, ...(storage === undefined ? {} : { storage }) });
-  undo.push(() => agent.stop());
+  undo.defer(() => agent.stop());
   return agent;
 }

@@ -23,32 +23,25 @@ export interface Stage {
 
 /** Starts everything on free ports of 127.0.0.1; `stop` leaves nothing behind. */
 export async function setStage(options: StageOptions): Promise<Stage> {
-  const undo: (() => Promise<unknown>)[] = [];
-  const stop = async () => {
-    for (const step of undo.splice(0).reverse()) await step();
+  await using undo = new AsyncDisposableStack();
+  const { slack, agent, settings } = await setScenery(options, undo);
+  const config = readConfig(settings);
+  let bot = await startBot(config, options, slack);
+  undo.defer(() => bot.stop());
+  const all = undo.move();
+  return {
+    slack,
+    agent,
+    config,
+    get bot() {
+      return bot;
+    },
+    restartBot: async () => {
+      await bot.stop();
+      bot = await startBot(config, options, slack);
+    },
+    stop: () => all.disposeAsync(),
   };
-  try {
-    const { slack, agent, settings } = await setScenery(options, undo);
-    const config = readConfig(settings);
-    let bot = await startBot(config, options, slack);
-    undo.push(() => bot.stop());
-    return {
-      slack,
-      agent,
-      config,
-      get bot() {
-        return bot;
-      },
-      restartBot: async () => {
-        await bot.stop();
-        bot = await startBot(config, options, slack);
-      },
-      stop,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
 }
 
 async function startBot(

@@ -16,17 +16,17 @@ export interface DatabasePlace {
  */
 export async function openStore(
   { url, folder }: DatabasePlace,
-  undo: (() => Promise<unknown>)[],
+  undo: AsyncDisposableStack,
   log: Logger,
 ): Promise<{ database: Database; embedded: EmbeddedServer | undefined }> {
   if (url !== undefined) {
     const database = await openDatabase({ url, log });
-    undo.push(() => database.close());
+    undo.defer(() => database.close());
     return { database, embedded: undefined };
   }
   const embedded = await startEmbedded({ folder, log });
-  undo.push(() => embedded.stop());
+  undo.defer(() => embedded.stop());
   const database = await openDatabase({ embedded, log });
-  undo.push(() => database.close());
+  undo.defer(() => database.close());
   return { database, embedded };
 }

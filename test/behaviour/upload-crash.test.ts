@@ -11,10 +11,7 @@ const parts = 32;
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 test('a kill in the middle of an upload neither loses nor doubles the attachment', async () => {
-  const undo: (() => Promise<unknown>)[] = [];
-  onTestFinished(async () => {
-    for (const step of undo.reverse()) await step();
-  });
+  await using undo = new AsyncDisposableStack();
   const { slack, agent, settings, folder } = await setScenery(
     {
       slack: { limits: 'off', retryScale: 0.01 },
@@ -47,7 +44,7 @@ test('a kill in the middle of an upload neither loses nor doubles the attachment
   expect(before).toBeLessThan(parts);
 
   const second = new BotProcess(settings, join(folder, 'second.log'));
-  undo.push(() => second.stop());
+  undo.defer(async () => void (await second.stop()));
   await second.ready();
   const sent = () => agent.tasks[0]?.messages.filter(({ role }) => role === 'user') ?? [];
   const answered = () => agent.tasks[0]?.messages.filter(({ input }) => input !== null) ?? [];

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { failuresOf } from '../../operate/failures.ts';
 import { damageKinds } from './comparison.ts';
 import { ChaosOptionsError, readOptions } from './options.ts';
 import { isWhole, reportLine } from './report.ts';
@@ -29,7 +30,8 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(reportLine(damage, figures));
     return whole ? 0 : 1;
   } catch (error) {
-    console.error(error instanceof ChaosOptionsError ? error.message : error);
-    return error instanceof ChaosOptionsError ? 2 : 1;
+    const wrong = error instanceof ChaosOptionsError;
+    console.error(...(wrong ? [error.message] : failuresOf(error)));
+    return wrong ? 2 : 1;
   }
 }

@@ -54,24 +54,12 @@ export interface RunOptions extends ChaosOptions {
 
 /** One run from start to end; nothing of it is left. `tell` hears how far it is. */
 export async function runChaos(options: RunOptions, tell: (line: string) => void): Promise<RunOutcome> {
-  const undo: (() => Promise<unknown>)[] = [];
-  try {
-    return await run(options, tell, undo);
-  } finally {
-    for (const step of undo.reverse()) await step();
-  }
-}
-
-async function run(
-  options: RunOptions,
-  tell: (line: string) => void,
-  undo: (() => Promise<unknown>)[],
-): Promise<RunOutcome> {
   const began = performance.now();
+  await using undo = new AsyncDisposableStack();
   const { kills, seed, replicas, logs } = options;
   await mkdir(logs, { recursive: true });
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-chaos-'));
-  undo.push(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+  undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   await chmod(folder, 0o711);
   const random = randomsOf(seed);
   const ears = new Ears();
@@ -86,15 +74,15 @@ async function run(
     ...botSettings(slack, agent, options.transport, shared ?? { dataFolder }),
   };
   const bots = new Bots({ settings, logs, program: options.program });
-  undo.push(() => bots.stop());
+  undo.defer(async () => void (await bots.stop()));
   const witness = new Witness(async () => shared ?? embeddedConnection(dataFolder));
-  undo.push(() => witness.stop());
+  undo.defer(() => witness.stop());
   await bots.start(replicas);
   tell(`the bot runs after ${seconds(began)} s`);
   await witness.start();
   if (options.transport === 'http') {
     const front = await startFront(() => bots.port());
-    undo.push(() => front.stop());
+    undo.defer(() => front.stop());
     await slack.useHttp({ eventsUrl: front.eventsUrl });
   }
 
@@ -144,7 +132,7 @@ async function run(
   return { findings, turns, damage, figures };
 }
 
-async function startServices(random: Randoms, ears: Ears, undo: (() => Promise<unknown>)[]) {
+async function startServices(random: Randoms, ears: Ears, undo: AsyncDisposableStack) {
   const slack = await startSlackWorkspace({
     random: random.slack,
     retryScale: 1 / 60,
@@ -153,13 +141,13 @@ async function startServices(random: Randoms, ears: Ears, undo: (() => Promise<u
     limits: { tier2: 60, tier3: 240, tier4: 300, methods: { 'chat.update': 400 } },
     faults: new HeardFaults(random.slackWeather, (call) => ears.hear('slack', call)),
   });
-  undo.push(() => slack.stop());
+  undo.defer(() => slack.stop());
   const agent = await startAgentService({
     script: chaosAgent(),
     dialect: { multipartThreshold, partSize: multipartThreshold / 2, minPartSize: 1 },
     faults: new HeardFaults(random.agentWeather, (call) => ears.hear('agent', call)),
   });
-  undo.push(() => agent.stop());
+  undo.defer(() => agent.stop());
   return { slack, agent };
 }
 
@@ -175,10 +163,10 @@ function gather(weather: Weather, services: Record<Place, { faults: Faults }>): 
   };
 }
 
-async function startDatabase(folder: string, undo: (() => Promise<unknown>)[]): Promise<Connection> {
+async function startDatabase(folder: string, undo: AsyncDisposableStack): Promise<Connection> {
   await mkdir(folder);
   const server = await startEmbedded({ folder, log: pino({ level: 'silent' }), fsync: false });
-  undo.push(() => server.stop());
+  undo.defer(() => server.stop());
   return server.connection;
 }
 

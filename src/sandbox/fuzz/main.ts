@@ -1,3 +1,4 @@
+import { failuresOf } from '../../operate/failures.ts';
 import { FuzzOptionsError, readOptions } from './options.ts';
 import { runFuzz } from './run.ts';
 
@@ -10,7 +11,8 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(JSON.stringify({ ...report, harm: report.harm.length }));
     return report.harm.length === 0 ? 0 : 1;
   } catch (error) {
-    console.error(error instanceof FuzzOptionsError ? error.message : error);
-    return error instanceof FuzzOptionsError ? 2 : 1;
+    const wrong = error instanceof FuzzOptionsError;
+    console.error(...(wrong ? [error.message] : failuresOf(error)));
+    return wrong ? 2 : 1;
   }
 }

@@ -42,95 +42,86 @@ export async function runFuzz(
   { events, seed }: FuzzOptions,
   tell: (line: string) => void = () => undefined,
 ): Promise<FuzzReport> {
-  const undo: (() => Promise<unknown>)[] = [];
+  await using undo = new AsyncDisposableStack();
   const began = performance.now();
-  try {
-    const stage = await prepare(seed, undo);
-    const { slack, http, socket, database } = stage;
-    const [httpPort, socketPort] = [http.port ?? 0, socket.port ?? 0];
-    const memory = { http: new MemoryWatch(httpPort), socket: new MemoryWatch(socketPort) };
-    const cast = { workspace: slack.team.id, botUser: slack.bot.userId, botId: slack.bot.botId };
-    const stream = cases(cast, recorded(process.env.SLACK_PAYLOADS, cast), seededRandom(seed));
-    const report: FuzzReport = {
-      ...{ fuzz: 'events', events, seed, seconds: 0, statuses: {}, questions: 0, answered: 0, harm: [] },
-      heapGrowthMiB: { http: 0, socket: 0 },
-    };
-    const asked = new Questions(slack);
-    let sent = 0;
-    const half = Math.ceil(events / 2);
-    const step = Math.ceil(events / samples);
-    const work = async (border: { left: number }, send: (next: FuzzCase) => Promise<void>) => {
-      while (border.left > 0 && http.alive && socket.alive) {
-        border.left -= 1;
-        const { value, done } = stream.next();
-        if (done === true) return;
-        sent += 1;
-        const number = sent;
-        if (number % step === 0) {
-          await Promise.all([memory.http.sample(), memory.socket.sample()]).catch(() => undefined);
-          if (number % (step * 6) === 0) {
-            asked.ask();
-            tell(`${number} events after ${Math.round((performance.now() - began) / 1_000)} s`);
-          }
+  const stage = await prepare(seed, undo);
+  const { slack, http, socket, database } = stage;
+  const [httpPort, socketPort] = [http.port ?? 0, socket.port ?? 0];
+  const memory = { http: new MemoryWatch(httpPort), socket: new MemoryWatch(socketPort) };
+  const cast = { workspace: slack.team.id, botUser: slack.bot.userId, botId: slack.bot.botId };
+  const stream = cases(cast, recorded(process.env.SLACK_PAYLOADS, cast), seededRandom(seed));
+  const report: FuzzReport = {
+    ...{ fuzz: 'events', events, seed, seconds: 0, statuses: {}, questions: 0, answered: 0, harm: [] },
+    heapGrowthMiB: { http: 0, socket: 0 },
+  };
+  const asked = new Questions(slack);
+  let sent = 0;
+  const half = Math.ceil(events / 2);
+  const step = Math.ceil(events / samples);
+  const work = async (border: { left: number }, send: (next: FuzzCase) => Promise<void>) => {
+    while (border.left > 0 && http.alive && socket.alive) {
+      border.left -= 1;
+      const { value, done } = stream.next();
+      if (done === true) return;
+      sent += 1;
+      const number = sent;
+      if (number % step === 0) {
+        await Promise.all([memory.http.sample(), memory.socket.sample()]).catch(() => undefined);
+        if (number % (step * 6) === 0) {
+          asked.ask();
+          tell(`${number} events after ${Math.round((performance.now() - began) / 1_000)} s`);
         }
-        await send(value);
       }
-    };
-    const borders = { http: { left: half }, socket: { left: events - half } };
-    const byHttp = async (next: FuzzCase) => {
-      const answer = await sendByHttp(httpPort, slack.signingSecret, next).catch((error: unknown) => {
-        report.harm.push(`no answer by HTTP (${causeOf(error)}) to ${shortened(next)}`);
-      });
-      if (answer === undefined) return;
-      report.statuses[answer.status] = (report.statuses[answer.status] ?? 0) + 1;
-      if (answer.status >= 500) report.harm.push(`answered ${answer.status}: ${shortened(next)}`);
-      if (answer.unsigned && answer.status !== 401)
-        report.harm.push(`not refused although ${next.signature} signed: ${shortened(next)}`);
-    };
-    const bySocket = (next: FuzzCase) => sendBySocket(slack, next);
-    await Promise.all(
-      Array.from({ length: atOnce }, () => [
-        work(borders.http, byHttp),
-        work(borders.socket, bySocket),
-      ]).flat(),
-    );
-    report.questions = asked.count;
-    report.answered = await asked.answered(database);
-    if (report.answered < report.questions) report.harm.push('a real question got no answer');
-    report.heapGrowthMiB = { http: memory.http.growthMiB(), socket: memory.socket.growthMiB() };
-    for (const [name, growth] of Object.entries(report.heapGrowthMiB)) {
-      if (growth > mostGrowthMiB) report.harm.push(`the heap grew by ${growth} MiB (${name})`);
+      await send(value);
     }
-    for (const [name, bot] of Object.entries({ http, socket })) {
-      if (bot.alive) continue;
-      report.harm.unshift(
-        `the process ended (${name}): ${await lastWords(join(stage.folder, `${name}.log`))}`,
-      );
-    }
-    report.harm.push(...(await loudRows(database)));
-    for (const [name, bot] of Object.entries({ http, socket })) {
-      if (!(await bot.stop())) report.harm.push(`the process did not stop when asked (${name})`);
-    }
-    report.seconds = Math.round((performance.now() - began) / 100) / 10;
-    return report;
-  } finally {
-    for (const step of undo.reverse()) await step();
+  };
+  const borders = { http: { left: half }, socket: { left: events - half } };
+  const byHttp = async (next: FuzzCase) => {
+    const answer = await sendByHttp(httpPort, slack.signingSecret, next).catch((error: unknown) => {
+      report.harm.push(`no answer by HTTP (${causeOf(error)}) to ${shortened(next)}`);
+    });
+    if (answer === undefined) return;
+    report.statuses[answer.status] = (report.statuses[answer.status] ?? 0) + 1;
+    if (answer.status >= 500) report.harm.push(`answered ${answer.status}: ${shortened(next)}`);
+    if (answer.unsigned && answer.status !== 401)
+      report.harm.push(`not refused although ${next.signature} signed: ${shortened(next)}`);
+  };
+  const bySocket = (next: FuzzCase) => sendBySocket(slack, next);
+  await Promise.all(
+    Array.from({ length: atOnce }, () => [work(borders.http, byHttp), work(borders.socket, bySocket)]).flat(),
+  );
+  report.questions = asked.count;
+  report.answered = await asked.answered(database);
+  if (report.answered < report.questions) report.harm.push('a real question got no answer');
+  report.heapGrowthMiB = { http: memory.http.growthMiB(), socket: memory.socket.growthMiB() };
+  for (const [name, growth] of Object.entries(report.heapGrowthMiB)) {
+    if (growth > mostGrowthMiB) report.harm.push(`the heap grew by ${growth} MiB (${name})`);
   }
+  for (const [name, bot] of Object.entries({ http, socket })) {
+    if (bot.alive) continue;
+    report.harm.unshift(`the process ended (${name}): ${await lastWords(join(stage.folder, `${name}.log`))}`);
+  }
+  report.harm.push(...(await loudRows(database)));
+  for (const [name, bot] of Object.entries({ http, socket })) {
+    if (!(await bot.stop())) report.harm.push(`the process did not stop when asked (${name})`);
+  }
+  report.seconds = Math.round((performance.now() - began) / 100) / 10;
+  return report;
 }
 
-async function prepare(seed: number, undo: (() => Promise<unknown>)[]) {
+async function prepare(seed: number, undo: AsyncDisposableStack) {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-fuzz-'));
-  undo.push(() => rm(folder, { recursive: true, force: true }));
+  undo.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o711);
   const data = join(folder, 'data');
   await mkdir(data);
   const log = pino({ level: 'silent' });
   const server = await startEmbedded({ folder: data, log, fsync: false });
-  undo.push(() => server.stop());
+  undo.defer(() => server.stop());
   const slack = await startSlackWorkspace({ limits: 'off', ackTimeoutMs: 1_000, random: seededRandom(seed) });
-  undo.push(() => slack.stop());
+  undo.defer(() => slack.stop());
   const agent = await startAgentService({ pace: 0.02 });
-  undo.push(() => agent.stop());
+  undo.defer(() => agent.stop());
   const { host, port, user, database } = server.connection;
   const shared = {
     ...(await compiledIn(join(folder, 'compiled'))),
@@ -148,7 +139,7 @@ async function prepare(seed: number, undo: (() => Promise<unknown>)[]) {
   };
   const start = async (name: string, settings: Record<string, string>) => {
     const bot = new BotProcess({ ...shared, ...settings }, join(folder, `${name}.log`));
-    undo.push(async () => bot.alive && bot.kill());
+    undo.defer(async () => void (bot.alive && (await bot.kill())));
     if (!(await bot.ready())) throw new Error(`The bot does not start (${name}).`);
     return bot;
   };

@@ -9,6 +9,7 @@ import {
   retentionDays,
   serviceOptions,
   sharedAccount,
+  slackOptions,
   transportOf,
 } from './app/from-settings.ts';
 import { listenersOf } from './app/listeners.ts';
@@ -46,7 +47,6 @@ import { TaskWatch } from './relay/task-watch.ts';
 import { taskFeature } from './relay/tasks/task-feature.ts';
 import { TurnRunner } from './relay/turn-runner.ts';
 import { Upkeep } from './relay/upkeep.ts';
-import type { WorkspaceOptions } from './relay/workspaces.ts';
 import { identify } from './slack/identity.ts';
 import { settingsAccount } from './store/accounts.ts';
 import type { Database } from './store/database.ts';
@@ -57,7 +57,6 @@ import { openStore } from './store/opening.ts';
 import { ThreadQueue } from './store/queue.ts';
 import { Store } from './store/store.ts';
 
-const mebibyte = 1024 * 1024;
 const tokenSetting = 'SLACK_BOT_TOKEN';
 const keySetting = 'AGENT_API_KEY';
 
@@ -116,22 +115,17 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
 
   const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
   const onSecret = given.onSecret ?? (() => () => undefined);
-  const calls: WorkspaceOptions = {
-    slackApiUrl: config.SLACK_API_URL,
-    lanes: watch.lanes(new Lanes(database.kysely)),
-    distributed: config.SLACK_DISTRIBUTED,
-    editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
-    agentSessions: config.AGENT_SESSIONS,
-    fileBytes: config.FILE_LIMIT_MIB * mebibyte,
-    onCall: watch.onCall,
-    onEdit: watch.onEdit,
-    log,
-  };
   const { installed, tenancy } = await openInstalled({
     store,
     identity,
     oauth: oauthOf(config, keyring),
-    calls,
+    calls: {
+      ...slackOptions(config),
+      lanes: watch.lanes(new Lanes(database.kysely)),
+      onCall: watch.onCall,
+      onEdit: watch.onEdit,
+      log,
+    },
     gateOf: (workspace) => gateOf(tokenSetting, workspace),
   });
   const options = { ...serviceOptions(config), onTry: watch.onTry, log };

@@ -99,6 +99,17 @@ export function relaySettings(config: Config, links: ResultLinks | undefined): R
   };
 }
 
+/** What holds for all calls at Slack. */
+export function slackOptions(config: Config) {
+  return {
+    slackApiUrl: config.SLACK_API_URL,
+    distributed: config.SLACK_DISTRIBUTED,
+    editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
+    agentSessions: config.AGENT_SESSIONS,
+    fileBytes: config.FILE_LIMIT_MIB * mebibyte,
+  };
+}
+
 /** What the clients of all service accounts share. */
 export function serviceOptions(config: Config) {
   return {

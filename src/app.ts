@@ -13,12 +13,11 @@ import {
   transportOf,
 } from './app/from-settings.ts';
 import { listenersOf } from './app/listeners.ts';
+import { Pages } from './app/pages.ts';
 import type { Config } from './config.ts';
 import { Intake, type IntakeParts } from './listen/intake.ts';
 import { SlackApp } from './listen/slack-app.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
-import { type HealthParts, HealthServer } from './operate/health.ts';
-import { resultRoute } from './operate/result-route.ts';
 import { Watch } from './operate/watch.ts';
 import { AccountHome } from './relay/accounts/account-home.ts';
 import { AccountSetting } from './relay/accounts/account-setting.ts';
@@ -39,7 +38,6 @@ import { DirectMessages } from './relay/direct-messages.ts';
 import { Dispatcher } from './relay/dispatcher.ts';
 import { openInstalled } from './relay/installing/opening.ts';
 import { RegistryWatch } from './relay/installing/registry-watch.ts';
-import { destinationOf, resultsPath } from './relay/showing/result-links.ts';
 import { postLaterResults } from './relay/showing/results.ts';
 import { postReviews } from './relay/showing/reviews.ts';
 import { Starting } from './relay/starting/starting.ts';
@@ -236,8 +234,9 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     openChannelSettings: (request) => channelSettings.open(request),
   });
   const starting = new Starting(parts, (message) => hands.added(message));
+  const transport = transportOf(config, store, identity?.installation.workspace);
   const slackApp = new SlackApp({
-    transport: transportOf(config, store, identity?.installation.workspace),
+    transport,
     intake,
     listeners: listenersOf(parts, {
       marks,
@@ -260,42 +259,14 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     onLive: () => receiving.sign(),
     log,
   });
-  let draining = false;
-  const pages = {
-    database: async () =>
-      database.pool.query('select 1').then(
-        () => true,
-        () => false,
-      ),
-    draining: () => draining,
-    report: () => ({
-      ...(identity === undefined
-        ? { workspaces: installed.ids().length }
-        : { workspace: identity.installation.workspace }),
-      turns: dispatcher.held,
-      slackTokenRefusedSince: installed.refusedSince() ?? null,
-      agentKeyRefusedSince: accounts.refusedSince() ?? null,
-      events: slackApp.connections === undefined ? 'http' : 'socket',
-      ...(slackApp.connections && { sockets: slackApp.connections }),
-      ...watch.report(),
-    }),
-  };
-  const serve = async (at: number, parts: Partial<HealthParts>) => {
-    const server = new HealthServer({ fallback: undefined, ...pages, ...parts });
-    const taken = await server.start(at, config.HOST);
-    undo.defer(() => server.stop());
-    return taken;
-  };
-  const { METRICS_PORT } = config;
-  const fallback =
-    links === undefined
-      ? slackApp.requestListener
-      : resultRoute(resultsPath, (token) => destinationOf(parts, links, token), slackApp.requestListener);
-  const port = await serve(
-    config.PORT,
-    METRICS_PORT === undefined ? { fallback, metrics: watch.page } : { fallback },
-  );
-  if (METRICS_PORT !== undefined) await serve(METRICS_PORT, { metrics: watch.page });
+  const pages = new Pages({
+    ...{ config, database, installed, accounts, dispatcher, watch, slackApp, links },
+    events: transport.kind,
+    relay: parts,
+    workspace: identity?.installation.workspace,
+  });
+  undo.defer(() => pages.stop());
+  await pages.start();
   dispatcher.start();
   undo.defer(() => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }));
   undo.defer(hands.start());
@@ -314,8 +285,8 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
   undo.defer(() => gapReader.stop());
   undo.defer(() => receiving.stop());
   receiving.start();
-  const events = slackApp.connections === undefined ? 'http' : 'socket';
-  log.info({ workspaces: installed.ids().length, port, events }, 'taskthread is running');
+  const { port } = pages;
+  log.info({ workspaces: installed.ids().length, port, events: transport.kind }, 'taskthread is running');
   const all = undo.move();
   return {
     port,
@@ -323,7 +294,7 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     store,
     lost: embedded?.lost ?? new Promise(() => undefined),
     stop: async () => {
-      draining = true;
+      pages.draining = true;
       await all.disposeAsync();
     },
   };

@@ -79,11 +79,19 @@ export interface GivenParts {
   onSecret?: (secret: string) => () => void;
 }
 
+/** What works from the app's start to its end. */
+interface Running {
+  start?(): void | Promise<void>;
+  stop(): Promise<void>;
+}
+
 /** Puts the parts together and starts them. Throws a StoreError or a SlackError that says what to mend. */
 export async function startApp(config: Config, log: Logger, given: GivenParts = {}): Promise<TaskthreadApp> {
   const { SLACK_BOT_TOKEN: token, SLACK_API_URL: slackApiUrl } = config;
   const identity = token === undefined ? undefined : await identify({ token, slackApiUrl, log });
   await using undo = new AsyncDisposableStack();
+
+  // The database, and what watches the rest.
   const { database, embedded } = await openStore(
     { url: config.DATABASE_URL, folder: config.DATA_FOLDER },
     undo,
@@ -111,6 +119,7 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
   // Whoever held jobs or connections on the embedded server is dead: its lock is ours.
   if (embedded !== undefined) await Promise.all([queue.reclaimAll(), store.receivers.clear()]);
 
+  // Slack and the service, as each workspace reaches them.
   const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
   const onSecret = given.onSecret ?? (() => () => undefined);
   const { installed, tenancy } = await openInstalled({
@@ -142,12 +151,8 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     [...(tenancy === undefined ? [] : [tenancy.installed]), accounts],
     log,
   );
-  undo.defer(() => registries.stop());
-  await registries.start();
-  if (tenancy !== undefined) {
-    undo.defer(() => tenancy.rotation.stop());
-    tenancy.rotation.start();
-  }
+
+  // Turns, and what they leave.
   const links = resultLinks(config);
   const parts: RelayParts = {
     store,
@@ -171,6 +176,9 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
   const hands = new Hands(parts, marks, (turn) => runner.stopAsked(turn));
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   const upkeep = new Upkeep({ store, queue, marks, keep: retentionDays(config), log });
+  const taskWatch = new TaskWatch(parts, [postLaterResults, postReviews]);
+
+  // What people say.
   const afterthoughts = new Afterthoughts(parts);
   const workspaces = () => installed.ids();
   const inbox = new Inbox({
@@ -180,11 +188,6 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     stopSaid: hands.stopSaid,
   });
   const names = new NameFollowing(parts);
-  const channelSettings = new ChannelSettings(parts, {
-    accountOf: parts.accountOf,
-    isShared: (account) => tenancy !== undefined && account === settingsAccount,
-    onNameDue: () => names.look(),
-  });
   const onAdmission: IntakeParts['onAdmission'] = (admission, event) => {
     marks.admitted(admission, event);
     afterthoughts.admitted(admission, event);
@@ -215,6 +218,13 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     onHeard: watch.onHeard,
     log,
   });
+
+  // What people press and set.
+  const channelSettings = new ChannelSettings(parts, {
+    accountOf: parts.accountOf,
+    isShared: (account) => tenancy !== undefined && account === settingsAccount,
+    onNameDue: () => names.look(),
+  });
   const showHome = (visitor: Visitor) => found.home.show({ ...visitor, place: { page: 0, channelPage: 0 } });
   const accountHome = new AccountHome({
     ...parts,
@@ -234,6 +244,8 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     openChannelSettings: (request) => channelSettings.open(request),
   });
   const starting = new Starting(parts, (message) => hands.added(message));
+
+  // The ways in.
   const transport = transportOf(config, store, identity?.installation.workspace);
   const slackApp = new SlackApp({
     transport,
@@ -265,26 +277,31 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     relay: parts,
     workspace: identity?.installation.workspace,
   });
-  undo.defer(() => pages.stop());
-  await pages.start();
-  dispatcher.start();
-  undo.defer(() => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }));
-  undo.defer(hands.start());
-  const taskWatch = new TaskWatch(parts, [postLaterResults, postReviews]);
-  taskWatch.start();
-  undo.defer(() => taskWatch.stop());
-  starting.channelStarts.start();
-  undo.defer(() => starting.channelStarts.stop());
-  found.deletion.start();
-  undo.defer(() => found.deletion.stop());
-  upkeep.start();
-  undo.defer(() => upkeep.stop());
-  undo.defer(() => names.stop());
-  undo.defer(() => slackApp.stop());
-  await slackApp.start();
-  undo.defer(() => gapReader.stop());
-  undo.defer(() => receiving.stop());
-  receiving.start();
+
+  // It stops the other way round.
+  const running: Running[] = [
+    registries,
+    ...(tenancy === undefined ? [] : [tenancy.rotation]),
+    pages,
+    {
+      start: () => dispatcher.start(),
+      stop: () => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }),
+    },
+    hands,
+    taskWatch,
+    starting.channelStarts,
+    found.deletion,
+    upkeep,
+    names,
+    slackApp,
+    gapReader,
+    receiving,
+  ];
+  for (const part of running) {
+    undo.defer(() => part.stop());
+    await part.start?.();
+  }
+
   const { port } = pages;
   log.info({ workspaces: installed.ids().length, port, events: transport.kind }, 'taskthread is running');
   const all = undo.move();

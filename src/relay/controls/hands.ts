@@ -34,10 +34,13 @@ export class Hands {
   /** The word stop as a whole message. */
   readonly stopSaid = (message: PersonMessage): Promise<SignOutcome> => this.#signs.stopSaid(message);
 
-  /** Looks for stops that are to be carried out; the answer ends that. */
-  start(): () => Promise<void> {
+  /** Looks for stops that are to be carried out. */
+  start(): void {
     this.#stopping.start();
-    return () => this.#stopping.stop();
+  }
+
+  async stop(): Promise<void> {
+    await this.#stopping.stop();
   }
 
   /** What became of a message that came in. */

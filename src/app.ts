@@ -225,7 +225,7 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     isShared: (account) => tenancy !== undefined && account === settingsAccount,
     onNameDue: () => names.look(),
   });
-  const showHome = (visitor: Visitor) => found.home.show({ ...visitor, place: { page: 0, channelPage: 0 } });
+  const showHome = (visitor: Visitor) => tasks.home.show({ ...visitor, place: { page: 0, channelPage: 0 } });
   const accountHome = new AccountHome({
     ...parts,
     setting: new AccountSetting({
@@ -239,7 +239,7 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     onChanged: showHome,
   });
   const door = new WorkspaceDoor(parts, showHome);
-  const found = taskFeature(parts, {
+  const tasks = taskFeature(parts, {
     sections: (workspace, person) => adminSections(parts, { workspace, person }, [door, accountHome]),
     openChannelSettings: (request) => channelSettings.open(request),
   });
@@ -257,7 +257,7 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
       door,
       channelSettings,
       starting,
-      found,
+      tasks,
       direct,
     }),
     authorize: async ({ teamId = '', enterpriseId, isEnterpriseInstall }) => {
@@ -290,7 +290,7 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     hands,
     taskWatch,
     starting.channelStarts,
-    found.deletion,
+    tasks.deletion,
     upkeep,
     names,
     slackApp,

@@ -31,13 +31,13 @@ export interface Rooms {
   door: WorkspaceDoor;
   channelSettings: ChannelSettings;
   starting: Starting;
-  found: TaskFeature;
+  tasks: TaskFeature;
   direct: DirectMessages;
 }
 
 /** Everything that listens to Slack beside messages. */
 export function listenersOf(parts: RelayParts, rooms: Rooms): SlackAppParts['listeners'] {
-  const { marks, hands, accountHome, door, channelSettings, starting, found, direct } = rooms;
+  const { marks, hands, accountHome, door, channelSettings, starting, tasks, direct } = rooms;
   const { log } = parts;
   const tell: Telling = (place, sentence) => marks.tell(place, sentence);
   const directly: TellingDirectly = (id, person, sentence) =>
@@ -47,7 +47,7 @@ export function listenersOf(parts: RelayParts, rooms: Rooms): SlackAppParts['lis
     ...startingHandlers(starting.forms),
     status: (typed) => overview.running(typed),
     stop: (typed) => overview.running(typed),
-    tasks: (typed) => found.list.listChannel(typed),
+    tasks: (typed) => tasks.list.listChannel(typed),
     settings: (use) => channelSettings.open(use),
   };
   return [
@@ -60,7 +60,7 @@ export function listenersOf(parts: RelayParts, rooms: Rooms): SlackAppParts['lis
     (app) => listenToShortcuts(app, starting.forms, { inChannel: tell, directly }, log),
     (app) => listenToStartForm(app, starting, tell, log),
     (app) => listenToChannelSettings(app, channelSettings, log),
-    (app) => listenToHome(app, { ...found, direct }, log),
-    (app) => listenToTasks(app, found, log),
+    (app) => listenToHome(app, { ...tasks, direct }, log),
+    (app) => listenToTasks(app, tasks, log),
   ];
 }

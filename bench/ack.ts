@@ -4,11 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { pino } from 'pino';
 import { Pool } from 'undici';
 import { BotProcess } from '../src/sandbox/chaos/bot-process.ts';
+import { startDatabase } from '../src/sandbox/database.ts';
 import { setScenery } from '../src/sandbox/scenery.ts';
-import { startEmbedded } from '../src/store/embedded.ts';
 import { percentile, rounded } from './figures.ts';
 
 const perSecond = 200;
@@ -78,10 +77,7 @@ async function measure(seconds: number) {
   await using undo = new AsyncDisposableStack();
   const agentScript = { script: async (turn: { write(text: string): void }) => turn.write('Done.') };
   const { slack, settings, folder } = await setScenery({ transport: 'http', agent: agentScript }, undo);
-  const server = await startEmbedded({ folder: join(folder, 'data'), log: pino({ level: 'silent' }) });
-  undo.defer(() => server.stop());
-  const { host, port, user, database } = server.connection;
-  const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+  const { url } = await startDatabase(join(folder, 'data'), undo, { fsync: true });
   const environment = { ...settings, DATABASE_URL: url };
   const floorProgram = fileURLToPath(new URL('ack-floor.ts', import.meta.url));
   const ours = await started(new BotProcess(environment, join(folder, 'ours.log')), undo);

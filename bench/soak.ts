@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { pino } from 'pino';
 import { chaosAgent } from '../src/sandbox/chaos/agent-script.ts';
 import { BotProcess } from '../src/sandbox/chaos/bot-process.ts';
 import { compare } from '../src/sandbox/chaos/comparison.ts';
@@ -10,8 +9,8 @@ import { settledFindings } from '../src/sandbox/chaos/evidence.ts';
 import { randomsOf } from '../src/sandbox/chaos/randoms.ts';
 import { badWeather } from '../src/sandbox/chaos/weather.ts';
 import { Witness } from '../src/sandbox/chaos/witness.ts';
+import { startDatabase } from '../src/sandbox/database.ts';
 import { setScenery } from '../src/sandbox/scenery.ts';
-import { startEmbedded } from '../src/store/embedded.ts';
 import { Collector } from './collector.ts';
 import { rounded, slope } from './figures.ts';
 
@@ -118,18 +117,15 @@ async function measure(minutes: number, seed: number) {
     },
     undo,
   );
-  const server = await startEmbedded({ folder: join(folder, 'database'), log: pino({ level: 'silent' }) });
-  undo.defer(() => server.stop());
-  const { host, port, user, database } = server.connection;
-  const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+  const database = await startDatabase(join(folder, 'database'), undo, { fsync: true });
   const logFile = join(folder, 'bot.log');
-  const bot = new BotProcess({ ...settings, ...Collector.environment, DATABASE_URL: url }, logFile);
+  const bot = new BotProcess({ ...settings, ...Collector.environment, DATABASE_URL: database.url }, logFile);
   undo.defer(async () => void (await bot.stop()));
   await bot.ready();
   if (bot.port === undefined) throw new Error('The bot did not start.');
   const collector = await Collector.open(logFile);
   undo.defer(async () => collector.close());
-  const witness = new Witness(async () => server.connection);
+  const witness = new Witness(async () => database.connection);
   undo.defer(() => witness.stop());
   for (const rule of badWeather.slack) slack.faults.add(rule);
   for (const rule of badWeather.agent) agent.faults.add(rule);

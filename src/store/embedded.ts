@@ -107,6 +107,11 @@ async function launch(options: {
   };
 }
 
+/** How DATABASE_URL names a database of the server. */
+export function addressOf({ host, port, user, database }: EmbeddedServer['connection']): string {
+  return `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+}
+
 async function makeSocketFolder(account: Account | undefined): Promise<string> {
   const room = socketPathBytes - Buffer.byteLength(`/${socketPrefix}XXXXXX/.s.PGSQL.5432`);
   const parent = Buffer.byteLength(tmpdir()) <= room ? tmpdir() : '/tmp';

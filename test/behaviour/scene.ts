@@ -3,7 +3,8 @@ import { afterAll } from 'vitest';
 import { textOf } from '../../src/sandbox/agent/records.ts';
 import type { Channel, Message, Person, SlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
 import { type Stage, type StageOptions, setStage } from '../../src/sandbox/stage.ts';
-import { copyOfTemplate, dropDatabase, urlOf } from '../store/postgres.ts';
+import { addressOf } from '../../src/store/embedded.ts';
+import { copyOfTemplate, dropDatabase } from '../store/postgres.ts';
 
 /** Far more than it takes, for machines that are busy. */
 const patienceMs = 100_000;
@@ -131,7 +132,7 @@ export async function openScene(
   const connection = await copyOfTemplate();
   const stage = await setStage({
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
-    databaseUrl: urlOf(connection),
+    databaseUrl: addressOf(connection),
     ...options,
     agent: { pace: 0.02, ...options.agent },
     slack: { limits: 'off', ...options.slack },

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { BotProcess } from '../../src/sandbox/chaos/bot-process.ts';
 import { setScenery } from '../../src/sandbox/scenery.ts';
-import { copyOfTemplate, urlOf } from '../store/postgres.ts';
+import { addressOf } from '../../src/store/embedded.ts';
+import { copyOfTemplate } from '../store/postgres.ts';
 import { openScene } from './scene.ts';
 
 const kib = 1024;
@@ -19,7 +20,7 @@ test('a kill in the middle of an upload neither loses nor doubles the attachment
         pace: 0.02,
         dialect: { partSize: 64 * kib, multipartThreshold: 64 * kib, minPartSize: 1 },
       },
-      databaseUrl: urlOf(await copyOfTemplate()),
+      databaseUrl: addressOf(await copyOfTemplate()),
     },
     undo,
   );

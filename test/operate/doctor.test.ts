@@ -10,10 +10,11 @@ import { neededScopes } from '../../src/operate/checks/scopes.ts';
 import { examine } from '../../src/operate/doctor.ts';
 import { ALL_SCOPES, startSlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
 import { setStage } from '../../src/sandbox/stage.ts';
+import { addressOf } from '../../src/store/embedded.ts';
 import { Keyring } from '../../src/store/keyring.ts';
-import { copyOfTemplate, dropDatabase, urlOf } from '../store/postgres.ts';
+import { copyOfTemplate, dropDatabase } from '../store/postgres.ts';
 
-const databaseUrl = urlOf(await copyOfTemplate());
+const databaseUrl = addressOf(await copyOfTemplate());
 const stage = await setStage({ log: pino({ level: 'silent' }), databaseUrl, transport: 'http' });
 afterAll(() => stage.stop());
 
@@ -204,7 +205,7 @@ test('says whether it may run on a database that a newer release has used', asyn
   const client = new pg.Client(connection);
   await client.connect();
   await client.query("insert into kysely_migration values ('9999-future', now()::text)");
-  const environment = { ...bySocket, DATABASE_URL: urlOf(connection) };
+  const environment = { ...bySocket, DATABASE_URL: addressOf(connection) };
   const beside = await doctor(environment);
   expect([beside.amiss, beside.lines.join()]).toEqual(['', expect.stringContaining('during a roll-out')]);
   await client.query("delete from kysely_migration where name like '0013%'");

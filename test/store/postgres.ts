@@ -26,11 +26,6 @@ export async function freshDatabase(options: { maxConnections?: number } = {}): 
   return database;
 }
 
-/** A database of the tests' server as DATABASE_URL names it. */
-export function urlOf({ host, port, user, database }: Connection): string {
-  return `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
-}
-
 /** A new database on the tests' server, as a copy of the migrated template. */
 export async function copyOfTemplate(): Promise<Connection> {
   const connection = { ...server, database: `test_${randomUUID().replaceAll('-', '')}` };

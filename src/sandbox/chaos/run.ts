@@ -2,9 +2,8 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
-import { startEmbedded } from '../../store/embedded.ts';
 import { type AgentService, startAgentService } from '../agent/service.ts';
+import { startDatabase } from '../database.ts';
 import type { Faults } from '../faults.ts';
 import { startSlackWorkspace } from '../slack/workspace.ts';
 import { chaosAgent } from './agent-script.ts';
@@ -66,7 +65,8 @@ export async function runChaos(options: RunOptions, tell: (line: string) => void
   const { slack, agent } = await startServices(random, ears, undo);
   const reach = new Reach(slack);
   const clearUp = gather(options.weather ?? badWeather, { slack, agent });
-  const own = () => (replicas > 1 ? startDatabase(join(folder, 'shared'), undo) : undefined);
+  const own = async () =>
+    replicas > 1 ? (await startDatabase(join(folder, 'shared'), undo)).connection : undefined;
   const shared = options.database ?? (await own());
   const dataFolder = join(folder, 'data');
   const settings = {
@@ -161,13 +161,6 @@ function gather(weather: Weather, services: Record<Place, { faults: Faults }>): 
   return () => {
     for (const end of ends) end();
   };
-}
-
-async function startDatabase(folder: string, undo: AsyncDisposableStack): Promise<Connection> {
-  await mkdir(folder);
-  const server = await startEmbedded({ folder, log: pino({ level: 'silent' }), fsync: false });
-  undo.defer(() => server.stop());
-  return server.connection;
 }
 
 /** The service's replies that are complete, kept up to date. */

@@ -1,3 +1,4 @@
+import { addressOf } from '../../store/embedded.ts';
 import type { AgentService } from '../agent/service.ts';
 import { withoutTurnLimits } from '../scenery.ts';
 import type { SlackWorkspace } from '../slack/workspace.ts';
@@ -26,8 +27,4 @@ export function botSettings(
     ...withoutTurnLimits,
     ...('dataFolder' in place ? { DATA_FOLDER: place.dataFolder } : { DATABASE_URL: addressOf(place) }),
   };
-}
-
-function addressOf({ host, port, user, database }: Connection): string {
-  return `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
 }

@@ -1,12 +1,11 @@
-import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { pino } from 'pino';
-import { startEmbedded } from '../../store/embedded.ts';
 import { startAgentService } from '../agent/service.ts';
 import { BotProcess, compiledIn } from '../chaos/bot-process.ts';
+import { startDatabase } from '../database.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/workspace.ts';
 import { sendByHttp, sendBySocket } from './border.ts';
 import { cases, type FuzzCase, silentPrefix } from './case.ts';
@@ -113,16 +112,11 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-fuzz-'));
   undo.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o711);
-  const data = join(folder, 'data');
-  await mkdir(data);
-  const log = pino({ level: 'silent' });
-  const server = await startEmbedded({ folder: data, log, fsync: false });
-  undo.defer(() => server.stop());
+  const database = await startDatabase(join(folder, 'data'), undo);
   const slack = await startSlackWorkspace({ limits: 'off', ackTimeoutMs: 1_000, random: seededRandom(seed) });
   undo.defer(() => slack.stop());
   const agent = await startAgentService({ pace: 0.02 });
   undo.defer(() => agent.stop());
-  const { host, port, user, database } = server.connection;
   const shared = {
     ...(await compiledIn(join(folder, 'compiled'))),
     SLACK_BOT_TOKEN: slack.botToken,
@@ -131,7 +125,7 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
     AGENT_BASE_URL: agent.url,
     AGENT_API_KEY: agent.apiKey,
     PRIVATE_HOSTS: '127.0.0.1',
-    DATABASE_URL: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
+    DATABASE_URL: database.url,
     PORT: '0',
     HOST: '127.0.0.1',
     // What is refused is logged as a warning, and that is thousands of lines.
@@ -145,7 +139,7 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
   };
   const http = await start('http', { SLACK_SIGNING_SECRET: slack.signingSecret });
   const socket = await start('socket', { SLACK_APP_TOKEN: slack.appToken });
-  return { slack, http, socket, database: server.connection, folder };
+  return { slack, http, socket, database: database.connection, folder };
 }
 
 /** Real questions of a real person, which the bot must still answer. */

@@ -1,11 +1,11 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { pino } from 'pino';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/store/database.ts';
 import { type EmbeddedServer, startEmbedded } from '../src/store/embedded.ts';
 import { ThreadQueue } from '../src/store/queue.ts';
+import { silent } from './silent.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,12 +16,11 @@ declare module 'vitest' {
 
 /** One database server for the whole run; nothing on it survives a crash of the machine. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const log = pino({ level: 'silent' });
   const folder = await mkdtemp(path.join(tmpdir(), 'taskthread-test-'));
   await chmod(folder, 0o755);
-  const server = await startEmbedded({ folder, log, fsync: false, maxConnections: 300 });
-  const template = await openDatabase({ embedded: server, log });
-  const queue = new ThreadQueue({ database: template, log });
+  const server = await startEmbedded({ folder, log: silent, fsync: false, maxConnections: 300 });
+  const template = await openDatabase({ embedded: server, log: silent });
+  const queue = new ThreadQueue({ database: template, log: silent });
   await queue.start();
   await queue.stop();
   await template.close();

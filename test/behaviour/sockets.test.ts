@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startApp, type TaskthreadApp } from '../../src/app.ts';
 import { appOf } from '../../src/listen/sharing.ts';
+import { silent } from '../silent.ts';
 import { openScene, pause, type Scene } from './scene.ts';
 
 const readiness = z.looseObject({
@@ -196,8 +197,6 @@ describe.concurrent("Slack's connections", () => {
   test('a token that Slack does not take is said at the start', async ({ onTestFinished }) => {
     const scene = await openScene({}, onTestFinished);
     const config = { ...scene.stage.config, SLACK_APP_TOKEN: 'xapp-1-A0WRONG-1-no' };
-    await expect(startApp(config, pino({ level: 'silent' }))).rejects.toThrow(
-      /does not take SLACK_APP_TOKEN \(invalid_auth\)/,
-    );
+    await expect(startApp(config, silent)).rejects.toThrow(/does not take SLACK_APP_TOKEN \(invalid_auth\)/);
   });
 });

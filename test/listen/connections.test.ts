@@ -4,7 +4,7 @@ import { boltLogger } from '../../src/listen/bolt-logger.ts';
 import { Connections } from '../../src/listen/connections.ts';
 import { appOf } from '../../src/listen/sharing.ts';
 import { type SlackWorkspace, startSlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
-import { silent } from '../store/postgres.ts';
+import { silent } from '../silent.ts';
 
 const open: SlackWorkspace[] = [];
 afterAll(() => Promise.all(open.map((slack) => slack.stop())));

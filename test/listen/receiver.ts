@@ -9,7 +9,8 @@ import type { ControlOutcome, ControlRequest } from '../../src/relay/controls/co
 import { Admissions } from '../../src/store/admissions.ts';
 import { ThreadQueue } from '../../src/store/queue.ts';
 import { Store } from '../../src/store/store.ts';
-import { freshDatabase, silent } from '../store/postgres.ts';
+import { silent } from '../silent.ts';
+import { freshDatabase } from '../store/postgres.ts';
 
 const signingSecret = 'a-signing-secret';
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import pg from 'pg';
-import { pino } from 'pino';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -12,10 +11,11 @@ import { ALL_SCOPES, startSlackWorkspace } from '../../src/sandbox/slack/workspa
 import { setStage } from '../../src/sandbox/stage.ts';
 import { addressOf } from '../../src/store/embedded.ts';
 import { Keyring } from '../../src/store/keyring.ts';
+import { silent } from '../silent.ts';
 import { copyOfTemplate, dropDatabase } from '../store/postgres.ts';
 
 const databaseUrl = addressOf(await copyOfTemplate());
-const stage = await setStage({ log: pino({ level: 'silent' }), databaseUrl, transport: 'http' });
+const stage = await setStage({ log: silent, databaseUrl, transport: 'http' });
 afterAll(() => stage.stop());
 
 const shared = {

@@ -6,9 +6,10 @@ import { Dispatcher, type DispatcherOptions, type JobSource } from '../../src/re
 import { type Clocks, type Lease, leaseMs } from '../../src/relay/lease.ts';
 import { type ThreadJob, ThreadQueue } from '../../src/store/queue.ts';
 import type { ThreadKey } from '../../src/store/threads.ts';
+import { silent } from '../silent.ts';
 import { soon } from '../soon.ts';
 import { jobCounts } from '../store/jobs.ts';
-import { freshDatabase, silent } from '../store/postgres.ts';
+import { freshDatabase } from '../store/postgres.ts';
 
 const ending: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,16 +1,15 @@
-import { pino } from 'pino';
 import { Dispatcher } from '../../src/relay/dispatcher.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { ThreadQueue } from '../../src/store/queue.ts';
+import { silent } from '../silent.ts';
 
 // A process that takes every job and never ends one, for a test that kills it. Prints the root of each thread.
-const log = pino({ level: 'silent' });
-const database = await openDatabase({ url: process.argv[2] ?? '', log });
-const queue = new ThreadQueue({ database, log });
+const database = await openDatabase({ url: process.argv[2] ?? '', log: silent });
+const queue = new ThreadQueue({ database, log: silent });
 await queue.start();
 new Dispatcher({
   queue,
-  log,
+  log: silent,
   async run({ root }) {
     process.stdout.write(`${root}\n`);
     await new Promise(() => undefined);

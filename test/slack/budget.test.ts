@@ -1,12 +1,11 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Ask, Budget } from '../../src/slack/budget.ts';
 import { Throttled } from '../../src/slack/errors.ts';
 import type { LaneStore } from '../../src/slack/lane-store.ts';
 import { laneTable } from '../../src/slack/limits.ts';
+import { silent } from '../silent.ts';
 import { GcraLanes } from './gcra-lanes.ts';
 
-const log = pino({ level: 'silent' });
 const edits = { workspace: 'T1', lane: 'chat.update' } as const;
 
 let lanes: GcraLanes;
@@ -16,7 +15,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   vi.advanceTimersByTime(1_000_000);
   lanes = new GcraLanes();
-  budget = new Budget({ store: lanes, lanes: laneTable(), log });
+  budget = new Budget({ store: lanes, lanes: laneTable(), log: silent });
 });
 
 afterEach(() => {
@@ -227,7 +226,7 @@ describe('when Slack throttles', () => {
     });
     await vi.advanceTimersByTimeAsync(6_999);
     expect(calls).toEqual([0]);
-    const other = new Budget({ store: lanes, lanes: laneTable(), log });
+    const other = new Budget({ store: lanes, lanes: laneTable(), log: silent });
     const got: string[] = [];
     const elsewhere = other.permit(edits).then(() => got.push('elsewhere'));
     await vi.advanceTimersByTimeAsync(0);
@@ -318,7 +317,7 @@ describe('processes that share a lane', () => {
     return got;
   }
 
-  const other = () => new Budget({ store: lanes, lanes: laneTable(), log });
+  const other = () => new Budget({ store: lanes, lanes: laneTable(), log: silent });
   const sum = (counts: readonly number[]) => counts.reduce((a, b) => a + b, 0);
 
   test.each([0, 1, 6])(
@@ -346,7 +345,7 @@ describe('processes that share a lane', () => {
         },
         hold: (...hold) => lanes.hold(...hold),
       };
-      return new Budget({ store, lanes: laneTable(), log });
+      return new Budget({ store, lanes: laneTable(), log: silent });
     });
     const got = await compete(far, 120_000);
     await vi.advanceTimersByTimeAsync(10);

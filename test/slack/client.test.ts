@@ -10,10 +10,10 @@ import {
   Unauthorized,
   Unavailable,
 } from '../../src/slack/errors.ts';
+import { silent } from '../silent.ts';
 import { installation, lease } from './installation.ts';
 import { ScriptedSlack } from './scripted-slack.ts';
 
-const log = pino({ level: 'silent' });
 const schema = z.looseObject({ ts: z.string() });
 
 let slack: ScriptedSlack;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => slack.stop());
 
 function client(timeoutMs = 2_000, slackApiUrl = slack.apiUrl): SlackClient {
-  return new SlackClient({ installation, log, slackApiUrl, timeoutMs });
+  return new SlackClient({ installation, log: silent, slackApiUrl, timeoutMs });
 }
 
 async function failure(promise: Promise<unknown>): Promise<SlackError> {

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   type SlackWorkspace,
@@ -17,9 +16,8 @@ import { People } from '../../src/slack/people.ts';
 import { Posting, type PostRequest } from '../../src/slack/posting.ts';
 import { ReadBack } from '../../src/slack/read-back.ts';
 import { Uploads } from '../../src/slack/uploads.ts';
+import { silent } from '../silent.ts';
 import { GcraLanes } from './gcra-lanes.ts';
-
-const log = pino({ level: 'silent' });
 
 let slack: SlackWorkspace;
 afterEach(() => slack.stop());
@@ -28,9 +26,9 @@ afterEach(() => slack.stop());
 async function start(options: SlackWorkspaceOptions = {}) {
   slack = await startSlackWorkspace(options);
   const slackApiUrl = slack.apiUrl;
-  const { installation } = await identify({ token: slack.botToken, log, slackApiUrl });
-  const client = new SlackClient({ installation, log, slackApiUrl, timeoutMs: 1_000 });
-  const budget = new Budget({ store: new GcraLanes(), lanes: laneTable(), log });
+  const { installation } = await identify({ token: slack.botToken, log: silent, slackApiUrl });
+  const client = new SlackClient({ installation, log: silent, slackApiUrl, timeoutMs: 1_000 });
+  const budget = new Budget({ store: new GcraLanes(), lanes: laneTable(), log: silent });
   const api = new PacedClient(client, budget);
   const person = slack.createPerson({ name: 'ada' });
   const channel = slack.createChannel({ name: 'lab', topic: 'Genes' });
@@ -49,9 +47,9 @@ async function start(options: SlackWorkspaceOptions = {}) {
     channel,
     root,
     request,
-    posting: new Posting({ api, log }),
+    posting: new Posting({ api, log: silent }),
     readBack: new ReadBack({ api }),
-    people: new People({ api, log }),
+    people: new People({ api, log: silent }),
     downloads: new Downloads({ api, mostBytes: 10_000_000, slackApiUrl, idleMs: 1_000 }),
     uploads: new Uploads({ api, slackApiUrl }),
   };

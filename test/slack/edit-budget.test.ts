@@ -1,12 +1,11 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Budget } from '../../src/slack/budget.ts';
 import { EditSpacing } from '../../src/slack/edit-spacing.ts';
 import { laneTable } from '../../src/slack/limits.ts';
 import { editRank } from '../../src/slack/posting.ts';
+import { silent } from '../silent.ts';
 import { GcraLanes, mostPerMinute } from './gcra-lanes.ts';
 
-const log = pino({ level: 'silent' });
 const ANSWER_MS = 60_000;
 const CALL_MS = 200;
 
@@ -62,7 +61,7 @@ async function simulate(
   const edits: Edit[] = [];
   const start = performance.now();
   const all = Array.from({ length: processes }, (_, process) => {
-    const budget = new Budget({ store, lanes: laneTable(), log });
+    const budget = new Budget({ store, lanes: laneTable(), log: silent });
     const spacing = new EditSpacing();
     const mine = Array.from({ length: threads / processes }, (_, index) => process * threads + index);
     return mine.map((thread) => reply(thread, budget, spacing, edits));

@@ -1,6 +1,6 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { People } from '../../src/slack/people.ts';
+import { silent } from '../silent.ts';
 import { type Scene, startScene } from './scene.ts';
 
 let scene: Scene;
@@ -8,7 +8,7 @@ let people: People;
 
 beforeEach(async () => {
   scene = await startScene();
-  people = new People({ api: scene.api, log: pino({ level: 'silent' }) });
+  people = new People({ api: scene.api, log: silent });
 });
 afterEach(async () => {
   vi.restoreAllMocks();

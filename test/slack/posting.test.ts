@@ -1,8 +1,8 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ChannelGone, LeaseEnded, Unavailable } from '../../src/slack/errors.ts';
 import { clientMsgId } from '../../src/slack/message.ts';
 import { Posting, type PostRequest } from '../../src/slack/posting.ts';
+import { silent } from '../silent.ts';
 import { lease } from './installation.ts';
 import { type Scene, startScene } from './scene.ts';
 
@@ -11,7 +11,7 @@ let posting: Posting;
 
 beforeEach(async () => {
   scene = await startScene();
-  posting = new Posting({ api: scene.api, log: pino({ level: 'silent' }) });
+  posting = new Posting({ api: scene.api, log: silent });
   scene.slack.on('chat.postMessage', { body: { ok: true, ts: '100.000001' } });
 });
 afterEach(() => scene.slack.stop());

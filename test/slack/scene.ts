@@ -1,13 +1,11 @@
-import { pino } from 'pino';
 import { Budget } from '../../src/slack/budget.ts';
 import { SlackClient } from '../../src/slack/client.ts';
 import { laneTable } from '../../src/slack/limits.ts';
 import { PacedClient } from '../../src/slack/paced-client.ts';
+import { silent } from '../silent.ts';
 import { GcraLanes } from './gcra-lanes.ts';
 import { installation } from './installation.ts';
 import { ScriptedSlack } from './scripted-slack.ts';
-
-const log = pino({ level: 'silent' });
 
 /** A scripted Slack and what a test needs to call it. */
 export interface Scene {
@@ -20,7 +18,7 @@ export interface Scene {
 export async function startScene(options: { distributed?: boolean } = {}): Promise<Scene> {
   const slack = await new ScriptedSlack().start();
   const lanes = new GcraLanes();
-  const budget = new Budget({ store: lanes, lanes: laneTable(options), log });
-  const client = new SlackClient({ installation, log, slackApiUrl: slack.apiUrl, timeoutMs: 2_000 });
+  const budget = new Budget({ store: lanes, lanes: laneTable(options), log: silent });
+  const client = new SlackClient({ installation, log: silent, slackApiUrl: slack.apiUrl, timeoutMs: 2_000 });
   return { slack, lanes, budget, api: new PacedClient(client, budget) };
 }

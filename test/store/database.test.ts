@@ -5,7 +5,8 @@ import { openDatabase } from '../../src/store/database.ts';
 import { asStoreError, StoreError } from '../../src/store/errors.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { Store } from '../../src/store/store.ts';
-import { copyOfTemplate, dropDatabase, freshDatabase, silent } from './postgres.ts';
+import { silent } from '../silent.ts';
+import { copyOfTemplate, dropDatabase, freshDatabase } from './postgres.ts';
 
 const server = inject('databaseServer');
 const database = await freshDatabase();

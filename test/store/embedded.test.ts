@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type EmbeddedServer, startEmbedded } from '../../src/store/embedded.ts';
 import { unpackBinaries } from '../../src/store/embedded-binaries.ts';
+import { silent } from '../silent.ts';
 
-const log = pino({ level: 'silent' });
 let folder = '';
 const running: EmbeddedServer[] = [];
 const children: ChildProcess[] = [];
@@ -28,7 +27,7 @@ afterEach(async () => {
 });
 
 async function start(where = folder): Promise<EmbeddedServer> {
-  const server = await startEmbedded({ folder: where, log, fsync: false });
+  const server = await startEmbedded({ folder: where, log: silent, fsync: false });
   running.push(server);
   return server;
 }

@@ -1,12 +1,11 @@
-import { pino } from 'pino';
 import { openDatabase } from '../../src/store/database.ts';
 import { startEmbedded } from '../../src/store/embedded.ts';
+import { silent } from '../silent.ts';
 
 // A process that owns an embedded server, for tests that kill it. Prints `ready`, and `alive` for each SIGINT that
 // it outlives, when its server still answers.
-const log = pino({ level: 'silent' });
-const embedded = await startEmbedded({ folder: process.argv[2] ?? '', log, fsync: false });
-const database = await openDatabase({ embedded, log });
+const embedded = await startEmbedded({ folder: process.argv[2] ?? '', log: silent, fsync: false });
+const database = await openDatabase({ embedded, log: silent });
 await database.pool.query('create table if not exists kept (word text)');
 await database.pool.query("insert into kept values ('kept')");
 process.on('SIGINT', () => {

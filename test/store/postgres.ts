@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { pino } from 'pino';
 import { afterAll, inject } from 'vitest';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { EmbeddedServer } from '../../src/store/embedded.ts';
+import { silent } from '../silent.ts';
 
 type Connection = EmbeddedServer['connection'];
 
 const server = inject('databaseServer');
-
-/** A logger that says nothing. */
-export const silent = pino({ level: 'silent' });
 
 /**
  * A new, migrated and empty database for the calling test file, closed and removed when its tests are done. Call it

@@ -2,9 +2,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ThreadJob, ThreadQueue } from '../../src/store/queue.ts';
 import type { ThreadKey } from '../../src/store/threads.ts';
+import { silent } from '../silent.ts';
 import { soon } from '../soon.ts';
 import { jobCounts } from './jobs.ts';
-import { freshDatabase, silent } from './postgres.ts';
+import { freshDatabase } from './postgres.ts';
 
 const database = await freshDatabase();
 const ours = new ThreadQueue({ database, log: silent });

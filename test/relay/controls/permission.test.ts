@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import {
   type ControlUse,
@@ -10,6 +9,7 @@ import * as words from '../../../src/reply/words.ts';
 import type { PersonKind } from '../../../src/slack/people.ts';
 import { type ChannelSettings, defaultChannelSettings } from '../../../src/store/channels.ts';
 import type { ControlledBy } from '../../../src/store/tables-channels.ts';
+import { silent } from '../../silent.ts';
 
 const use: ControlUse = { workspace: 'T1', channel: 'C1', person: 'U2', control: 'stop', root: '1.000000' };
 
@@ -47,7 +47,7 @@ function house(
       threads: { get: async () => (more.starter === undefined ? undefined : { starter: more.starter }) },
       audit: { add: async (entry) => void trail.push(entry) },
     },
-    log: pino({ level: 'silent' }),
+    log: silent,
     settings: { controlsBy: by, admits: 'members', admitsBots: [] },
     workspace: () => ({ people, posting }),
   };

@@ -8,7 +8,8 @@ import type { Installation } from '../../../src/slack/client.ts';
 import { Unauthorized } from '../../../src/slack/errors.ts';
 import { Keyring } from '../../../src/store/keyring.ts';
 import { Store } from '../../../src/store/store.ts';
-import { freshDatabase, silent } from '../../store/postgres.ts';
+import { silent } from '../../silent.ts';
+import { freshDatabase } from '../../store/postgres.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);

@@ -1,8 +1,8 @@
-import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { shareRest } from '../../../src/relay/showing/rest-file.ts';
 import type { UploadRequest } from '../../../src/slack/uploads.ts';
 import type { SlackFileState } from '../../../src/store/tables.ts';
+import { silent } from '../../silent.ts';
 
 const rest = { name: 'rest.md', title: 'The rest', content: 'größer', opened: 0, answerLength: 9_000 };
 const turn = { id: 't', workspace: 'T1', channel: 'C1', root: '1.000000' };
@@ -33,7 +33,7 @@ async function shared(before: SlackFileState | undefined, whereabouts: 'absent' 
       return { fileId: 'F2' };
     },
   };
-  await shareRest({ slackFiles, uploads, log: pino({ level: 'silent' }) }, turn, rest, lease);
+  await shareRest({ slackFiles, uploads, log: silent }, turn, rest, lease);
   return { said, bytes };
 }
 

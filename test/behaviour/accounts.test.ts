@@ -2,17 +2,9 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 import { localServer } from '../agent/local-server.ts';
-import { openScene } from './scene.ts';
-import { Tenants } from './tenants.ts';
+import { openTenants } from './tenants.ts';
 
-const scene = await openScene({
-  oauth: true,
-  slack: {
-    teams: [
-      { id: 'T1', name: 'One' },
-      { id: 'T2', name: 'Two' },
-    ],
-  },
+const tenants = await openTenants({
   agent: {
     apiKeys: {
       'workspace-key-of-one': 'one',
@@ -27,9 +19,7 @@ const scene = await openScene({
     ACCOUNT_HOSTS: '127.0.0.1',
   },
 });
-const tenants = new Tenants(scene);
-await tenants.install('T1');
-await tenants.install('T2');
+const { scene } = tenants;
 const boss = scene.slack.createPerson({ name: 'boss', teamId: 'T1', admin: true });
 const place = tenants.place('T1');
 const { url: address } = scene.agent;

@@ -2,25 +2,13 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { ResultLinks } from '../../src/relay/showing/result-links.ts';
 import type { Message } from '../../src/sandbox/slack/workspace.ts';
-import { openScene } from './scene.ts';
 import { newProject, openSettings } from './settings-scene.ts';
-import { Tenants } from './tenants.ts';
+import { openTenants } from './tenants.ts';
 
 const secretKey = 'k'.repeat(32);
-const scene = await openScene({
-  oauth: true,
-  slack: {
-    teams: [
-      { id: 'T1', name: 'One' },
-      { id: 'T2', name: 'Two' },
-    ],
-  },
-  settings: { STABLE_LINKS: 'yes', SECRET_KEY: secretKey },
-});
-const tenants = new Tenants(scene);
-const { slack } = scene;
+const tenants = await openTenants({ settings: { STABLE_LINKS: 'yes', SECRET_KEY: secretKey } });
+const { scene, slack } = tenants;
 const { store } = scene.stage.bot;
-for (const id of ['T1', 'T2']) await tenants.install(id);
 const ours = tenants.place('T1');
 const theirs = tenants.place('T2', { admin: true });
 const elsewhere = slack.say({ ...theirs, text: 'Something else.' });

@@ -91,8 +91,12 @@ export class Scene {
   }
 
   /** Waits until the turn of this message is finished. */
-  async finished(channel: Channel, message: Message, withinMs = patienceMs): Promise<void> {
-    const key = { workspace: this.slack.team.id, channel: channel.id, ts: message.ts };
+  async finished(
+    { id: channel }: Pick<Channel, 'id'>,
+    message: Message,
+    withinMs = patienceMs,
+  ): Promise<void> {
+    const key = { workspace: message.teamId, channel, ts: message.ts };
     const finished = async () => {
       const turn = await this.stage.bot.store.turns.ofMessage(key);
       return turn?.finished_at != null;

@@ -1,6 +1,7 @@
 import { accountSection, type ShownAccount } from '../../src/reply/views/account-view.ts';
 import type { Channel, Message, Person, SlackWorkspace, Team } from '../../src/sandbox/slack/workspace.ts';
-import type { Scene } from './scene.ts';
+import type { StageOptions } from '../../src/sandbox/stage.ts';
+import { openScene, type Scene } from './scene.ts';
 
 /** What a browser sees at the end of an installation. */
 export interface Visit {
@@ -65,11 +66,7 @@ export class Tenants {
 
   /** Waits until a message is answered to its end; the answer is what the bot shows in its thread. */
   async answered(message: Message, root = message): Promise<string> {
-    const key = { workspace: message.teamId, channel: message.channel, ts: message.ts };
-    await this.scene.until(`the turn of "${message.text}" finishes`, async () => {
-      const turn = await this.scene.stage.bot.store.turns.ofMessage(key);
-      return turn?.finished_at != null;
-    });
+    await this.scene.finished({ id: message.channel }, message);
     return this.shown(root);
   }
 
@@ -122,4 +119,17 @@ export class Tenants {
     await this.slack.closeView(person);
     return said;
   }
+}
+
+/** A scene of workspaces of which each installs the app by OAuth, `T1` and `T2` at once. */
+export async function openTenants(options: Partial<StageOptions> = {}): Promise<Tenants> {
+  const teams = [
+    { id: 'T1', name: 'One' },
+    { id: 'T2', name: 'Two' },
+  ];
+  const tenants = new Tenants(
+    await openScene({ ...options, oauth: true, slack: { teams, ...options.slack } }),
+  );
+  for (const id of ['T1', 'T2']) await tenants.install(id);
+  return tenants;
 }

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
-import { openScene } from './scene.ts';
-import { Tenants } from './tenants.ts';
+import { openTenants } from './tenants.ts';
 
 const organisation = { id: 'E1', name: 'The whole company' };
 /** One by itself, one with a channel that it shares with the first (Slack Connect), and two of an organisation. */
-const scene = await openScene({
-  oauth: true,
+const tenants = await openTenants({
   slack: {
     teams: [
       { id: 'T1', name: 'One' },
@@ -15,12 +13,11 @@ const scene = await openScene({
       { id: 'T4', name: 'Four', organisation },
     ],
   },
-  settings: { SECRET_KEY: 'k'.repeat(32), TURNS_PER_HOUR_PERSON: '2' },
+  settings: { TURNS_PER_HOUR_PERSON: '2' },
 });
-const tenants = new Tenants(scene);
-const { slack } = scene;
+const { scene, slack } = tenants;
 const { store } = scene.stage.bot;
-for (const id of ['T1', 'T2', 'T3']) await tenants.install(id);
+await tenants.install('T3');
 
 /** Waits until the person is told that their message was not sent. */
 async function refused(person: Person, channel: Channel, message: Message): Promise<string> {

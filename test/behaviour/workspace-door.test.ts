@@ -1,23 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 import type { Channel, Person } from '../../src/sandbox/slack/workspace.ts';
-import { openScene } from './scene.ts';
-import { Tenants } from './tenants.ts';
+import { openTenants } from './tenants.ts';
 
-const scene = await openScene({
-  oauth: true,
-  slack: {
-    teams: [
-      { id: 'T1', name: 'One' },
-      { id: 'T2', name: 'Two' },
-    ],
-  },
-  settings: { SECRET_KEY: 'k'.repeat(32), ADMITS: 'guests', ADMITS_BOTS: 'B0USUAL' },
-});
-const tenants = new Tenants(scene);
-const { slack } = scene;
+const tenants = await openTenants({ settings: { ADMITS: 'guests', ADMITS_BOTS: 'B0USUAL' } });
+const { scene, slack } = tenants;
 const { store } = scene.stage.bot;
-for (const id of ['T1', 'T2']) await tenants.install(id);
 const boss = slack.createPerson({ name: 'boss', teamId: 'T1', admin: true });
 
 let count = 0;

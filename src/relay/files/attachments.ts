@@ -1,5 +1,6 @@
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import type { FileLimits, FileProgress } from '../../reply/file-lines.ts';
+import type { FileReason } from '../../reply/words.ts';
 import { FileRefused } from '../../slack/errors.ts';
 import { externalLink, nameOf, type SlackFile, slackFile } from '../../slack/files.ts';
 import type { FileNote, Thread, Turn, Words } from '../../store/tables.ts';
@@ -196,7 +197,7 @@ class Batch {
     return sizeBytes;
   }
 
-  #leaveOut(item: Item, why: { reason: string; detail?: string; link?: string }): void {
+  #leaveOut(item: Item, why: { reason: FileReason; detail?: string; link?: string }): void {
     this.#over(item, { name: shownName(item.file), ...why, ...sizeOf(item.file) });
   }
 
@@ -217,16 +218,16 @@ class Batch {
 
 /** A limit of ours says no. */
 class LeftOut extends Error {
-  readonly reason: string;
+  readonly reason: FileReason;
 
-  constructor(reason: string) {
+  constructor(reason: FileReason) {
     super(`The file is left out: ${reason}.`);
     this.reason = reason;
   }
 }
 
 /** Why a file was left out; undefined for an error that is not about the file. */
-function reasonOf(error: unknown): { reason: string; detail?: string } | undefined {
+function reasonOf(error: unknown): { reason: FileReason; detail?: string } | undefined {
   if (error instanceof FileRefused || error instanceof LeftOut) return { reason: error.reason };
   if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.words };
   if (error instanceof AgentError && error.code === 'wrong_size') return { reason: 'changed' };
@@ -253,6 +254,7 @@ export function skippedNotes(turn: Turn, readFileIds: readonly string[] | null):
     if (note.reason !== null) return note;
     const fileId = sent[index];
     index += 1;
-    return fileId === undefined || readFileIds.includes(fileId) ? note : { ...note, reason: 'skipped' };
+    if (fileId === undefined || readFileIds.includes(fileId)) return note;
+    return { ...note, reason: 'skipped' satisfies FileReason };
   });
 }

@@ -1,7 +1,5 @@
 import type { RequestListener } from 'node:http';
-
-/** Where a link of ours leads, as this route sees it. */
-export type Destination = { kind: 'there'; url: string } | { kind: 'unknown' | 'over' | 'later' };
+import type { Destination } from '../relay/showing/result-links.ts';
 
 const answers = {
   unknown: [404, 'There is nothing at this address.\n'],
@@ -23,24 +21,19 @@ export function resultRoute(
       response.end('Not found\n');
       return undefined;
     }
-    const headers = {
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-      'x-robots-tag': 'noindex',
-    };
+    response.setHeader('x-robots-tag', 'noindex');
     const asked = request.method === 'GET' || request.method === 'HEAD';
     const found = asked ? find(pathname.slice(path.length)) : Promise.resolve({ kind: 'unknown' } as const);
     void found
       .catch(() => ({ kind: 'later' }) as const)
       .then((to) => {
         if (to.kind === 'there') {
-          response.writeHead(302, { ...headers, location: to.url });
+          response.writeHead(302, { location: to.url });
           response.end();
           return;
         }
         const [status, text] = answers[to.kind];
-        response.writeHead(status, { ...headers, 'content-type': 'text/plain; charset=utf-8' });
+        response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' });
         response.end(text);
       });
     return undefined;

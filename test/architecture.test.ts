@@ -12,11 +12,12 @@ describe('the house', () => {
   });
 });
 
-/** The breaches of one file in a made-up tree where all folders have their README. */
+/** The breaches of one file in a made-up tree where all folders have their README, which names what is in it. */
 function breachesOf(path: string, text: string): string[] {
-  const folder = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : undefined;
-  const folders = folder?.split('/').map((_, depth, parts) => parts.slice(0, depth + 1).join('/')) ?? [];
-  const readmes = folders.map((name): [string, string] => [`${name}/README.md`, 'Owns a thing.\n']);
+  const parts = path.split('/');
+  const readme = parts.map((part) => `\`${part}/`).join(' ');
+  const folders = parts.slice(1).map((_, depth) => parts.slice(0, depth + 1).join('/'));
+  const readmes = folders.map((name): [string, string] => [`${name}/README.md`, readme]);
   return breaches(new Map([...readmes, [path, text]]));
 }
 
@@ -135,6 +136,14 @@ describe('the other rules', () => {
     expect(breaches(new Map([['relay/reading/a.ts', '']]))).toEqual([
       expect.stringContaining('relay has no README.md'),
       expect.stringContaining('relay/reading has no README.md'),
+    ]);
+  });
+
+  it('find a README that does not name a file or a folder', () => {
+    const tree = { 'relay/README.md': '`a.ts`', 'relay/a.ts': '', 'relay/b.ts': '', 'relay/c/README.md': '' };
+    expect(breaches(new Map(Object.entries(tree)))).toEqual([
+      expect.stringContaining('relay/README.md does not name `b.ts`'),
+      expect.stringContaining('relay/README.md does not name `c/`'),
     ]);
   });
 

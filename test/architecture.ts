@@ -59,6 +59,9 @@ const serviceFields = [
 ];
 const serviceRooms = ['agent', 'sandbox'];
 
+/** Folders whose files are too many, and too alike, to be named each. */
+const summarised = /^(?:store\b|sandbox\/)/;
+
 const mostLines = 350;
 const mostReadmeLines = 30;
 
@@ -151,9 +154,13 @@ function readmeBreaches(tree: Tree): string[] {
     if (readme === undefined)
       return [`${folder} has no README.md. Say what it owns, what it does not, and its rules.`];
     const lines = readme.trimEnd().split('\n').length;
-    return lines > mostReadmeLines
-      ? [`${folder}/README.md has ${lines} lines, more than ${mostReadmeLines}. Shorten it.`]
-      : [];
+    const long = `${folder}/README.md has ${lines} lines, more than ${mostReadmeLines}. Shorten it.`;
+    const unnamed = [...tree.keys(), ...[...folders].map((name) => `${name}/`)]
+      .filter((path) => posix.dirname(path) === folder && !summarised.test(folder))
+      .map((path) => path.slice(folder.length + 1))
+      .filter((name) => name !== 'README.md' && !readme.includes(`\`${name}`))
+      .map((name) => `${folder}/README.md does not name \`${name}\`. Say what it is.`);
+    return lines > mostReadmeLines ? [long, ...unnamed] : unnamed;
   });
 }
 

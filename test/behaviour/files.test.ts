@@ -239,11 +239,9 @@ describe.concurrent('files', () => {
   });
 });
 
-test('while a long upload runs, the thread shows each file, and Stop ends it', async () => {
-  const slow = await openScene({
-    agent: { dialect: { partSize: mib, multipartThreshold: mib, minPartSize: 1 } },
-    settings: { INLINE_LIMIT_MIB: '0' },
-  });
+test('while a long upload runs, the thread shows each file, and Stop ends it', async ({ onTestFinished }) => {
+  const dialect = { partSize: mib, multipartThreshold: mib, minPartSize: 1 };
+  const slow = await openScene({ agent: { dialect }, settings: { INLINE_LIMIT_MIB: '0' } }, onTestFinished);
   slow.agent.faults.add({ call: 'PUT part', fault: { kind: 'latency', ms: 400 } });
   const channel = slow.channel();
   const root = slow.ask(channel, 'this takes long', {

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { openScene } from './scene.ts';
 
-test('a restart in the middle of an answer never takes text away that people could read', async () => {
-  const scene = await openScene();
+test('a restart in the middle of an answer never takes text away that people could read', async ({
+  onTestFinished,
+}) => {
+  const scene = await openScene({}, onTestFinished);
   const channel = scene.channel();
   const root = scene.ask(channel, '/slow 200');
   const first = () => scene.replies(channel, root)[0];

@@ -106,9 +106,9 @@ describe.concurrent('results', () => {
   });
 });
 
-test('a share whose answer was lost is not made again', async () => {
+test('a share whose answer was lost is not made again', async ({ onTestFinished }) => {
   const faults = new Faults();
-  const lossy = await openScene({ agent: { script: maker }, slack: { faults }, settings });
+  const lossy = await openScene({ agent: { script: maker }, slack: { faults }, settings }, onTestFinished);
   faults.add({ call: 'files.completeUploadExternal', fault: { kind: 'lost' }, times: 1 });
   const { channel, root } = await asked(lossy, 'pictures 2');
   await lossy.until('the pictures are there', () => shares(lossy, channel, root).length > 0);
@@ -117,9 +117,9 @@ test('a share whose answer was lost is not made again', async () => {
   expect(calls.filter((method) => method === 'files.completeUploadExternal')).toHaveLength(1);
 });
 
-test('a workspace that takes no files gets the links', async () => {
+test('a workspace that takes no files gets the links', async ({ onTestFinished }) => {
   const faults = new Faults();
-  const full = await openScene({ agent: { script: maker }, slack: { faults }, settings });
+  const full = await openScene({ agent: { script: maker }, slack: { faults }, settings }, onTestFinished);
   const body = { ok: false, error: 'file_uploads_disabled' };
   faults.add({ call: 'files.getUploadURLExternal', fault: { kind: 'status', status: 200, body } });
   const { channel, root } = await asked(full, 'pictures 2');
@@ -127,11 +127,9 @@ test('a workspace that takes no files gets the links', async () => {
   expect(shares(full, channel, root)).toEqual([]);
 });
 
-test('250 results with links of 2,500 characters are posted whole', async () => {
-  const many = await openScene({
-    agent: { script: maker, dialect: { downloadLinkLength: 2_500 } },
-    settings: { ...settings, WATCH_MINUTES: '0' },
-  });
+test('250 results with links of 2,500 characters are posted whole', async ({ onTestFinished }) => {
+  const agent = { script: maker, dialect: { downloadLinkLength: 2_500 } };
+  const many = await openScene({ agent, settings: { ...settings, WATCH_MINUTES: '0' } }, onTestFinished);
   const { channel, root } = await asked(many, 'notes 250');
   const links = urls(many, channel, root);
   expect(new Set(links).size).toBe(250);
@@ -146,18 +144,16 @@ test('250 results with links of 2,500 characters are posted whole', async () => 
 });
 
 describe('a link of ours', () => {
-  test('leads to a fresh one, until the task is gone', async () => {
+  test('leads to a fresh one, until the task is gone', async ({ onTestFinished }) => {
     const port = 20_000 + Math.floor(Math.random() * 20_000);
-    const stable = await openScene({
-      agent: { script: maker, dialect: { downloadLinkMs: 1_500 } },
-      settings: {
-        ...settings,
-        STABLE_LINKS: 'true',
-        PUBLIC_URL: `http://127.0.0.1:${port}/`,
-        PORT: String(port),
-        SECRET_KEY: 'k'.repeat(32),
-      },
-    });
+    const ours = {
+      STABLE_LINKS: 'true',
+      PUBLIC_URL: `http://127.0.0.1:${port}/`,
+      PORT: String(port),
+      SECRET_KEY: 'k'.repeat(32),
+    };
+    const agent = { script: maker, dialect: { downloadLinkMs: 1_500 } };
+    const stable = await openScene({ agent, settings: { ...settings, ...ours } }, onTestFinished);
     const { channel, root } = await asked(stable, 'notes 1');
     const [link = ''] = urls(stable, channel, root);
     expect(link).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${port}/results/[\\w-]+\\.[\\w-]+$`));

@@ -46,7 +46,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
   }) => {
     const scene = await open(onTestFinished, { messageToRunning: 409 });
     const channel = scene.channel();
-    const root = scene.ask(channel, '/silent 400');
+    const root = scene.ask(channel, '/silent 600');
     await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
     const next = scene.reply(channel, root, '/files 1');
     await scene.until('the thread says that it waits', () =>
@@ -56,7 +56,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect((await scene.stage.bot.store.messages.get(key))?.state).toBe('waiting');
     expect(await scene.stage.bot.store.turns.ofMessage(key)).toBeUndefined();
     await scene.finished(channel, next);
-    expect(scene.told('/silent').texts).toEqual(['/silent 400', '/files 1']);
+    expect(scene.told('/silent').texts).toEqual(['/silent 600', '/files 1']);
     expect(scene.shown(channel, root)).toContain('That was the silence.');
     expect(scene.replies(channel, root).length).toBeGreaterThanOrEqual(2);
   });

@@ -11,7 +11,7 @@ const stateShape = z.looseObject({ values: typed });
 /** Takes the presses and the form by which admins set their workspace's account. */
 export function listenToAccounts(app: App, home: AccountHome, log: Logger): void {
   // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
-  const go = (work: Promise<void>) =>
+  const go = (work: Promise<unknown>) =>
     void work.catch((error: unknown) => log.warn({ err: error }, 'an account could not be shown'));
 
   app.action(accountIds.set, async ({ ack, body }) => {

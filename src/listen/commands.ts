@@ -2,7 +2,8 @@ import type { App, RespondFn } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ChannelQuestion } from '../relay/starting/channel-overview.ts';
-import type { Opened, StartForms } from '../relay/starting/start-forms.ts';
+import type { StartForms } from '../relay/starting/start-forms.ts';
+import type { Opened } from '../relay/windows.ts';
 import type { RenderedMessage } from '../reply/slack-blocks.ts';
 import * as words from '../reply/words.ts';
 

@@ -1,5 +1,11 @@
-import type { Logger } from 'pino';
-import type { Views } from '../slack/views.ts';
+import type { RelayParts, Workspace } from './context.ts';
+
+/** Where a window is to open. */
+export interface WindowPlace {
+  workspace: string;
+  /** Lives 3 s. */
+  triggerId: string;
+}
 
 /** What a window shows before it is filled, and where it cannot be. */
 export interface WindowStates {
@@ -7,25 +13,28 @@ export interface WindowStates {
   failed: object;
 }
 
+/** What became of the wish to see a window: `late` where Slack opens it no more, `unknown` where we are not there. */
+export type Opened = 'done' | 'late' | 'unknown';
+
 /**
  * Opens a window at once, because a trigger lives 3 s, and fills it after; whether somebody may see it is decided
- * there. `late` where Slack opens it no more. Throws a SlackError, or what `fill` throws; the window says so then.
+ * there. Where `fill` throws, the window says so, and the log why. Throws a SlackError.
  */
 export async function openAndFill(
-  { views, log }: { views: Pick<Views, 'open' | 'update'>; log: Logger },
-  triggerId: string,
+  parts: Pick<RelayParts, 'workspace' | 'log'>,
+  { workspace: id, triggerId }: WindowPlace,
   { loading, failed }: WindowStates,
-  fill: () => Promise<object>,
-): Promise<'done' | 'late'> {
-  const viewId = await views.open(triggerId, loading);
+  fill: (workspace: Workspace) => Promise<object>,
+): Promise<Opened> {
+  const workspace = parts.workspace(id);
+  if (workspace === undefined) return 'unknown';
+  const viewId = await workspace.views.open(triggerId, loading);
   if (viewId === undefined) return 'late';
   try {
-    await views.update(viewId, await fill());
+    await workspace.views.update(viewId, await fill(workspace));
   } catch (error) {
-    await views.update(viewId, failed).catch((again: unknown) => {
-      log.debug({ err: again }, 'a window that could not be filled is left as it is');
-    });
-    throw error;
+    parts.log.warn({ workspace: id, err: error }, 'a window could not be filled');
+    await workspace.views.update(viewId, failed);
   }
   return 'done';
 }

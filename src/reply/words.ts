@@ -172,9 +172,7 @@ export const door = {
   about: "This is for the whole workspace. A channel's own settings come first.",
   admits: 'People',
   save: 'Save',
-  loading: 'Loading…',
   notAdmin: 'Only admins and owners of this workspace can set who may use the agent.',
-  away: 'This cannot be read right now. Close it and try it again in a moment.',
 } as const;
 
 /** What App Home says of it; `bots` are ids, or none. */
@@ -217,6 +215,7 @@ export function projectRejected(said: string): string {
 }
 
 export const loading = 'Loading…';
+export const windowAway = 'This cannot be read right now. Close it and try it again in a moment.';
 export const noSteps = 'The agent took no steps with tools for this answer.';
 export const stepsAway = 'The steps cannot be read right now. Close this and press Steps again in a moment.';
 export const stepsGone = 'The agent service no longer has this answer, so its steps are gone.';
@@ -822,7 +821,6 @@ export const account = {
   keyHint: 'It is tried once, kept encrypted, and never shown again.',
   aboutChange:
     'With another account, conversations that are under way cannot go on; with a new key of the same account at the same address they do.',
-  loading: 'One moment…',
   trying: 'The account is being tried. This takes a few seconds.',
   done: 'The account works, and is used from now on. New conversations begin with it.',
   doneSame: 'The new key works, and belongs to the same account: conversations go on.',

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 import { localServer } from '../agent/local-server.ts';
 import { openTenants } from './tenants.ts';
@@ -36,6 +36,13 @@ describe("a workspace's account", () => {
     expect(await tenants.openForm(place.person)).toContain(words.account.refused.not_admin);
     expect(tenants.modal(place.person)).not.toContain('account_key');
     expect(await current()).toBeUndefined();
+  });
+
+  test('says it where its form cannot be filled', async () => {
+    const { accounts } = scene.stage.bot.store;
+    vi.spyOn(accounts, 'current').mockRejectedValueOnce(new Error('The database is away.'));
+    expect(await tenants.openForm(boss)).toContain(words.windowAway);
+    await scene.slack.closeView(boss);
   });
 
   test.each([

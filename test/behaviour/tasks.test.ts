@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import * as words from '../../src/reply/words.ts';
 import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
 import { openScene, pause } from './scene.ts';
 
@@ -145,6 +146,13 @@ describe("a task's details", () => {
     await openDetails(channel, root);
     expect(await modalShows('the files are not shown')).toContain('A question for later');
     back();
+  });
+
+  test('say it where they cannot be read', async () => {
+    const { channel, root } = await asked('Unreadable');
+    vi.spyOn(scene.stage.bot.store.tasks, 'get').mockRejectedValueOnce(new Error('The database is away.'));
+    await openDetails(channel, root);
+    expect(await modalShows(words.windowAway)).not.toContain(words.loading);
   });
 
   test('open for nobody who has left the channel, and for no stranger in direct messages', async () => {

@@ -102,7 +102,7 @@ export class Tenants {
     await this.slack.click({ person, view: 'home', actionId: 'account_set' });
     await this.scene.until('the form is there', () => {
       const said = this.modal(person);
-      return said !== '""' && !said.includes('One moment');
+      return said !== '""' && !said.includes('Loading…');
     });
     return this.modal(person);
   }

@@ -7,6 +7,7 @@ import {
 import * as words from '../../reply/words.ts';
 import { type AdminSection, isAdminNow, type Visitor } from '../admins.ts';
 import type { RelayParts } from '../context.ts';
+import { type Opened, openAndFill } from '../windows.ts';
 import type { AccountSetting } from './account-setting.ts';
 import type { Credentials } from './service.ts';
 
@@ -32,17 +33,16 @@ export class AccountHome implements AdminSection {
     return accountSection(await setting.shown(workspace));
   }
 
-  /** Opens the form at once, because a trigger lives 3 s, and fills it. */
-  async open(visitor: Visitor, triggerId: string): Promise<void> {
+  /** Opens the form. Throws a SlackError. */
+  async open(visitor: Visitor, triggerId: string): Promise<Opened> {
     const { setting } = this.#parts;
-    const views = this.#parts.workspace(visitor.workspace)?.views;
-    const viewId = await views?.open(triggerId, accountNote(words.account.loading));
-    if (views === undefined || viewId === undefined) return;
-    const may = setting.offered && (await isAdminNow(this.#parts, visitor));
-    const form: AccountModal = may
-      ? accountForm(await setting.shown(visitor.workspace))
-      : accountNote(words.account.refused.not_admin);
-    await views.update(viewId, form);
+    const at = { workspace: visitor.workspace, triggerId };
+    const states = { loading: accountNote(words.loading), failed: accountNote(words.windowAway) };
+    return openAndFill(this.#parts, at, states, async () => {
+      const may = setting.offered && (await isAdminNow(this.#parts, visitor));
+      if (!may) return accountNote(words.account.refused.not_admin);
+      return accountForm(await setting.shown(visitor.workspace));
+    });
   }
 
   /** What the modal shows as soon as the form is sent. */

@@ -4,6 +4,7 @@ import * as words from '../../reply/words.ts';
 import type { Admits } from '../../store/tables-channels.ts';
 import { type AdminSection, isAdminNow, type Visitor } from '../admins.ts';
 import type { RelayParts } from '../context.ts';
+import { type Opened, openAndFill } from '../windows.ts';
 import { botsText, readBots } from './bots.ts';
 
 /** Slack waits 3 s for what becomes of a form: who sent it must be known in this time (ms). */
@@ -33,12 +34,11 @@ export class WorkspaceDoor implements AdminSection {
     return doorSection(await this.#shown(workspace));
   }
 
-  /** Opens the form at once, because a trigger lives 3 s, and fills it. */
-  async open(visitor: Visitor, triggerId: string): Promise<void> {
-    const views = this.#parts.workspace(visitor.workspace)?.views;
-    const viewId = await views?.open(triggerId, doorNote(words.door.loading));
-    if (views === undefined || viewId === undefined) return;
-    await views.update(viewId, await this.#form(visitor));
+  /** Opens the form. Throws a SlackError. */
+  async open(visitor: Visitor, triggerId: string): Promise<Opened> {
+    const at = { workspace: visitor.workspace, triggerId };
+    const states = { loading: doorNote(words.loading), failed: doorNote(words.windowAway) };
+    return openAndFill(this.#parts, at, states, () => this.#form(visitor));
   }
 
   /** Saves what an admin sent. */
@@ -67,13 +67,8 @@ export class WorkspaceDoor implements AdminSection {
   }
 
   async #form(visitor: Visitor): Promise<FormView> {
-    try {
-      if (!(await isAdminNow(this.#parts, visitor))) return doorNote(words.door.notAdmin);
-      return doorForm(await this.#shown(visitor.workspace));
-    } catch (error) {
-      this.#parts.log.warn({ workspace: visitor.workspace, err: error }, 'a form could not be filled');
-      return doorNote(words.door.away);
-    }
+    if (!(await isAdminNow(this.#parts, visitor))) return doorNote(words.door.notAdmin);
+    return doorForm(await this.#shown(visitor.workspace));
   }
 
   async #shown(workspace: string): Promise<ShownDoor> {

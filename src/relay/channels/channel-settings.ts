@@ -7,6 +7,7 @@ import * as words from '../../reply/words.ts';
 import { botsText, readBots } from '../admitting/bots.ts';
 import { isDirect } from '../arriving/arrivals.ts';
 import type { RelayParts } from '../context.ts';
+import { type Opened, openAndFill, type WindowPlace } from '../windows.ts';
 import { changeOf, type FilledForm, type FormChange, readShown, shownForm } from './settings-form.ts';
 import { type SettingsUse, settingsRefusal } from './settings-permission.ts';
 
@@ -45,17 +46,13 @@ export class ChannelSettings {
     this.#options = options;
   }
 
-  /**
-   * Opens the modal at once, because a trigger lives 3 s, and fills it; somebody who may not change the settings
-   * reads why. Throws a SlackError.
-   */
-  async open(use: SettingsUse & { triggerId: string }): Promise<'done' | 'late' | 'unknown'> {
-    const views = this.#parts.workspace(use.workspace)?.views;
-    if (views === undefined) return 'unknown';
-    const viewId = await views.open(use.triggerId, channelSettingsNotice(words.loading));
-    if (viewId === undefined) return 'late';
-    await views.update(viewId, await this.#view(use));
-    return 'done';
+  /** Opens the modal; somebody who may not change the settings reads why. Throws a SlackError. */
+  async open(use: SettingsUse & WindowPlace): Promise<Opened> {
+    const states = {
+      loading: channelSettingsNotice(words.loading),
+      failed: channelSettingsNotice(words.channelSettings.away),
+    };
+    return openAndFill(this.#parts, use, states, () => this.#view(use));
   }
 
   /** Saves what somebody changed; the answer is what is wrong with it, if anything. */
@@ -80,23 +77,18 @@ export class ChannelSettings {
   }
 
   async #view(use: SettingsUse): Promise<FormView> {
-    try {
-      const why = await settingsRefusal(this.#parts, use);
-      if (why !== undefined) return channelSettingsNotice(words.channelSettingsRefused[why]);
-      const { workspace, channel } = use;
-      const settings = await this.#parts.store.channels.get(workspace, channel);
-      const id = await this.#parts.store.projects.of(this.#key(use));
-      const project = id === undefined ? undefined : await this.#project(workspace, id);
-      return channelSettingsView({
-        metadata: shownForm(channel, settings, project),
-        settings: { ...settings, bots: botsText(settings.bots) },
-        direct: isDirect(channel),
-        project: id === undefined ? undefined : (project ?? { id }),
-      });
-    } catch (error) {
-      this.#parts.log.warn({ ...use, err: error }, 'the settings of a channel could not be shown');
-      return channelSettingsNotice(words.channelSettings.away);
-    }
+    const why = await settingsRefusal(this.#parts, use);
+    if (why !== undefined) return channelSettingsNotice(words.channelSettingsRefused[why]);
+    const { workspace, channel } = use;
+    const settings = await this.#parts.store.channels.get(workspace, channel);
+    const id = await this.#parts.store.projects.of(this.#key(use));
+    const project = id === undefined ? undefined : await this.#project(workspace, id);
+    return channelSettingsView({
+      metadata: shownForm(channel, settings, project),
+      settings: { ...settings, bots: botsText(settings.bots) },
+      direct: isDirect(channel),
+      project: id === undefined ? undefined : (project ?? { id }),
+    });
   }
 
   /** A project as the service has it now; undefined where that cannot be known. */

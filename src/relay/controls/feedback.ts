@@ -2,7 +2,7 @@ import { commentNotice, commentView, feedbackThanks } from '../../reply/feedback
 import * as words from '../../reply/words.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { RelayParts } from '../context.ts';
-import { openAndFill } from '../windows.ts';
+import { type Opened, openAndFill, type WindowPlace } from '../windows.ts';
 import type { ControlOutcome, ControlRequest } from './controls.ts';
 import { type ControlUse, permits, refusalOf } from './permission.ts';
 
@@ -29,14 +29,9 @@ export class Feedback {
   }
 
   /** Opens the modal for a comment, which says where that is refused. Throws a SlackError. */
-  async ask({
-    triggerId,
-    ...request
-  }: ControlRequest & { triggerId: string }): Promise<'done' | 'late' | 'unknown'> {
-    const views = this.#parts.workspace(request.workspace)?.views;
-    if (views === undefined) return 'unknown';
+  async ask(request: ControlRequest & WindowPlace): Promise<Opened> {
     const states = { loading: commentNotice(words.loading), failed: commentNotice(words.command.away) };
-    return openAndFill({ views, log: this.#parts.log }, triggerId, states, () => this.#view(request));
+    return openAndFill(this.#parts, request, states, () => this.#view(request));
   }
 
   async #view({ workspace, turnId, person }: ControlRequest): Promise<object> {

@@ -5,7 +5,7 @@ import * as words from '../../reply/words.ts';
 import { taskIdOf } from '../../store/turns.ts';
 import type { RelayParts } from '../context.ts';
 import { replyBlock } from '../showing/rendered.ts';
-import { openAndFill } from '../windows.ts';
+import { type Opened, openAndFill } from '../windows.ts';
 import { refusalOf } from './permission.ts';
 
 /** A press on a button that shows a turn's steps, and where they are to be shown. */
@@ -28,15 +28,15 @@ export class StepsModal {
   }
 
   /** Opens the modal and fills it, with the steps or a refusal; or turns its page. Throws a SlackError. */
-  async show(press: StepsPress): Promise<'done' | 'late' | 'unknown'> {
+  async show(press: StepsPress): Promise<Opened> {
     const { modal, workspace } = press;
-    const views = this.#parts.workspace(workspace)?.views;
-    if (views === undefined) return 'unknown';
     if ('triggerId' in modal) {
       const states = { loading: loadingView(), failed: noStepsView(words.stepsAway) };
-      const at = { views, log: this.#parts.log };
-      return openAndFill(at, modal.triggerId, states, () => this.#view(press));
+      const at = { workspace, triggerId: modal.triggerId };
+      return openAndFill(this.#parts, at, states, () => this.#view(press));
     }
+    const views = this.#parts.workspace(workspace)?.views;
+    if (views === undefined) return 'unknown';
     await views.update(modal.viewId, await this.#view(press));
     return 'done';
   }

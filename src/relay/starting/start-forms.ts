@@ -12,18 +12,12 @@ import { readFlags } from '../reading/flags.ts';
 import { fileNames, readMessage } from '../reading/message.ts';
 import { idsIn } from '../reading/names.ts';
 import { readable } from '../reading/readable.ts';
-import { openAndFill } from '../windows.ts';
+import { type Opened, openAndFill, type WindowPlace } from '../windows.ts';
 
 /** Somebody wants to see the form. */
-export interface FormRequest {
-  workspace: string;
+export interface FormRequest extends WindowPlace {
   person: string;
-  /** Lives 3 s. */
-  triggerId: string;
 }
-
-/** What became of the wish to see a form. */
-export type Opened = 'done' | 'late' | 'unknown';
 
 /** Shows the form by which tasks are begun: opened at once, and filled after where something must be looked up. */
 export class StartForms {
@@ -116,11 +110,8 @@ export class StartForms {
   }
 
   async #open(request: FormRequest, fill: (workspace: Workspace) => Promise<FormView>): Promise<Opened> {
-    const workspace = this.#parts.workspace(request.workspace);
-    if (workspace === undefined) return 'unknown';
-    const { views } = workspace;
     const states = { loading: startNotice(words.loading), failed: startNotice(words.command.away) };
-    return openAndFill({ views, log: this.#parts.log }, request.triggerId, states, () => fill(workspace));
+    return openAndFill(this.#parts, request, states, fill);
   }
 
   async #draft(

@@ -9,6 +9,7 @@ import type { ViewBlock } from '../../reply/views/view-blocks.ts';
 import * as words from '../../reply/words.ts';
 import type { TaskPage, TaskRow } from '../../store/tasks.ts';
 import type { RelayParts, Workspace } from '../context.ts';
+import type { Opened, WindowPlace } from '../windows.ts';
 import { channelRefusal } from './access.ts';
 import { shownTask } from './shown-task.ts';
 import type { TaskList } from './task-list.ts';
@@ -25,11 +26,9 @@ export interface HomeRequest {
 }
 
 /** Somebody wants to change a channel's settings; they are in the channel. */
-export interface SettingsRequest {
-  workspace: string;
+export interface SettingsRequest extends WindowPlace {
   channel: string;
   person: string;
-  triggerId: string;
 }
 
 /** What other features put into the Home tab. */
@@ -37,7 +36,7 @@ export interface HomeFeatures {
   /** Blocks for the end of the tab. */
   sections?: (workspace: string, person: string) => Promise<readonly ViewBlock[]>;
   /** Opens a channel's settings; `late` where Slack opens nothing any more. Without it there is no button. */
-  openChannelSettings?: (request: SettingsRequest) => Promise<string>;
+  openChannelSettings?: (request: SettingsRequest) => Promise<Opened>;
 }
 
 /** What a look at the records gave. */

@@ -3,6 +3,7 @@ import { type TaskView, taskSentenceView, taskView } from '../../reply/views/tas
 import * as words from '../../reply/words.ts';
 import type { TaskRow } from '../../store/tasks.ts';
 import type { RelayParts, Workspace } from '../context.ts';
+import { type Opened, openAndFill } from '../windows.ts';
 import { taskRefusal } from './access.ts';
 import { shownTask } from './shown-task.ts';
 import { readTask } from './task-files.ts';
@@ -30,14 +31,11 @@ export class TaskModal {
     this.#parts = parts;
   }
 
-  /** Opens the modal at once, because a trigger lives 3 s, and fills it; `late` where Slack opens it no more. Throws a SlackError. */
-  async open(triggerId: string, request: TaskRequest): Promise<'done' | 'late'> {
-    const workspace = this.#parts.workspace(request.workspace);
-    if (workspace === undefined) return 'done';
-    const viewId = await workspace.views.open(triggerId, taskSentenceView(words.loading));
-    if (viewId === undefined) return 'late';
-    await this.fill(viewId, request);
-    return 'done';
+  /** Opens the modal. Throws a SlackError. */
+  async open(triggerId: string, request: TaskRequest): Promise<Opened> {
+    const at = { workspace: request.workspace, triggerId };
+    const states = { loading: taskSentenceView(words.loading), failed: taskSentenceView(words.windowAway) };
+    return openAndFill(this.#parts, at, states, (workspace) => this.#view(workspace, request));
   }
 
   /** Shows the task in a modal that is open; false where it was closed. Throws a SlackError. */

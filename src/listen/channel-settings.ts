@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ChannelSettings, SentForm } from '../relay/channels/channel-settings.ts';
 import { CHANNEL_SETTINGS } from '../reply/views/channel-settings-view.ts';
+import { readActor } from './press.ts';
 
 /** Who saves the settings of a channel. */
 export type ChannelSettingsListener = Pick<ChannelSettings, 'save'>;
@@ -13,8 +14,6 @@ const written = z.looseObject({ value: z.string().nullish() });
 const ticked = z.looseObject({ selected_options: z.array(z.looseObject({ value: z.string() })) });
 
 const formShape = z.looseObject({
-  team: z.looseObject({ id: z.string() }).nullish(),
-  user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
   view: z.looseObject({
     private_metadata: z.string(),
     state: z.looseObject({
@@ -49,17 +48,14 @@ export function listenToChannelSettings(app: App, listener: ChannelSettingsListe
 }
 
 function readForm(body: unknown): SentForm | undefined {
-  const parsed = formShape.safeParse(body);
-  if (!parsed.success) return undefined;
-  const { team, user, view } = parsed.data;
-  const workspace = team?.id ?? user.team_id;
-  if (workspace === undefined) return undefined;
+  const actor = readActor(body);
+  const view = formShape.safeParse(body).data?.view;
+  if (actor === undefined || view === undefined) return undefined;
   const { values } = view.state;
   // An empty field has the value null.
   const text = (field: z.output<typeof written> | undefined) => field && (field.value ?? '');
   return {
-    workspace,
-    person: user.id,
+    ...actor,
     metadata: view.private_metadata,
     filled: {
       project: text(values.channel_project?.channel_project) ?? '',

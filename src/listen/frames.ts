@@ -1,6 +1,7 @@
 import type { SocketModeReceiver } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { jsonOf } from './json.ts';
 
 type Client = SocketModeReceiver['client'];
 
@@ -20,7 +21,7 @@ export function screenFrames(client: Client, log: Logger): void {
   const listeners = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown, isBinary: unknown) => {
-    const frame = read(data);
+    const frame = jsonOf(String(data));
     if (sound.safeParse(frame).success) {
       for (const listener of listeners) void passed(listener, client, [data, isBinary], log);
       return;
@@ -42,13 +43,5 @@ async function passed(
     await listener.apply(client, args);
   } catch (error) {
     log.error({ err: error }, 'a frame of Slack could not be taken');
-  }
-}
-
-function read(data: unknown): unknown {
-  try {
-    return JSON.parse(String(data));
-  } catch {
-    return undefined;
   }
 }

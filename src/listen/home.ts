@@ -7,6 +7,8 @@ import type { TaskModal } from '../relay/tasks/task-modal.ts';
 import { type HomePlace, readTaskKey, readTurn } from '../reply/views/home-view.ts';
 import * as words from '../reply/words.ts';
 import { readEnvelope } from './events.ts';
+import { jsonOf } from './json.ts';
+import { type Actor, readActor } from './press.ts';
 
 /** Who shows what the Home tab leads to. */
 export interface HomeListeners {
@@ -34,8 +36,6 @@ const openedShape = z.looseObject({
 });
 
 const pressShape = z.looseObject({
-  team: z.looseObject({ id: z.string() }).nullish(),
-  user: z.looseObject({ id, team_id: z.string().optional() }),
   trigger_id: z.string(),
   view,
   actions: z
@@ -44,9 +44,7 @@ const pressShape = z.looseObject({
 });
 
 /** A press in somebody's Home tab. */
-interface HomePress {
-  workspace: string;
-  person: string;
+interface HomePress extends Actor {
   place: HomePlace;
   triggerId: string;
   value: string;
@@ -63,7 +61,7 @@ export function listenToHome(app: App, { home, tasks, direct }: HomeListeners, l
     const { workspace } = envelope;
     if (tab === 'messages') run('prompts', direct.opened(workspace, channel));
     else {
-      const place = readHomePlace(shown?.private_metadata);
+      const place = readHomePlace(shown);
       run('the Home tab', home.show({ workspace, person, place, hash: shown?.hash }));
     }
   });
@@ -105,32 +103,24 @@ export function listenToHome(app: App, { home, tasks, direct }: HomeListeners, l
   }
 }
 
-/** What a Home tab showed, as it stands in its metadata; the first pages where that says nothing. */
-export function readHomePlace(metadata: string | undefined): HomePlace {
-  const place = placeShape.safeParse(parsed(metadata ?? ''));
-  return place.success ? place.data : { page: 0, channelPage: 0 };
+/** What a Home tab showed, as its metadata say it; the first pages where they say nothing. */
+export function homePlaceOf(value: unknown): HomePlace {
+  return placeShape.safeParse(value).data ?? { page: 0, channelPage: 0 };
 }
 
-/** JSON that came through Slack; undefined where it is none. */
-export function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
+function readHomePlace(shown: z.output<typeof view> | undefined): HomePlace {
+  return homePlaceOf(jsonOf(shown?.private_metadata ?? ''));
 }
 
 function readPress(body: unknown): HomePress | undefined {
+  const actor = readActor(body);
   const press = pressShape.safeParse(body);
-  if (!press.success) return undefined;
-  const { team, user, trigger_id: triggerId, view: shown, actions } = press.data;
-  const workspace = team?.id ?? user.team_id;
-  const [action] = actions;
-  if (workspace === undefined || action === undefined) return undefined;
+  const action = press.data?.actions[0];
+  if (actor === undefined || !press.success || action === undefined) return undefined;
+  const { trigger_id: triggerId, view: shown } = press.data;
   return {
-    workspace,
-    person: user.id,
-    place: readHomePlace(shown.private_metadata),
+    ...actor,
+    place: readHomePlace(shown),
     triggerId,
     value: action.value ?? '',
     chosen: action.selected_conversation ?? undefined,

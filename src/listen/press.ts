@@ -32,12 +32,12 @@ const placeShape = z.looseObject({
     .optional(),
 });
 
-/** Reads who acts; undefined where Slack does not say it, or not where. */
-export function readActor(body: unknown): Actor | undefined {
+/** Reads who acts, and where, unless `installed` says that; undefined where Slack does not say it. */
+export function readActor(body: unknown, installed?: string | null): Actor | undefined {
   const parsed = actorShape.safeParse(body);
   if (!parsed.success) return undefined;
   const { team, user } = parsed.data;
-  const workspace = team?.id ?? user.team_id;
+  const workspace = installed ?? team?.id ?? user.team_id;
   return workspace === undefined ? undefined : { workspace, person: user.id };
 }
 

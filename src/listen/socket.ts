@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { pauseMs } from '../relay/patience.ts';
 import { quietBoltLogger } from './bolt-logger.ts';
 import { screenFrames } from './frames.ts';
+import { jsonOf } from './json.ts';
 
 /** How long Slack may take to name an address, and then to say hello (ms). */
 const answerMs = 10_000;
@@ -195,12 +196,8 @@ async function hungUp(client: Client, started: Promise<unknown>): Promise<void> 
 /** Why Slack asks the connection to go: `warning`, `refresh_requested`, `too_many_websockets`, …; else undefined. */
 function farewellIn(data: unknown): string | undefined {
   if (typeof data !== 'string' || data.length > 1_000 || !data.includes('"disconnect"')) return undefined;
-  try {
-    const parsed = farewell.safeParse(JSON.parse(data));
-    return parsed.success ? (parsed.data.reason ?? 'no reason') : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = farewell.safeParse(jsonOf(data));
+  return parsed.success ? (parsed.data.reason ?? 'no reason') : undefined;
 }
 
 function asRefusal(error: unknown): unknown {

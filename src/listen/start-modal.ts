@@ -7,6 +7,7 @@ import type { FormAnswer, SentForm, Starting } from '../relay/starting/starting.
 import type { Opened } from '../relay/windows.ts';
 import { START_CALLBACK } from '../reply/views/start-view.ts';
 import * as words from '../reply/words.ts';
+import { jsonOf } from './json.ts';
 import { type PressPlace, readActor, readPlace, type Telling } from './press.ts';
 
 /** Who shows the form, and carries it out. */
@@ -120,14 +121,6 @@ function valuesOf(values: Record<string, Record<string, State>>): FormValues {
     mode: mode === 'auto' || mode === 'plan' ? mode : undefined,
     files: input('files')?.files ?? [],
   };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function readPress(body: unknown) {

@@ -7,7 +7,9 @@ import type { TaskDeletion } from '../relay/tasks/task-deletion.ts';
 import type { TaskModal, TaskRequest } from '../relay/tasks/task-modal.ts';
 import { readFilesPage } from '../reply/views/task-view.ts';
 import * as words from '../reply/words.ts';
-import { parsed, readHomePlace } from './home.ts';
+import { homePlaceOf } from './home.ts';
+import { jsonOf } from './json.ts';
+import { readActor } from './press.ts';
 
 /** Who does what can be pressed in a task's details. */
 export interface TaskListeners {
@@ -26,8 +28,6 @@ const placeShape = z.looseObject({
 });
 
 const pressShape = z.looseObject({
-  team: z.looseObject({ id: z.string() }).nullish(),
-  user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
   view: z.looseObject({ id: z.string(), private_metadata: z.string() }),
   actions: z.array(z.looseObject({ value: z.string().nullish() })).min(1),
 });
@@ -84,14 +84,13 @@ export function listenToTasks(app: App, { tasks, files, deletion, home }: TaskLi
 }
 
 function readPress(body: unknown): TaskPress | undefined {
+  const actor = readActor(body);
   const press = pressShape.safeParse(body);
-  if (!press.success) return undefined;
-  const { team, user, view, actions } = press.data;
-  const workspace = team?.id ?? user.team_id;
-  const place = placeShape.safeParse(parsed(view.private_metadata));
-  if (workspace === undefined || !place.success) return undefined;
+  if (actor === undefined || !press.success) return undefined;
+  const { view, actions } = press.data;
+  const place = placeShape.safeParse(jsonOf(view.private_metadata));
+  if (!place.success) return undefined;
   const { channel, root, page, task } = place.data;
-  const home = readHomePlace(JSON.stringify(place.data.home ?? null));
-  const request = { workspace, person: user.id, channel, root, page, home };
+  const request = { ...actor, channel, root, page, home: homePlaceOf(place.data.home) };
   return { viewId: view.id, request, task, value: actions[0]?.value ?? '' };
 }

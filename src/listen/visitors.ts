@@ -1,15 +1,10 @@
 import { z } from 'zod';
 import type { Visitor } from '../relay/admins.ts';
+import { readActor } from './press.ts';
 
-const who = {
-  team: z.looseObject({ id: z.string() }).nullish(),
-  user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
-};
-
-const pressShape = z.looseObject({ ...who, trigger_id: z.string() });
+const pressShape = z.looseObject({ trigger_id: z.string() });
 
 const formShape = z.looseObject({
-  ...who,
   view: z.looseObject({ id: z.string(), app_installed_team_id: z.string().nullish(), state: z.unknown() }),
 });
 
@@ -30,22 +25,13 @@ export interface VisitorForm {
 /** A press in the Home tab; undefined where it is not for us. */
 export function readVisitorPress(body: unknown): VisitorPress | undefined {
   const press = pressShape.safeParse(body).data;
-  const visitor = press && visitorOf(press);
+  const visitor = readActor(body);
   return press && visitor && { visitor, triggerId: press.trigger_id };
 }
 
 /** A form that was opened from the Home tab; undefined where it is not for us. */
 export function readVisitorForm(body: unknown): VisitorForm | undefined {
-  const form = formShape.safeParse(body).data;
-  const visitor = form && visitorOf({ ...form, installed: form.view.app_installed_team_id });
-  return form && visitor && { visitor, viewId: form.view.id, state: form.view.state };
-}
-
-function visitorOf(press: {
-  team?: { id: string } | null | undefined;
-  user: { id: string; team_id?: string | undefined };
-  installed?: string | null | undefined;
-}): Visitor | undefined {
-  const workspace = press.installed ?? press.team?.id ?? press.user.team_id;
-  return workspace === undefined ? undefined : { workspace, person: press.user.id };
+  const view = formShape.safeParse(body).data?.view;
+  const visitor = readActor(body, view?.app_installed_team_id);
+  return view && visitor && { visitor, viewId: view.id, state: view.state };
 }

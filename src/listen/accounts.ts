@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { AccountHome } from '../relay/accounts/account-home.ts';
 import { accountFields, accountIds } from '../reply/views/account-view.ts';
+import { behindAnswer } from './press.ts';
 import { readVisitorForm, readVisitorPress } from './visitors.ts';
 
 const typed = z.record(z.string(), z.record(z.string(), z.looseObject({ value: z.string().nullish() })));
@@ -10,9 +11,7 @@ const stateShape = z.looseObject({ values: typed });
 
 /** Takes the presses and the form by which admins set their workspace's account. */
 export function listenToAccounts(app: App, home: AccountHome, log: Logger): void {
-  // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
-  const go = (work: Promise<unknown>) =>
-    void work.catch((error: unknown) => log.warn({ err: error }, 'an account could not be shown'));
+  const go = (work: Promise<unknown>) => behindAnswer(work, log, 'an account could not be shown');
 
   app.action(accountIds.set, async ({ ack, body }) => {
     await ack();

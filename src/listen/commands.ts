@@ -6,6 +6,7 @@ import type { StartForms } from '../relay/starting/start-forms.ts';
 import type { Opened } from '../relay/windows.ts';
 import type { RenderedMessage } from '../reply/slack-blocks.ts';
 import * as words from '../reply/words.ts';
+import { behindAnswer } from './press.ts';
 
 /** Where the command was typed. */
 export interface Typed extends ChannelQuestion {
@@ -47,10 +48,8 @@ export function listenToCommands(app: App, handlers: CommandHandlers, log: Logge
     }
     await ack();
     const { team_id: workspace, channel_id: channel, user_id: person, trigger_id: triggerId } = parsed.data;
-    // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
-    answer(respond, () => handlers[word]({ workspace, channel, person, triggerId })).catch((error: unknown) =>
-      log.warn({ err: error, word }, 'a command could not be answered'),
-    );
+    const work = answer(respond, () => handlers[word]({ workspace, channel, person, triggerId }));
+    behindAnswer(work, log.child({ word }), 'a command could not be answered');
   });
 
   async function answer(respond: RespondFn, handle: () => Promise<RenderedMessage | Opened>): Promise<void> {

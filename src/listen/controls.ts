@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ControlOutcome, Controls } from '../relay/controls/controls.ts';
 import * as words from '../reply/words.ts';
-import { type PressPlace, readPlace, type Telling } from './press.ts';
+import { behindAnswer, type PressPlace, readPlace, type Telling } from './press.ts';
 
 /** Who carries the controls out. */
 export type ControlListeners = Pick<
@@ -42,23 +42,21 @@ export function listenToControls(app: App, listeners: ControlListeners, tell: Te
       return;
     }
     if (id === 'fresh_links') {
-      // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
-      listeners.freshLinks(press).then((outcome) => answer(press, outcome), failed);
+      go(listeners.freshLinks(press).then((outcome) => answer(press, outcome)));
       await ack();
       return;
     }
     const outcome = await listeners[buttons[id]](press);
     await ack();
-    answer(press, outcome);
+    go(answer(press, outcome));
   });
 
-  function answer(press: PressPlace, outcome: ControlOutcome): void {
-    if (outcome === 'done' || outcome === 'refused') return;
-    tell(press, words.controlOver[outcome]).catch(failed);
+  async function answer(press: PressPlace, outcome: ControlOutcome): Promise<void> {
+    if (outcome !== 'done' && outcome !== 'refused') await tell(press, words.controlOver[outcome]);
   }
 
-  function failed(error: unknown): void {
-    log.warn({ err: error }, 'a press could not be answered');
+  function go(work: Promise<void>): void {
+    behindAnswer(work, log, 'a press could not be answered');
   }
 }
 

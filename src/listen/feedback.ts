@@ -5,7 +5,7 @@ import type { ControlOutcome } from '../relay/controls/controls.ts';
 import type { Feedback } from '../relay/controls/feedback.ts';
 import { COMMENT_MOST, readFeedback } from '../reply/feedback.ts';
 import * as words from '../reply/words.ts';
-import { type PressPlace, readActor, readPlace, type Telling } from './press.ts';
+import { behindAnswer, type PressPlace, readActor, readPlace, type Telling } from './press.ts';
 
 /** Who takes feedback. */
 export type FeedbackListener = Pick<Feedback, 'give' | 'ask' | 'comment'>;
@@ -34,7 +34,7 @@ export function listenToFeedback(app: App, listener: FeedbackListener, tell: Tel
     const outcome = thumb && (await listener.give({ ...press.place, ...thumb }));
     await ack();
     if (outcome === undefined) log.debug('a thumb that is not for us is passed over');
-    else answer(press, outcome).catch(failed);
+    else go(answer(press, outcome));
   });
 
   app.action('feedback_comment', async ({ ack, body }) => {
@@ -42,11 +42,7 @@ export function listenToFeedback(app: App, listener: FeedbackListener, tell: Tel
     await ack();
     if (press === undefined || !z.uuid().safeParse(press.value).success) return;
     const { place, triggerId, value: turnId } = press;
-    // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
-    listener
-      .ask({ ...place, turnId, triggerId })
-      .then((outcome) => answer(press, outcome))
-      .catch(failed);
+    go(listener.ask({ ...place, turnId, triggerId }).then((outcome) => answer(press, outcome)));
   });
 
   app.view('feedback_comment', async ({ ack, body }) => {
@@ -70,8 +66,8 @@ export function listenToFeedback(app: App, listener: FeedbackListener, tell: Tel
     await tell(press.place, words.controlOver[outcome]);
   }
 
-  function failed(error: unknown): void {
-    log.warn({ err: error }, 'a press about feedback could not be answered');
+  function go(work: Promise<void>): void {
+    behindAnswer(work, log, 'a press about feedback could not be answered');
   }
 }
 

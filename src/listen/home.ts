@@ -8,7 +8,7 @@ import { type HomePlace, readTaskKey, readTurn } from '../reply/views/home-view.
 import * as words from '../reply/words.ts';
 import { readEnvelope } from './events.ts';
 import { jsonOf } from './json.ts';
-import { type Actor, readActor } from './press.ts';
+import { type Actor, behindAnswer, readActor } from './press.ts';
 
 /** Who shows what the Home tab leads to. */
 export interface HomeListeners {
@@ -97,9 +97,8 @@ export function listenToHome(app: App, { home, tasks, direct }: HomeListeners, l
     });
   }
 
-  /** Not awaited: over HTTP the answer to Slack goes out when the listener is done. */
   function run(what: string, work: Promise<void>): void {
-    work.catch((error: unknown) => log.warn({ err: error, what }, 'something could not be shown'));
+    behindAnswer(work, log.child({ what }), 'something could not be shown');
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { z } from 'zod';
 
 /** Who did something with a button, a form or the like. */
@@ -49,4 +50,9 @@ export function readPlace(body: unknown): PressPlace | undefined {
   const { channel, container } = parsed.data;
   const own = container?.is_ephemeral === true ? undefined : container?.message_ts;
   return { ...actor, channel: channel.id, threadTs: container?.thread_ts ?? own };
+}
+
+/** Lets work go on that nothing waits for: over HTTP the answer to Slack goes out when the listener is done. */
+export function behindAnswer(work: Promise<unknown>, log: Logger, failure: string): void {
+  work.catch((error: unknown) => log.warn({ err: error }, failure));
 }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { StartForms } from '../relay/starting/start-forms.ts';
 import * as words from '../reply/words.ts';
-import { readActor, type Telling } from './press.ts';
+import { behindAnswer, readActor, type Telling } from './press.ts';
 import { tellUnlessDone } from './start-modal.ts';
 
 /** Who shows the form. */
@@ -26,17 +26,17 @@ export function listenToShortcuts(
   tell: { inChannel: Telling; directly: TellingDirectly },
   log: Logger,
 ): void {
+  const go = (work: Promise<void>) => behindAnswer(work, log, 'a form could not be shown');
+
   app.shortcut({ type: 'shortcut', callback_id: 'new_task' }, async ({ ack, body }) => {
     await ack();
     const request = requestOf(body);
     if (request === undefined) return;
-    // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
-    forms
-      .ask(request, undefined)
-      .then(async (opened) => {
+    go(
+      forms.ask(request, undefined).then(async (opened) => {
         if (opened === 'late') await tell.directly(request.workspace, request.person, words.command.late);
-      })
-      .catch((error: unknown) => log.warn({ err: error }, 'a form could not be shown'));
+      }),
+    );
   });
 
   app.shortcut({ type: 'message_action', callback_id: 'ask_about' }, async ({ ack, body }) => {
@@ -48,10 +48,11 @@ export function listenToShortcuts(
     const root = message.thread_ts ?? message.ts;
     const { workspace, person } = request;
     const place = { workspace, person, channel: channel.id, threadTs: root };
-    forms
-      .about(request, { channel: channel.id, root, ts: action_ts, message })
-      .then((opened) => tellUnlessDone(tell.inChannel, place, opened))
-      .catch((error: unknown) => log.warn({ err: error }, 'a form could not be shown'));
+    go(
+      forms
+        .about(request, { channel: channel.id, root, ts: action_ts, message })
+        .then((opened) => tellUnlessDone(tell.inChannel, place, opened)),
+    );
   });
 }
 

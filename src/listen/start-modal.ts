@@ -8,7 +8,7 @@ import type { Opened } from '../relay/windows.ts';
 import { START_CALLBACK } from '../reply/views/start-view.ts';
 import * as words from '../reply/words.ts';
 import { jsonOf } from './json.ts';
-import { type PressPlace, readActor, readPlace, type Telling } from './press.ts';
+import { behindAnswer, type PressPlace, readActor, readPlace, type Telling } from './press.ts';
 
 /** Who shows the form, and carries it out. */
 export interface StartListener extends Pick<Starting, 'submit'> {
@@ -66,11 +66,10 @@ export function listenToStartForm(app: App, starting: StartListener, tell: Telli
       await ack();
       if (press === undefined) return;
       const { request, place, turnId, ts } = press;
-      // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
-      starting.forms
+      const work = starting.forms
         .again(request, { turnId, ts, where })
-        .then((opened) => tellUnlessDone(tell, place, opened))
-        .catch((error: unknown) => log.warn({ err: error }, 'a form could not be shown'));
+        .then((opened) => tellUnlessDone(tell, place, opened));
+      behindAnswer(work, log, 'a form could not be shown');
     });
   }
 }

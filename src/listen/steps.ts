@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { StepsModal, StepsPress } from '../relay/controls/steps-modal.ts';
 import { readStepsPage } from '../reply/steps-view.ts';
 import * as words from '../reply/words.ts';
-import { type PressPlace, readActor, readPlace, type Telling } from './press.ts';
+import { behindAnswer, type PressPlace, readActor, readPlace, type Telling } from './press.ts';
 
 /** Who shows the steps. */
 export type StepsListener = Pick<StepsModal, 'show'>;
@@ -33,8 +33,7 @@ export function listenToSteps(app: App, listener: StepsListener, tell: Telling, 
       log.debug('a press for steps that is not ours is passed over');
       return;
     }
-    // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
-    show(read).catch((error: unknown) => log.warn({ err: error }, 'steps could not be shown'));
+    behindAnswer(show(read), log, 'steps could not be shown');
   });
 
   async function show({ press, place }: PlacedSteps): Promise<void> {

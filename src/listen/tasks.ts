@@ -9,7 +9,7 @@ import { readFilesPage } from '../reply/views/task-view.ts';
 import * as words from '../reply/words.ts';
 import { homePlaceOf } from './home.ts';
 import { jsonOf } from './json.ts';
-import { readActor } from './press.ts';
+import { behindAnswer, readActor } from './press.ts';
 
 /** Who does what can be pressed in a task's details. */
 export interface TaskListeners {
@@ -75,10 +75,7 @@ export function listenToTasks(app: App, { tasks, files, deletion, home }: TaskLi
         log.debug({ action: actionId }, 'a press that is not for us is passed over');
         return;
       }
-      // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
-      take(press).catch((error: unknown) =>
-        log.warn({ err: error, actionId }, 'a press could not be answered'),
-      );
+      behindAnswer(take(press), log.child({ actionId }), 'a press could not be answered');
     });
   }
 }

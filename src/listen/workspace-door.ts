@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { WorkspaceDoor } from '../relay/admitting/workspace-door.ts';
 import { doorIds } from '../reply/views/door-view.ts';
+import { behindAnswer } from './press.ts';
 import { readVisitorForm, readVisitorPress } from './visitors.ts';
 
 const admits = z.enum(['usual', 'members', 'guests', 'everyone']);
@@ -22,10 +23,7 @@ export function listenToWorkspaceDoor(app: App, door: WorkspaceDoor, log: Logger
     await ack();
     const press = readVisitorPress(body);
     if (press === undefined) return;
-    // Not awaited: over HTTP the answer to Slack goes out when the listener is done.
-    door.open(press.visitor, press.triggerId).catch((error: unknown) => {
-      log.warn({ err: error }, 'a form could not be shown');
-    });
+    behindAnswer(door.open(press.visitor, press.triggerId), log, 'a form could not be shown');
   });
 
   app.view({ type: 'view_submission', callback_id: doorIds.form }, async ({ ack, body }) => {

@@ -251,7 +251,6 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     transport,
     intake,
     listeners: listenersOf(parts, {
-      marks,
       hands,
       accountHome,
       door,

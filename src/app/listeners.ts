@@ -16,16 +16,15 @@ import type { WorkspaceDoor } from '../relay/admitting/workspace-door.ts';
 import type { ChannelSettings } from '../relay/channels/channel-settings.ts';
 import type { RelayParts } from '../relay/context.ts';
 import type { Hands } from '../relay/controls/hands.ts';
-import type { Marks } from '../relay/controls/marks.ts';
 import { StepsModal } from '../relay/controls/steps-modal.ts';
 import type { DirectMessages } from '../relay/direct-messages.ts';
 import { ChannelOverview } from '../relay/starting/channel-overview.ts';
 import type { Starting } from '../relay/starting/starting.ts';
 import type { TaskFeature } from '../relay/tasks/task-feature.ts';
+import { tell as tellPerson } from '../relay/telling.ts';
 
 /** Who carries out what people press, type and send. */
 export interface Rooms {
-  marks: Marks;
   hands: Hands;
   accountHome: AccountHome;
   door: WorkspaceDoor;
@@ -37,9 +36,9 @@ export interface Rooms {
 
 /** Everything that listens to Slack beside messages. */
 export function listenersOf(parts: RelayParts, rooms: Rooms): SlackAppParts['listeners'] {
-  const { marks, hands, accountHome, door, channelSettings, starting, tasks, direct } = rooms;
+  const { hands, accountHome, door, channelSettings, starting, tasks, direct } = rooms;
   const { log } = parts;
-  const tell: Telling = (place, sentence) => marks.tell(place, sentence);
+  const tell: Telling = (place, sentence) => tellPerson(parts, place, sentence);
   const directly: TellingDirectly = (id, person, sentence) =>
     starting.forms.tellDirectly(id, person, sentence);
   const overview = new ChannelOverview(parts);

@@ -7,7 +7,7 @@ import type { Lease } from '../lease.ts';
 import { patiently, type Trouble } from '../patience.ts';
 import { notAdmitted } from './admittance.ts';
 import { beginWithin } from './allowance.ts';
-import { refuse, tell } from './refusing.ts';
+import { refuse, tellWriter } from './refusing.ts';
 
 /** How the next message is looked for. */
 export interface NextManner {
@@ -39,7 +39,7 @@ export async function nextAdmitted(
       const { workspace: id, channel, root } = thread;
       const place = { workspace: id, channel, root };
       parts.log.warn({ ...place, err: error }, 'it is not known who wrote a message; it waits');
-      tell(parts, workspace, message, words.notKnownYet);
+      tellWriter(parts, message, words.notKnownYet);
     };
     const why = await (atOnce ? ask() : patiently(lease, ask, onTrouble));
     if (why !== undefined) await refuse(parts, workspace, message, { why });

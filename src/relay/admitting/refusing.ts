@@ -7,6 +7,7 @@ import type { RelayParts, Workspace } from '../context.ts';
 import { waitingMark } from '../controls/marks.ts';
 import { mentions } from '../reading/mentions.ts';
 import { readMessage } from '../reading/message.ts';
+import { tryToTell } from '../telling.ts';
 import type { NotAdmitted } from './admittance.ts';
 
 /** Why a message is not for the agent: who wrote it, or how much they ask. */
@@ -52,17 +53,15 @@ export async function refuse(
     await workspace.posting.unreact({ channel, ts: marked, name: waitingMark });
   // Whoever goes on talking in the channel without the bot in mind is told once.
   if (!refused.isFirst && !isForUs(workspace, message) && refusal.why !== 'limit') return;
-  tell(parts, workspace, message, refusalWords(refusal));
+  tellWriter(parts, message, refusalWords(refusal));
 }
 
 /** Tells a message's writer something, as far as Slack lets us. */
-export function tell(parts: RelayParts, workspace: Workspace, message: Message, text: string): void {
-  const { channel, root, ts, person: user } = message;
+export function tellWriter(parts: RelayParts, message: Message, sentence: string): void {
+  const { workspace, channel, root, ts, person } = message;
   // What stands below a message without replies is not seen.
   const threadTs = root === ts ? undefined : root;
-  workspace.posting
-    .ephemeral({ channel, user, threadTs, message: { text } })
-    .catch((error: unknown) => parts.log.debug({ err: error }, 'a refusal could not be told'));
+  tryToTell(parts, { workspace, channel, person, threadTs }, sentence);
 }
 
 /**

@@ -8,6 +8,7 @@ import type { RelayParts, Workspace } from '../context.ts';
 import { type Attachments, type UploadProgress, uploadAttachments } from '../files/attachments.ts';
 import { TurnEnds } from '../interruption.ts';
 import type { Lease } from '../lease.ts';
+import { tryToTell } from '../telling.ts';
 import { threadProject } from './project.ts';
 import { choicesIn, freezeQuestion, messageOf, readQuestion } from './question.ts';
 import { sentBefore } from './resending.ts';
@@ -125,13 +126,9 @@ export class Asking {
     if (said === null || resends !== null) return;
     const { skill: _, ...fixed } = choicesIn(said, this.#workspace.bot.userId, this.#parts.settings.offers);
     if (Object.keys(fixed).length === 0) return;
-    const { channel, root: threadTs, asker: user, id } = this.#turn;
-    const message = fixedNote(id, Object.hasOwn(fixed, 'model'));
-    this.#workspace.posting
-      .ephemeral({ channel, user, threadTs, message })
-      .catch((error: unknown) =>
-        this.#parts.log.debug({ err: error }, 'a note on what is fixed was left out'),
-      );
+    const { workspace, channel, root: threadTs, asker: person, id } = this.#turn;
+    const note = fixedNote(id, Object.hasOwn(fixed, 'model'));
+    tryToTell(this.#parts, { workspace, channel, person, threadTs }, note);
   }
 
   /** Brings files that were shared without words to the service: they wait there for the thread's next message. */

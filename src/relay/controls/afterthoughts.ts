@@ -1,6 +1,7 @@
 import { correctionNote, deletionNote } from '../../reply/notes.ts';
 import type { Admission } from '../arriving/inbox.ts';
 import type { RelayParts } from '../context.ts';
+import { tell } from '../telling.ts';
 
 /** A message that was changed after it was sent. */
 export interface ChangedMessage {
@@ -28,12 +29,10 @@ export class Afterthoughts {
   }
 
   async #offer(change: 'edit' | 'deletion', message: ChangedMessage): Promise<void> {
-    const { workspace, channel, person } = message;
     const turn = await this.#parts.store.turns.ofMessage(message);
-    const posting = this.#parts.workspace(workspace)?.posting;
-    if (turn === undefined || posting === undefined) return;
+    if (turn === undefined) return;
     if (change === 'deletion' && turn.settled_at !== null) return;
     const note = change === 'edit' ? correctionNote(turn.id) : deletionNote(turn.id);
-    await posting.ephemeral({ channel, user: person, threadTs: turn.root, message: note });
+    await tell(this.#parts, { ...message, threadTs: turn.root }, note);
   }
 }

@@ -9,6 +9,7 @@ import type { ThreadKey } from '../../store/threads.ts';
 import { messageKeyOf, taskIdOf } from '../../store/turns.ts';
 import type { RelayParts } from '../context.ts';
 import { shownResult } from '../showing/results.ts';
+import { tell } from '../telling.ts';
 import type { Holding } from './holding.ts';
 import { permits } from './permission.ts';
 import type { Stopping } from './stopping.ts';
@@ -104,10 +105,9 @@ export class Controls {
     const { store } = this.#parts;
     const turn = await this.#permitted(press, 'fresh_links', { harmless: true });
     if (typeof turn === 'string') return turn;
-    const posting = this.#parts.workspace(workspace)?.posting;
     const thread = await store.threads.expect(turn);
     const taskId = taskIdOf(turn, thread);
-    if (taskId === null || posting === undefined) return 'unknown';
+    if (taskId === null) return 'unknown';
     const claimed = await store.results.of(turn);
     const all = await this.#resultsOf(thread.account, taskId, turn);
     if (typeof all === 'string') return all;
@@ -115,8 +115,9 @@ export class Controls {
       .filter(({ id }) => claimed.get(id)?.turn === turn.id)
       .map((result) => shownResult(result));
     if (results.length === 0) return 'unknown';
+    const { channel, root: threadTs } = turn;
     for (const message of resultMessages(results)) {
-      await posting.ephemeral({ channel: turn.channel, user: person, threadTs: turn.root, message });
+      await tell(this.#parts, { workspace, channel, person, threadTs }, message);
     }
     return 'done';
   }

@@ -2,6 +2,7 @@ import { commentNotice, commentView, feedbackThanks } from '../../reply/feedback
 import * as words from '../../reply/words.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { RelayParts } from '../context.ts';
+import { tryToTell } from '../telling.ts';
 import { type Opened, openAndFill, type WindowPlace } from '../windows.ts';
 import type { ControlOutcome, ControlRequest } from './controls.ts';
 import { type ControlUse, permits, refusalOf } from './permission.ts';
@@ -22,9 +23,8 @@ export class Feedback {
     if (!(await permits(this.#parts, useOf(turn, person)))) return 'refused';
     await this.#parts.store.feedback.give({ workspace, turn: turnId, person }, good);
     this.#parts.log.info({ turn: turnId, good }, 'feedback given');
-    this.#thank(turn, person).catch((error: unknown) =>
-      this.#parts.log.debug({ err: error }, 'thanks for feedback were left out'),
-    );
+    const { channel, root: threadTs } = turn;
+    tryToTell(this.#parts, { workspace, channel, person, threadTs }, feedbackThanks(turnId));
     return 'done';
   }
 
@@ -47,12 +47,6 @@ export class Feedback {
   /** Keeps a comment with the person's thumb; false where there is none any more. */
   async comment({ workspace, turnId, person }: ControlRequest, words: string): Promise<boolean> {
     return this.#parts.store.feedback.comment({ workspace, turn: turnId, person }, words);
-  }
-
-  async #thank({ workspace, channel, root, id }: Turn, person: string): Promise<void> {
-    const message = feedbackThanks(id);
-    const posting = this.#parts.workspace(workspace)?.posting;
-    await posting?.ephemeral({ channel, user: person, threadTs: root, message });
   }
 }
 

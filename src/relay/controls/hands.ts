@@ -3,6 +3,7 @@ import type { Turn } from '../../store/tables.ts';
 import type { PersonMessage } from '../arriving/arrivals.ts';
 import type { Admission } from '../arriving/inbox.ts';
 import type { RelayParts } from '../context.ts';
+import { type TellingPlace, tryToTell } from '../telling.ts';
 import { Controls } from './controls.ts';
 import { Feedback } from './feedback.ts';
 import { Holding } from './holding.ts';
@@ -17,13 +18,11 @@ export class Hands {
   readonly #stopping: Stopping;
   readonly #signs: Signs;
   readonly #holding: Holding;
-  readonly #marks: Marks;
   readonly #parts: RelayParts;
 
   /** `onStop` hears of every turn that is to be stopped. */
   constructor(parts: RelayParts, marks: Marks, onStop: (turn: Turn) => void) {
     this.#parts = parts;
-    this.#marks = marks;
     this.#stopping = new Stopping(parts, onStop);
     this.feedback = new Feedback(parts);
     this.#holding = new Holding(parts, marks);
@@ -88,13 +87,8 @@ export class Hands {
   }
 
   /** Tells the person what only they need to know. */
-  #answer(
-    place: { workspace: string; channel: string; person: string; threadTs: string | undefined },
-    outcome: SignOutcome,
-  ): void {
+  #answer(place: TellingPlace, outcome: SignOutcome): void {
     if (outcome === 'done' || outcome === 'refused' || outcome === 'ignored') return;
-    this.#marks
-      .tell(place, words.signAnswers[outcome])
-      .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'an answer to a sign was left out'));
+    tryToTell(this.#parts, place, words.signAnswers[outcome]);
   }
 }

@@ -44,16 +44,6 @@ export class Marks {
       .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'marks were left out'));
   }
 
-  /** Tells one person something that only they need to know. */
-  async tell(
-    press: { workspace: string; channel: string; person: string; threadTs: string | undefined },
-    sentence: string,
-  ): Promise<void> {
-    const { channel, person, threadTs } = press;
-    const posting = this.#parts.workspace(press.workspace)?.posting;
-    await posting?.ephemeral({ channel, user: person, threadTs, message: { text: sentence } });
-  }
-
   /** Takes the marks away of messages that do not wait any more, however long that takes. */
   tidy(): void {
     this.#tidyAgain = true;

@@ -8,6 +8,7 @@ import type { ControlledBy } from '../../store/tables-channels.ts';
 import type { ThreadKey } from '../../store/threads.ts';
 import { type AdmittanceParts, doorOf, isAdmitted } from '../admitting/admittance.ts';
 import { isDirect } from '../arriving/arrivals.ts';
+import { tryToTell } from '../telling.ts';
 
 /** Somebody wants to use a control. Who asks knows that the person is in the channel: a press there shows it. */
 export interface ControlUse {
@@ -46,11 +47,7 @@ const whoMs = 1_500;
 export async function permits(parts: PermissionParts, use: ControlUse): Promise<boolean> {
   const refusal = await refusalOf(parts, use);
   if (refusal === undefined) return true;
-  const { workspace, channel, person: user, root: threadTs } = use;
-  parts
-    .workspace(workspace)
-    ?.posting.ephemeral({ channel, user, threadTs, message: { text: refusal } })
-    .catch((error: unknown) => parts.log.debug({ err: error }, 'a refusal could not be told'));
+  tryToTell(parts, { ...use, threadTs: use.root }, refusal);
   return false;
 }
 

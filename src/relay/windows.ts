@@ -1,3 +1,4 @@
+import * as words from '../reply/words.ts';
 import type { RelayParts, Workspace } from './context.ts';
 
 /** Where a window is to open. */
@@ -7,10 +8,10 @@ export interface WindowPlace {
   triggerId: string;
 }
 
-/** What a window shows before it is filled, and where it cannot be. */
-export interface WindowStates {
-  loading: object;
-  failed: object;
+/** What a window shows with one sentence, and which one where it cannot be filled. */
+export interface WindowWords {
+  notice: (sentence: string) => object;
+  failed: string;
 }
 
 /** What became of the wish to see a window: `late` where Slack opens it no more, `unknown` where we are not there. */
@@ -23,18 +24,18 @@ export type Opened = 'done' | 'late' | 'unknown';
 export async function openAndFill(
   parts: Pick<RelayParts, 'workspace' | 'log'>,
   { workspace: id, triggerId }: WindowPlace,
-  { loading, failed }: WindowStates,
+  { notice, failed }: WindowWords,
   fill: (workspace: Workspace) => Promise<object>,
 ): Promise<Opened> {
   const workspace = parts.workspace(id);
   if (workspace === undefined) return 'unknown';
-  const viewId = await workspace.views.open(triggerId, loading);
+  const viewId = await workspace.views.open(triggerId, notice(words.loading));
   if (viewId === undefined) return 'late';
   try {
     await workspace.views.update(viewId, await fill(workspace));
   } catch (error) {
     parts.log.warn({ workspace: id, err: error }, 'a window could not be filled');
-    await workspace.views.update(viewId, failed);
+    await workspace.views.update(viewId, notice(failed));
   }
   return 'done';
 }

@@ -1,3 +1,4 @@
+import { note } from './notes.ts';
 import {
   type ActionsBlock,
   type ButtonElement,
@@ -6,7 +7,8 @@ import {
   type RenderedMessage,
   type SlackBlock,
 } from './slack-blocks.ts';
-import type { ModalView } from './steps-view.ts';
+import { type FormView, input } from './views/inputs.ts';
+import { modal, notice } from './views/modal.ts';
 import * as words from './words.ts';
 
 /** Characters of a comment. */
@@ -54,62 +56,31 @@ function plainThumbs(block: SlackBlock): SlackBlock {
 
 /** Thanks, with a button to say more (`feedback_comment`; the value is the turn's id). */
 export function feedbackThanks(turnId: string): RenderedMessage {
-  const button: ButtonElement = {
-    type: 'button',
-    action_id: 'feedback_comment',
-    text: plainText(words.buttons.comment),
-    value: turnId,
-  };
-  return {
-    text: words.feedbackThanks,
-    blocks: [
-      { type: 'section', text: plainText(words.feedbackThanks) },
-      { type: 'actions', elements: [button] },
-    ],
-  };
-}
-
-/** The modal in which a comment is written (`feedback_comment`). */
-export interface CommentView extends Omit<ModalView, 'blocks'> {
-  callback_id: 'feedback_comment';
-  private_metadata: string;
-  submit: ModalView['close'];
-  blocks: object[];
+  return note(words.feedbackThanks, { feedback_comment: words.buttons.comment }, turnId);
 }
 
 /** The modal where nothing can be written, or not yet. */
-export function commentNotice(sentence: string): ModalView {
-  return {
-    type: 'modal',
-    title: plainText(words.commentTitle),
-    close: plainText(words.buttons.close),
-    blocks: [{ type: 'section', text: plainText(sentence) }],
-  };
+export function commentNotice(sentence: string): FormView {
+  return notice(words.commentTitle, sentence);
 }
 
-/** Asks for a comment on a turn's answer; `written` is what the person wrote before. */
-export function commentView(turnId: string, written: string | null): CommentView {
+/** Asks for a comment on a turn's answer (`feedback_comment`); `written` is what the person wrote before. */
+export function commentView(turnId: string, written: string | null): FormView {
+  const comment = input(
+    {
+      type: 'plain_text_input',
+      action_id: 'comment',
+      multiline: true,
+      max_length: COMMENT_MOST,
+      ...(written === null ? {} : { initial_value: written }),
+    },
+    { label: words.commentLabel, hint: words.commentHint, optional: false },
+  );
   return {
-    type: 'modal',
+    ...modal(words.commentTitle, [comment]),
     callback_id: 'feedback_comment',
     private_metadata: turnId,
-    title: plainText(words.commentTitle),
     submit: plainText(words.buttons.send),
     close: plainText(words.buttons.cancel),
-    blocks: [
-      {
-        type: 'input',
-        block_id: 'comment',
-        label: plainText(words.commentLabel),
-        hint: plainText(words.commentHint),
-        element: {
-          type: 'plain_text_input',
-          action_id: 'comment',
-          multiline: true,
-          max_length: COMMENT_MOST,
-          ...(written === null ? {} : { initial_value: written }),
-        },
-      },
-    ],
   };
 }

@@ -1,4 +1,5 @@
-import { type ButtonElement, plainText, type RenderedMessage } from './slack-blocks.ts';
+import { note } from './notes.ts';
+import { plainText, type RenderedMessage } from './slack-blocks.ts';
 import * as words from './words.ts';
 
 /**
@@ -6,22 +7,8 @@ import * as words from './words.ts';
  * back (`take_back`); their value is the id of the stopped turn. `who` is a name, or ''.
  */
 export function heldMessage(turnId: string, count: number, who: string): RenderedMessage {
-  const text = words.held(count, who);
-  const elements = (['go', 'takeBack'] as const).map(
-    (action): ButtonElement => ({
-      type: 'button',
-      action_id: action === 'go' ? 'go' : 'take_back',
-      text: plainText(words.buttons[action]),
-      value: turnId,
-    }),
-  );
-  return {
-    text,
-    blocks: [
-      { type: 'section', text: plainText(text) },
-      { type: 'actions', elements },
-    ],
-  };
+  const { go, takeBack } = words.buttons;
+  return note(words.held(count, who), { go, take_back: takeBack }, turnId);
 }
 
 /** The same post when nothing is held any more. */

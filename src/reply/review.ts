@@ -3,7 +3,7 @@ import { splitAnswer } from './draft.ts';
 import { overflow, type Rest } from './overflow.ts';
 import { neutralise } from './pings.ts';
 import { BLOCKS_MOST, TEXT_MOST } from './reply-message.ts';
-import { plainText, type RenderedMessage, type SlackBlock, textLength } from './slack-blocks.ts';
+import { type RenderedMessage, type SlackBlock, section, textLength } from './slack-blocks.ts';
 import * as words from './words.ts';
 
 /** A review's findings as messages. */
@@ -41,7 +41,7 @@ function headed([first, ...others]: RenderedMessage[]): RenderedMessage[] {
 }
 
 function line(text: string): RenderedMessage {
-  return { text, blocks: [{ type: 'section', text: plainText(text) }] };
+  return { text, blocks: [section(text)] };
 }
 
 function fits(blocks: readonly SlackBlock[]): boolean {

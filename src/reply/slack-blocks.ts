@@ -100,6 +100,11 @@ export function textLength(blocks: readonly SlackBlock[]): number {
   return sum;
 }
 
+/** A section with a text that Slack shows as it is. */
+export function section(text: string): SectionBlock {
+  return { type: 'section', text: plainText(text) };
+}
+
 /** A text that Slack shows as it is: no formatting, no links, no emoji names. */
 export function plainText(text: string): PlainText {
   return { type: 'plain_text', text, emoji: false };

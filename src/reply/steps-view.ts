@@ -5,10 +5,11 @@ import {
   type ActionsBlock,
   type ButtonElement,
   type ContextBlock,
-  type PlainText,
   plainText,
   type SectionBlock,
+  section,
 } from './slack-blocks.ts';
+import { type Modal, modal, notice } from './views/modal.ts';
 import * as words from './words.ts';
 
 /** Text that is shown letter by letter (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block). */
@@ -17,30 +18,20 @@ interface VerbatimBlock {
   elements: { type: 'rich_text_preformatted'; elements: { type: 'text'; text: string }[] }[];
 }
 
-/** A modal (https://docs.slack.dev/reference/views/modal-views: 100 blocks, a title of 24 characters). */
-export interface ModalView {
-  type: 'modal';
-  title: PlainText;
-  close: PlainText;
-  blocks: (SectionBlock | ContextBlock | ActionsBlock | VerbatimBlock)[];
-}
+/** A modal with steps. */
+export type StepsView = Modal<SectionBlock | ContextBlock | ActionsBlock | VerbatimBlock>;
 
 /** Steps of one page: five blocks each at most, and those for turning pages. */
 const STEPS_A_PAGE = 10;
 
-/** What the modal shows until the steps are there. */
-export function loadingView(): ModalView {
-  return modal([sentence(words.loading)]);
-}
-
-/** The modal where the steps cannot be shown. */
-export function noStepsView(why: string): ModalView {
-  return modal([sentence(why)]);
+/** The modal until the steps are there, or where they cannot be shown. */
+export function stepsNotice(sentence: string): StepsView {
+  return notice(words.buttons.steps, sentence);
 }
 
 /** A page of a turn's steps, from 0; `steps_page` buttons, with turn and page as their value, lead to the others. */
-export function stepsView(steps: readonly Step[], options: { turnId: string; page: number }): ModalView {
-  if (steps.length === 0) return noStepsView(words.noSteps);
+export function stepsView(steps: readonly Step[], options: { turnId: string; page: number }): StepsView {
+  if (steps.length === 0) return stepsNotice(words.noSteps);
   const pages = Math.ceil(steps.length / STEPS_A_PAGE);
   const page = Math.min(Math.max(0, options.page), pages - 1);
   const from = page * STEPS_A_PAGE;
@@ -50,7 +41,7 @@ export function stepsView(steps: readonly Step[], options: { turnId: string; pag
     blocks.push(small(words.stepsShown(from + 1, from + shown.length, steps.length)));
     blocks.push(turning(options.turnId, page, pages));
   }
-  return modal(blocks);
+  return modal(words.buttons.steps, blocks);
 }
 
 /** The turn and the page that a `steps_page` button stands for. */
@@ -59,9 +50,9 @@ export function readStepsPage(value: string): { turnId: string; page: number } |
   return match?.[1] === undefined ? undefined : { turnId: match[1], page: Number(match[2]) };
 }
 
-function stepBlocks(step: Step, number: number): ModalView['blocks'] {
+function stepBlocks(step: Step, number: number): StepsView['blocks'] {
   const about = step.about === '' ? '' : `: ${step.about}`;
-  const blocks: ModalView['blocks'] = [sentence(shorten(neutralise(`${number}. ${step.name}${about}`), 300))];
+  const blocks: StepsView['blocks'] = [section(shorten(neutralise(`${number}. ${step.name}${about}`), 300))];
   if (/\S/.test(step.input)) blocks.push(small(words.stepInput), verbatim(step.input));
   if (step.output === undefined) blocks.push(small(words.stepWithoutOutput));
   else if (/\S/.test(step.output)) blocks.push(small(words.stepOutput), verbatim(step.output));
@@ -80,19 +71,6 @@ function turning(turnId: string, page: number, pages: number): ActionsBlock {
   if (page > 0) elements.push(button(words.buttons.earlierSteps, page - 1, 'steps_page'));
   if (page < pages - 1) elements.push(button(words.buttons.laterSteps, page + 1, 'steps_next_page'));
   return { type: 'actions', elements };
-}
-
-function modal(blocks: ModalView['blocks']): ModalView {
-  return {
-    type: 'modal',
-    title: plainText(words.buttons.steps),
-    close: plainText(words.buttons.close),
-    blocks,
-  };
-}
-
-function sentence(text: string): SectionBlock {
-  return { type: 'section', text: plainText(text) };
 }
 
 function small(text: string): ContextBlock {

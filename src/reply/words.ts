@@ -815,7 +815,6 @@ export const account = {
   removeNo: 'Keep it',
   title: 'Agent account',
   submit: 'Try and keep',
-  close: 'Close',
   address: 'Base address, with its version at the end (…/v1)',
   key: 'API key',
   keyHint: 'It is tried once, kept encrypted, and never shown again.',

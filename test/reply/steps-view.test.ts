@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Step } from '../../src/reply/progress.ts';
-import { loadingView, noStepsView, readStepsPage, stepsView } from '../../src/reply/steps-view.ts';
+import { readStepsPage, stepsNotice, stepsView } from '../../src/reply/steps-view.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
@@ -61,8 +61,7 @@ describe('the steps of a turn', () => {
 
   test('that are none, or cannot be read, are a sentence', () => {
     expect(shown([])).toContain('no steps');
-    for (const view of [loadingView(), noStepsView('Gone.')])
-      expect(checkBlocks(view.blocks, 'modal')).toHaveLength(1);
+    expect(checkBlocks(stepsNotice('Gone.').blocks, 'modal')).toHaveLength(1);
   });
 });
 

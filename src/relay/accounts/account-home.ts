@@ -1,9 +1,5 @@
-import {
-  type AccountModal,
-  accountForm,
-  accountNote,
-  accountSection,
-} from '../../reply/views/account-view.ts';
+import { accountForm, accountNotice, accountSection } from '../../reply/views/account-view.ts';
+import type { FormView } from '../../reply/views/inputs.ts';
 import * as words from '../../reply/words.ts';
 import { type AdminSection, isAdminNow, type Visitor } from '../admins.ts';
 import type { RelayParts } from '../context.ts';
@@ -37,17 +33,17 @@ export class AccountHome implements AdminSection {
   async open(visitor: Visitor, triggerId: string): Promise<Opened> {
     const { setting } = this.#parts;
     const at = { workspace: visitor.workspace, triggerId };
-    const states = { loading: accountNote(words.loading), failed: accountNote(words.windowAway) };
-    return openAndFill(this.#parts, at, states, async () => {
+    const said = { notice: accountNotice, failed: words.windowAway };
+    return openAndFill(this.#parts, at, said, async () => {
       const may = setting.offered && (await isAdminNow(this.#parts, visitor));
-      if (!may) return accountNote(words.account.refused.not_admin);
+      if (!may) return accountNotice(words.account.refused.not_admin);
       return accountForm(await setting.shown(visitor.workspace));
     });
   }
 
   /** What the modal shows as soon as the form is sent. */
-  trying(): AccountModal {
-    return accountNote(words.account.trying);
+  trying(): FormView {
+    return accountNotice(words.account.trying);
   }
 
   /** Tries what was typed, keeps it where it works, and says in the modal what came of it. */
@@ -63,7 +59,7 @@ export class AccountHome implements AdminSection {
       log.error({ workspace, err: error }, 'an account could not be set');
       said = words.account.refused.failed;
     }
-    await this.#parts.workspace(workspace)?.views.update(viewId, accountNote(said));
+    await this.#parts.workspace(workspace)?.views.update(viewId, accountNotice(said));
     await this.#parts.onChanged?.(visitor);
   }
 

@@ -1,4 +1,4 @@
-import { doorForm, doorNote, doorSection, type ShownDoor } from '../../reply/views/door-view.ts';
+import { doorForm, doorNotice, doorSection, type ShownDoor } from '../../reply/views/door-view.ts';
 import type { FormView } from '../../reply/views/inputs.ts';
 import * as words from '../../reply/words.ts';
 import type { Admits } from '../../store/tables-channels.ts';
@@ -37,8 +37,8 @@ export class WorkspaceDoor implements AdminSection {
   /** Opens the form. Throws a SlackError. */
   async open(visitor: Visitor, triggerId: string): Promise<Opened> {
     const at = { workspace: visitor.workspace, triggerId };
-    const states = { loading: doorNote(words.loading), failed: doorNote(words.windowAway) };
-    return openAndFill(this.#parts, at, states, () => this.#form(visitor));
+    const said = { notice: doorNotice, failed: words.windowAway };
+    return openAndFill(this.#parts, at, said, () => this.#form(visitor));
   }
 
   /** Saves what an admin sent. */
@@ -67,7 +67,7 @@ export class WorkspaceDoor implements AdminSection {
   }
 
   async #form(visitor: Visitor): Promise<FormView> {
-    if (!(await isAdminNow(this.#parts, visitor))) return doorNote(words.door.notAdmin);
+    if (!(await isAdminNow(this.#parts, visitor))) return doorNotice(words.door.notAdmin);
     return doorForm(await this.#shown(visitor.workspace));
   }
 

@@ -48,11 +48,8 @@ export class ChannelSettings {
 
   /** Opens the modal; somebody who may not change the settings reads why. Throws a SlackError. */
   async open(use: SettingsUse & WindowPlace): Promise<Opened> {
-    const states = {
-      loading: channelSettingsNotice(words.loading),
-      failed: channelSettingsNotice(words.channelSettings.away),
-    };
-    return openAndFill(this.#parts, use, states, () => this.#view(use));
+    const said = { notice: channelSettingsNotice, failed: words.channelSettings.away };
+    return openAndFill(this.#parts, use, said, () => this.#view(use));
   }
 
   /** Saves what somebody changed; the answer is what is wrong with it, if anything. */

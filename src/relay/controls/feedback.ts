@@ -30,8 +30,8 @@ export class Feedback {
 
   /** Opens the modal for a comment, which says where that is refused. Throws a SlackError. */
   async ask(request: ControlRequest & WindowPlace): Promise<Opened> {
-    const states = { loading: commentNotice(words.loading), failed: commentNotice(words.command.away) };
-    return openAndFill(this.#parts, request, states, () => this.#view(request));
+    const said = { notice: commentNotice, failed: words.command.away };
+    return openAndFill(this.#parts, request, said, () => this.#view(request));
   }
 
   async #view({ workspace, turnId, person }: ControlRequest): Promise<object> {

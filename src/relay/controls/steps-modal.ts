@@ -1,6 +1,6 @@
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { steps } from '../../reply/progress.ts';
-import { loadingView, type ModalView, noStepsView, stepsView } from '../../reply/steps-view.ts';
+import { type StepsView, stepsNotice, stepsView } from '../../reply/steps-view.ts';
 import * as words from '../../reply/words.ts';
 import { taskIdOf } from '../../store/turns.ts';
 import type { RelayParts } from '../context.ts';
@@ -31,9 +31,9 @@ export class StepsModal {
   async show(press: StepsPress): Promise<Opened> {
     const { modal, workspace } = press;
     if ('triggerId' in modal) {
-      const states = { loading: loadingView(), failed: noStepsView(words.stepsAway) };
+      const said = { notice: stepsNotice, failed: words.stepsAway };
       const at = { workspace, triggerId: modal.triggerId };
-      return openAndFill(this.#parts, at, states, () => this.#view(press));
+      return openAndFill(this.#parts, at, said, () => this.#view(press));
     }
     const views = this.#parts.workspace(workspace)?.views;
     if (views === undefined) return 'unknown';
@@ -41,26 +41,26 @@ export class StepsModal {
     return 'done';
   }
 
-  async #view({ workspace, turnId, person, page }: StepsPress): Promise<ModalView> {
+  async #view({ workspace, turnId, person, page }: StepsPress): Promise<StepsView> {
     const { store } = this.#parts;
     const turn = await store.turns.get(workspace, turnId);
-    if (turn === undefined) return noStepsView(words.stepsGone);
+    if (turn === undefined) return stepsNotice(words.stepsGone);
     const { channel, root } = turn;
     const use = { workspace, channel, root, person, turn, control: 'steps', harmless: true };
     const refusal = await refusalOf(this.#parts, use);
-    if (refusal !== undefined) return noStepsView(refusal);
-    if (turn.assistant_message_id === null) return noStepsView(words.stepsGone);
+    if (refusal !== undefined) return stepsNotice(refusal);
+    if (turn.assistant_message_id === null) return stepsNotice(words.stepsGone);
     const thread = await store.threads.expect(turn);
     const taskId = taskIdOf(turn, thread);
-    if (taskId === null) return noStepsView(words.stepsGone);
+    if (taskId === null) return stepsNotice(words.stepsGone);
     try {
       const message = await this.#parts.agent(thread.account).getMessage(taskId, turn.assistant_message_id);
       return stepsView(steps(message.content.map(replyBlock)), { turnId, page });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
-      if (error instanceof AgentNotFoundError) return noStepsView(words.stepsGone);
+      if (error instanceof AgentNotFoundError) return stepsNotice(words.stepsGone);
       this.#parts.log.warn({ err: error, turn: turnId }, 'the steps of a turn cannot be read');
-      return noStepsView(words.stepsAway);
+      return stepsNotice(words.stepsAway);
     }
   }
 }

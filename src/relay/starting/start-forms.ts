@@ -110,8 +110,8 @@ export class StartForms {
   }
 
   async #open(request: FormRequest, fill: (workspace: Workspace) => Promise<FormView>): Promise<Opened> {
-    const states = { loading: startNotice(words.loading), failed: startNotice(words.command.away) };
-    return openAndFill(this.#parts, request, states, fill);
+    const said = { notice: startNotice, failed: words.command.away };
+    return openAndFill(this.#parts, request, said, fill);
   }
 
   async #draft(

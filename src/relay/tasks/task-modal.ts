@@ -1,5 +1,5 @@
 import type { HomePlace } from '../../reply/views/home-view.ts';
-import { type TaskView, taskSentenceView, taskView } from '../../reply/views/task-view.ts';
+import { type TaskView, taskNotice, taskView } from '../../reply/views/task-view.ts';
 import * as words from '../../reply/words.ts';
 import type { TaskRow } from '../../store/tasks.ts';
 import type { RelayParts, Workspace } from '../context.ts';
@@ -34,8 +34,8 @@ export class TaskModal {
   /** Opens the modal. Throws a SlackError. */
   async open(triggerId: string, request: TaskRequest): Promise<Opened> {
     const at = { workspace: request.workspace, triggerId };
-    const states = { loading: taskSentenceView(words.loading), failed: taskSentenceView(words.windowAway) };
-    return openAndFill(this.#parts, at, states, (workspace) => this.#view(workspace, request));
+    const said = { notice: taskNotice, failed: words.windowAway };
+    return openAndFill(this.#parts, at, said, (workspace) => this.#view(workspace, request));
   }
 
   /** Shows the task in a modal that is open; false where it was closed. Throws a SlackError. */
@@ -47,16 +47,16 @@ export class TaskModal {
 
   /** Shows a sentence in place of the task. Throws a SlackError. */
   async say(viewId: string, workspace: string, sentence: string): Promise<void> {
-    await this.#parts.workspace(workspace)?.views.update(viewId, taskSentenceView(sentence));
+    await this.#parts.workspace(workspace)?.views.update(viewId, taskNotice(sentence));
   }
 
   async #view(workspace: Workspace, request: TaskRequest): Promise<TaskView> {
     const { channel, root, person, home, note } = request;
     const key = { workspace: request.workspace, channel, root };
     const row = await this.#parts.store.tasks.get(key);
-    if (row === undefined) return taskSentenceView(words.tasks.unknown);
+    if (row === undefined) return taskNotice(words.tasks.unknown);
     const refusal = await taskRefusal(workspace, row, person);
-    if (refusal !== undefined) return taskSentenceView(refusal);
+    if (refusal !== undefined) return taskNotice(refusal);
     const [{ state, page }, url] = await Promise.all([
       readTask(this.#parts, row, request.page),
       this.#address(workspace, row),

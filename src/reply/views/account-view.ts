@@ -1,11 +1,14 @@
 import {
   type ActionsBlock,
   type ButtonElement,
-  type PlainText,
   plainText,
   type SectionBlock,
+  section,
 } from '../slack-blocks.ts';
 import * as words from '../words.ts';
+import { type FormView, input } from './inputs.ts';
+import { modal, notice } from './modal.ts';
+import type { HeaderBlock } from './view-blocks.ts';
 
 /** The ids by which presses and submissions come back. */
 export const accountIds = { set: 'account_set', remove: 'account_remove', form: 'account_form' } as const;
@@ -17,34 +20,6 @@ export type ShownAccount =
   | { kind: 'own'; host: string; setBy: string; setAt: Date }
   | { kind: 'shared' }
   | { kind: 'none' };
-
-interface HeaderBlock {
-  type: 'header';
-  text: PlainText;
-}
-
-/** A question that Slack asks before it sends the press (100 characters of title, 300 of text, 30 of an answer). */
-interface AskingButton extends ButtonElement {
-  confirm: { title: PlainText; text: PlainText; confirm: PlainText; deny: PlainText; style: 'danger' };
-}
-
-interface InputBlock {
-  type: 'input';
-  block_id: string;
-  label: PlainText;
-  hint?: PlainText;
-  element: { type: 'plain_text_input'; action_id: string; max_length: number; placeholder?: PlainText };
-}
-
-/** A modal (https://docs.slack.dev/reference/views/modal-views: a title of 24 characters). */
-export interface AccountModal {
-  type: 'modal';
-  callback_id: string;
-  title: PlainText;
-  close: PlainText;
-  submit?: PlainText;
-  blocks: (SectionBlock | InputBlock)[];
-}
 
 /** The account's part of the Home tab, for admins. */
 export function accountSection(account: ShownAccount): (HeaderBlock | SectionBlock | ActionsBlock)[] {
@@ -63,51 +38,34 @@ export function accountSection(account: ShownAccount): (HeaderBlock | SectionBlo
 }
 
 /** The form that sets the account. */
-export function accountForm(account: ShownAccount): AccountModal {
-  const form: AccountModal['blocks'] = [
+export function accountForm(account: ShownAccount): FormView {
+  const about = account.kind === 'none' ? [] : [section(words.account.aboutChange)];
+  const address = input(
     {
-      type: 'input',
-      block_id: accountFields.address,
-      label: plainText(words.account.address),
-      element: {
-        type: 'plain_text_input',
-        action_id: accountFields.address,
-        max_length: 500,
-        placeholder: plainText('https://…/v1'),
-      },
+      type: 'plain_text_input',
+      action_id: accountFields.address,
+      max_length: 500,
+      placeholder: plainText('https://…/v1'),
     },
-    {
-      type: 'input',
-      block_id: accountFields.key,
-      label: plainText(words.account.key),
-      hint: plainText(words.account.keyHint),
-      element: { type: 'plain_text_input', action_id: accountFields.key, max_length: 1_000 },
-    },
-  ];
-  const blocks = account.kind === 'none' ? form : [sentence(words.account.aboutChange), ...form];
-  return { ...modal(blocks), submit: plainText(words.account.submit) };
-}
-
-/** The modal with one sentence: while the account is tried, or what came of it. */
-export function accountNote(text: string): AccountModal {
-  return modal([sentence(text)]);
-}
-
-function modal(blocks: AccountModal['blocks']): AccountModal {
+    { label: words.account.address, optional: false },
+  );
+  const key = input(
+    { type: 'plain_text_input', action_id: accountFields.key, max_length: 1_000 },
+    { label: words.account.key, hint: words.account.keyHint, optional: false },
+  );
   return {
-    type: 'modal',
+    ...modal(words.account.title, [...about, address, key]),
     callback_id: accountIds.form,
-    title: plainText(words.account.title),
-    close: plainText(words.account.close),
-    blocks,
+    submit: plainText(words.account.submit),
   };
 }
 
-function sentence(text: string): SectionBlock {
-  return { type: 'section', text: plainText(text) };
+/** The modal with one sentence: while the account is tried, or what came of it. */
+export function accountNotice(sentence: string): FormView {
+  return notice(words.account.title, sentence);
 }
 
-function removal(): AskingButton {
+function removal(): ButtonElement {
   const { remove, removeSure, removeText, removeYes, removeNo } = words.account;
   return {
     type: 'button',

@@ -1,7 +1,8 @@
 import { shorten } from '../graphemes.ts';
-import { plainText } from '../slack-blocks.ts';
+import { plainText, section } from '../slack-blocks.ts';
 import * as words from '../words.ts';
 import { botsInput, type FormOption, type FormView, type InputBlock, input, option } from './inputs.ts';
+import { notice } from './modal.ts';
 
 /** Names the form, so that what is sent comes back to who reads it. */
 export const CHANNEL_SETTINGS = 'channel_settings';
@@ -48,7 +49,7 @@ export function channelSettingsView(form: ChannelForm): FormView {
     submit: plainText(said.save),
     close: plainText(said.cancel),
     blocks: [
-      { type: 'section', text: plainText(about) },
+      section(about),
       ...(project === undefined ? [] : projectFields(project)),
       input(
         { type: 'plain_text_input', action_id: 'channel_project', max_length: ID_MOST },
@@ -70,12 +71,7 @@ export function channelSettingsView(form: ChannelForm): FormView {
 
 /** The modal until the settings are there, or where they are not shown. */
 export function channelSettingsNotice(sentence: string): FormView {
-  return {
-    type: 'modal',
-    title: plainText(said.title),
-    close: plainText(words.buttons.close),
-    blocks: [{ type: 'section', text: plainText(sentence) }],
-  };
+  return notice(said.title, sentence);
 }
 
 /** A text as its field shows it. */

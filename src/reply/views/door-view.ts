@@ -1,6 +1,7 @@
-import { type ActionsBlock, plainText, type SectionBlock } from '../slack-blocks.ts';
+import { type ActionsBlock, plainText, type SectionBlock, section } from '../slack-blocks.ts';
 import * as words from '../words.ts';
 import { botsInput, type FormOption, type FormView, input, option } from './inputs.ts';
+import { modal, notice } from './modal.ts';
 import type { HeaderBlock } from './view-blocks.ts';
 
 /** The ids by which the press and the form come back. */
@@ -27,7 +28,7 @@ export function doorSection({
   const change = { type: 'button', text: plainText(words.door.change), action_id: doorIds.change } as const;
   return [
     { type: 'header', text: plainText(words.door.heading) },
-    { type: 'section', text: plainText(said) },
+    section(said),
     { type: 'actions', elements: [change] },
   ];
 }
@@ -43,27 +44,18 @@ export function doorForm({ admits, bots, usual }: ShownDoor): FormView {
   const options = choices.map(([value, text]): FormOption => option(value, text));
   const now = options.find(({ value }) => value === (admits ?? 'usual'));
   const first = now === undefined ? {} : { initial_option: now };
+  const people = input(
+    { type: 'static_select', action_id: 'door_admits', options, ...first },
+    { label: words.door.admits, optional: false },
+  );
   return {
-    ...doorNote(words.door.about),
+    ...modal(words.door.title, [section(words.door.about), people, botsInput('door_bots', bots)]),
     callback_id: doorIds.form,
     submit: plainText(words.door.save),
-    blocks: [
-      { type: 'section', text: plainText(words.door.about) },
-      input(
-        { type: 'static_select', action_id: 'door_admits', options, ...first },
-        { label: words.door.admits, optional: false },
-      ),
-      botsInput('door_bots', bots),
-    ],
   };
 }
 
 /** The modal with one sentence, in place of the form. */
-export function doorNote(sentence: string): FormView {
-  return {
-    type: 'modal',
-    title: plainText(words.door.title),
-    close: plainText(words.buttons.close),
-    blocks: [{ type: 'section', text: plainText(sentence) }],
-  };
+export function doorNotice(sentence: string): FormView {
+  return notice(words.door.title, sentence);
 }

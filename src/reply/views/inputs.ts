@@ -1,5 +1,6 @@
 import { type ContextBlock, type PlainText, plainText, type SectionBlock } from '../slack-blocks.ts';
 import * as words from '../words.ts';
+import type { Modal } from './modal.ts';
 
 /** Something to choose; text and description have 75 characters at most, the value 150. */
 export interface FormOption {
@@ -44,15 +45,11 @@ export interface InputBlock {
   element: FormElement;
 }
 
-/** A modal; title, submit and close have 24 characters at most, the private metadata 3,000. */
-export interface FormView {
-  type: 'modal';
+/** A modal with inputs; submit has 24 characters at most, the private metadata 3,000. */
+export interface FormView extends Modal<SectionBlock | ContextBlock | InputBlock> {
   callback_id?: string;
   private_metadata?: string;
-  title: PlainText;
   submit?: PlainText;
-  close: PlainText;
-  blocks: (SectionBlock | ContextBlock | InputBlock)[];
 }
 
 /** An input whose block and element share their id; `label` and `hint` are words of ours. */

@@ -1,8 +1,9 @@
 import { shorten } from '../graphemes.ts';
 import { neutralise } from '../pings.ts';
-import { plainText, type SectionBlock } from '../slack-blocks.ts';
+import { plainText, type SectionBlock, section } from '../slack-blocks.ts';
 import * as words from '../words.ts';
 import { type FormView, type InputBlock, input, option } from './inputs.ts';
+import { modal, notice } from './modal.ts';
 
 /** By which a sent form is told from others. */
 export const START_CALLBACK = 'start';
@@ -48,7 +49,7 @@ export interface StartForm {
 /** The form by which a task is begun. Its inputs have the ids that `start-modal.ts` of `listen` reads. */
 export function startView(form: StartForm): FormView {
   return {
-    ...modal([...above(form), ...inputs(form)]),
+    ...modal(words.form.heading, [...above(form), ...inputs(form)]),
     callback_id: START_CALLBACK,
     private_metadata: form.metadata,
     submit: plainText(words.form.submit),
@@ -57,11 +58,7 @@ export function startView(form: StartForm): FormView {
 
 /** A modal that only says something. */
 export function startNotice(sentence: string): FormView {
-  return modal([said(sentence)]);
-}
-
-function modal(blocks: FormView['blocks']): FormView {
-  return { type: 'modal', title: plainText(form.heading), close: plainText(words.buttons.close), blocks };
+  return notice(form.heading, sentence);
 }
 
 function above({ note, quote, files }: StartForm): FormView['blocks'] {
@@ -173,5 +170,5 @@ function fallbackInput(chosen: boolean): InputBlock {
 }
 
 function said(sentence: string): SectionBlock {
-  return { type: 'section', text: plainText(shorten(neutralise(sentence), 2_900)) };
+  return section(shorten(neutralise(sentence), 2_900));
 }

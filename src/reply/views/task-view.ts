@@ -1,9 +1,10 @@
 import { shortenMiddle } from '../graphemes.ts';
 import { BUTTON_URL_MOST, safeName, webAddress } from '../results.ts';
 import { humanSize } from '../size.ts';
-import { type ActionsBlock, type ButtonElement, type PlainText, plainText } from '../slack-blocks.ts';
+import { type ActionsBlock, type ButtonElement, plainText, section } from '../slack-blocks.ts';
 import * as words from '../words.ts';
 import type { HomePlace } from './home-view.ts';
+import { type Modal, modal, notice } from './modal.ts';
 import { modelOf, personOf, placeOf, type ShownTask, stateOf, titleOf } from './task-lines.ts';
 import type { ViewBlock } from './view-blocks.ts';
 
@@ -36,13 +37,9 @@ export interface TaskDetails {
   now: number;
 }
 
-/** A modal about a task (https://docs.slack.dev/reference/views/modal-views). */
-export interface TaskView {
-  type: 'modal';
-  title: PlainText;
-  close: PlainText;
-  private_metadata: string;
-  blocks: ViewBlock[];
+/** A modal about a task. */
+export interface TaskView extends Modal<ViewBlock> {
+  private_metadata?: string;
 }
 
 /** Where a press in the modal belongs; kept in the modal itself. */
@@ -57,8 +54,8 @@ export interface TaskPlace {
 }
 
 /** The modal with a sentence and nothing else. */
-export function taskSentenceView(sentence: string): TaskView {
-  return modal([{ type: 'section', text: plainText(sentence) }], '');
+export function taskNotice(sentence: string): TaskView {
+  return notice(words.tasks.title, sentence);
 }
 
 /** The details of a task, with a page of its files. */
@@ -89,7 +86,7 @@ export function taskView(details: TaskDetails): TaskView {
     { type: 'divider' },
     ...(files === undefined ? [plain(words.tasks.filesAway)] : fileBlocks(details, files)),
   ];
-  return modal(blocks, JSON.stringify(place));
+  return { ...modal(words.tasks.title, blocks), private_metadata: JSON.stringify(place) };
 }
 
 /** The page that a button of the modal turns to. */
@@ -159,19 +156,9 @@ function actions(elements: ButtonElement[]): ActionsBlock {
 }
 
 function plain(text: string): ViewBlock {
-  return { type: 'section', text: plainText(shortenMiddle(text, 2_900)) };
+  return section(shortenMiddle(text, 2_900));
 }
 
 function small(text: string): ViewBlock {
   return { type: 'context', elements: [plainText(text)] };
-}
-
-function modal(blocks: ViewBlock[], metadata: string): TaskView {
-  return {
-    type: 'modal',
-    title: plainText(words.tasks.title),
-    close: plainText(words.buttons.close),
-    private_metadata: metadata,
-    blocks,
-  };
 }

@@ -157,8 +157,11 @@ export class TurnRun {
   async #open(): Promise<void> {
     const message = await messageOf(this.#parts, this.#turn);
     if (this.#turn.content === null && message.words !== null) {
-      if (asksNothing(message.words, this.#workspace.bot.userId))
-        throw new TurnEnds('helped', isDirect(this.#turn.channel) ? words.helpInDm : words.help);
+      if (asksNothing(message.words, this.#workspace.bot.userId)) {
+        const help = isDirect(this.#turn.channel) ? words.helpInDm : words.help;
+        const { task_id } = await this.#thread();
+        throw new TurnEnds('helped', task_id === null ? help : words.helpInThread);
+      }
     }
     await this.#patiently(() => this.#reply.open());
     if (this.#turn.first_visible_at === null) await this.#record({ first_visible_at: new Date() });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import * as words from '../../src/reply/words.ts';
 import { openScene, pause } from './scene.ts';
 
 const scene = await openScene();
@@ -126,6 +127,15 @@ describe.concurrent('a conversation', () => {
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Mention me with a question');
     expect(agent.tasks.slice(before).some(({ title }) => title === 'New question')).toBe(false);
+  });
+
+  test('a mention without words in a thread with a task is asked for the next words', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'a question with an afterthought');
+    await scene.finished(channel, root);
+    await scene.finished(channel, scene.ask(channel, '', { thread: root.ts }));
+    expect(scene.shown(channel, root)).toContain(words.helpInThread);
+    expect(scene.shown(channel, root)).not.toContain('Mention me with a question');
   });
 
   test('messages that come while the agent works go one after the other, in the order of their ts', async () => {

@@ -64,7 +64,6 @@ export const reviewHeading = 'A review of the work in this thread:';
 export const reviewEmpty = 'A review of the work in this thread ended without findings.';
 export const restOfReview = 'The rest of the review';
 export const freshLinksHint = 'Links stop working after a while; the button gets new ones.';
-export const linksGone = 'The agent service no longer has these files.';
 export const linkTooLong = 'link too long for Slack, use the button below';
 export const noLink = 'no link';
 
@@ -237,6 +236,7 @@ export const controlOver = {
   running: 'The agent is working on this now; nothing was changed.',
   unknown: 'I do not know this message any more, so the button does nothing. Write in the thread instead.',
   away: 'The agent service does not answer right now. Please press the button again in a few minutes.',
+  gone: 'The agent service no longer has these files.',
 } as const;
 
 export const goodLabel = 'Good answer';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import * as words from '../../src/reply/words.ts';
 import { openScene } from './scene.ts';
 
 const scene = await openScene({ settings: { BACKGROUND_WAIT_SECONDS: '4', SILENCE_SECONDS: '2' } });
@@ -47,6 +48,17 @@ describe.concurrent('how a turn ends', () => {
     expect(urls).toHaveLength(2);
     for (const url of urls) expect((await fetch(url)).status).toBe(200);
     expect(slack.ephemerals(scene.ada, channel)).toHaveLength(0);
+  });
+
+  test('fresh links to results that the service has lost are told as gone', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/files 1 to lose');
+    await scene.finished(channel, root);
+    agent.tasks.find(({ title }) => title === '/files 1 to lose')?.results.splice(0);
+    const ts = scene.replies(channel, root).at(-1)?.ts ?? '';
+    await slack.click({ person: scene.grace.id, channel: channel.id, ts, actionId: 'fresh_links' });
+    const told = await scene.until('it is told', () => slack.ephemerals(scene.grace, channel)[0]);
+    expect(told.text).toBe(words.controlOver.gone);
   });
 
   test('an answer that was cut off at the length limit has a Continue button, which works once', async () => {

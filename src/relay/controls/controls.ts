@@ -14,9 +14,19 @@ import type { Holding } from './holding.ts';
 import { permits } from './permission.ts';
 import type { Stopping } from './stopping.ts';
 
-/** What became of a control. `stopping`: asked for before, and not ended yet;
- * `running`: the turn is at work; `refused`: the person may not, and was told so; `away`: the service does not answer. */
-export type ControlOutcome = 'done' | 'over' | 'unknown' | 'stopping' | 'running' | 'refused' | 'away';
+/**
+ * What became of a control. `stopping`: asked for before, and not ended yet; `running`: the turn is at work;
+ * `refused`: the person may not, and was told so; `away`: the service does not answer; `gone`: it has it no more.
+ */
+export type ControlOutcome =
+  | 'done'
+  | 'over'
+  | 'unknown'
+  | 'stopping'
+  | 'running'
+  | 'refused'
+  | 'away'
+  | 'gone';
 
 /** What a button says to the agent. */
 type Saying = Pick<NewMessage, 'words' | 'resends' | 'asksAgain'>;
@@ -114,7 +124,7 @@ export class Controls {
     const results = all
       .filter(({ id }) => claimed.get(id)?.turn === turn.id)
       .map((result) => shownResult(result));
-    if (results.length === 0) return 'unknown';
+    if (results.length === 0) return 'gone';
     const { channel, root: threadTs } = turn;
     for (const message of resultMessages(results)) {
       await tell(this.#parts, { workspace, channel, person, threadTs }, message);
@@ -127,7 +137,7 @@ export class Controls {
       return await this.#parts.agent(account).allResults(taskId);
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
-      if (error instanceof AgentNotFoundError) return 'unknown';
+      if (error instanceof AgentNotFoundError) return 'gone';
       this.#parts.log.warn({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
       return 'away';
     }

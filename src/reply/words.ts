@@ -478,11 +478,6 @@ export function cancelled(who: string): string {
   return who === '' ? 'Stopped.' : `Stopped by ${who}.`;
 }
 
-/** The service lets nothing through for this long (ms). */
-export function rateLimited(waitMs: number): string {
-  return `The agent service asks for a pause of ${humanDuration(waitMs)}. This goes on by itself then.`;
-}
-
 /** Nothing was heard of the agent for this long (ms). */
 export function silent(ms: number): string {
   return `Nothing new from the agent for ${humanDuration(ms)}. It may be busy with something long, or wait for you: you can wait, write to it here, or press Stop.`;
@@ -496,13 +491,6 @@ export function passedOn(writer: string): string {
 /** The service refused a message for a run that is silent. */
 export const putBack =
   'The agent takes no message while it works on this one: the next one waits until this is done. Stop ends it.';
-
-/** Where a message stands in its thread's line; 1 is next. */
-export function inLine(position: number): string {
-  return position <= 1
-    ? 'Next in line.'
-    : `In line: ${position - 1} ${position === 2 ? 'message' : 'messages'} before this one.`;
-}
 
 /** Of an answer that takes more messages than it may, while it is written: how long it is by now. */
 export function restComing(characters: number): string {

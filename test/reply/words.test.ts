@@ -57,9 +57,6 @@ describe('words of the service', () => {
 
 describe('sentences with numbers', () => {
   test.each([
-    [words.inLine(1), 'Next in line.'],
-    [words.inLine(2), 'In line: 1 message before this one.'],
-    [words.inLine(5), 'In line: 4 messages before this one.'],
     [words.resultsHeading(1, 1, 1), '1 file from the agent'],
     [words.resultsHeading(60, 48, 60), '60 files from the agent, 48 to 60'],
     [words.stepsDone(0, 2_000), 'Took 2 s.'],

@@ -127,13 +127,18 @@ export const channelSettings = {
   more: 'And besides',
 } as const;
 
+/** The models of the service's document, each with what is said of it (Slack: 75 characters each). */
+export const models = {
+  standard: ['Standard', 'Balances speed and capability'],
+  fast: ['Fast', 'Answers sooner, with a lighter model'],
+  max: ['Max', 'The most capable model'],
+} as const;
+
 /** What can be chosen in a channel's settings (Slack: 75 characters each). */
 export const channelChoices = {
   model: {
     usual: ["The service's choice", 'What the agent service takes by itself'],
-    standard: ['Standard', 'Balances speed and capability'],
-    fast: ['Fast', 'Answers sooner, with a lighter model'],
-    max: ['Max', 'The most capable model'],
+    ...models,
   },
   listens: {
     mentions: ['Those that mention me, and replies in their threads'],
@@ -679,12 +684,7 @@ export const form = {
   title: 'Title',
   titleHint: 'Left empty, it is made of your question.',
   model: 'Model',
-  usualModel: { text: 'As usual', description: 'What this channel or the agent service usually takes' },
-  models: {
-    standard: { text: 'Standard', description: 'Default balance of speed and capability' },
-    fast: { text: 'Fast', description: 'Lower latency, lighter model' },
-    max: { text: 'Max', description: 'Highest capability' },
-  },
+  usualModel: ['As usual', 'What this channel or the agent service usually takes'],
   skill: 'Skill',
   skillHint: 'The name or the id of a skill; your question is what it works on.',
   files: 'Files',

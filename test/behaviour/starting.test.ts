@@ -76,12 +76,7 @@ describe.concurrent('the form', () => {
     const { channel, person } = starting.room();
     await starting.command(person, channel, 'new');
     const view = await starting.form(person);
-    for (const words of [
-      'Default balance of speed',
-      'Lower latency',
-      'Highest capability',
-      'Do not use another',
-    ])
+    for (const words of ['Balances speed', 'Answers sooner', 'The most capable model', 'Do not use another'])
       expect(JSON.stringify(view.blocks)).toContain(words);
     const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n3,4\n' });
     const question = 'Summarise <this> & *that*\n- `as code`';

@@ -17,9 +17,6 @@ const QUOTE_MOST = 600;
 
 const { form } = words;
 
-/** The models of the service's document. */
-const MODELS = ['standard', 'fast', 'max'] as const;
-
 /** What a form shows, as it is opened or opened again. */
 export interface StartForm {
   /** Opaque; comes back with what is sent. */
@@ -129,10 +126,8 @@ function textInput(id: string, most: number, text: string | undefined) {
 
 /** The model that is chosen; `usual` leaves the choice to the channel's settings and the service. */
 function modelInput(model: string | undefined): InputBlock {
-  const options = [
-    option('usual', form.usualModel.text, form.usualModel.description),
-    ...MODELS.map((name) => option(name, form.models[name].text, form.models[name].description)),
-  ];
+  const choices = Object.entries({ usual: form.usualModel, ...words.models });
+  const options = choices.map(([name, [text, description]]) => option(name, text, description));
   return radio('model', options, model ?? 'usual', form.model);
 }
 

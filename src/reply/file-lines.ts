@@ -1,4 +1,4 @@
-import { shorten } from './graphemes.ts';
+import { quotedName } from './one-line.ts';
 import { humanSize } from './size.ts';
 import * as words from './words.ts';
 
@@ -85,7 +85,7 @@ function stateOf(file: Exclude<FileProgress, { state: 'over' }>): string {
 }
 
 function title({ name, sizeBytes }: { name: string; sizeBytes?: number | undefined }): string {
-  const shown = `“${shorten(name.replace(/\s+/g, ' '), 80)}”`;
+  const shown = quotedName(name, 80);
   return sizeBytes === undefined ? shown : `${shown} (${humanSize(sizeBytes)})`;
 }
 

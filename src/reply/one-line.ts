@@ -1,3 +1,5 @@
+import { shorten } from './graphemes.ts';
+
 /** Untrusted text as one line: no control or direction marks, no halves of surrogate pairs. */
 export function oneLine(text: string): string {
   return text
@@ -5,4 +7,9 @@ export function oneLine(text: string): string {
     .replace(/[\u200E\u200F\u202A-\u202E\u2066-\u2069\uFFF9-\uFFFB]/g, '')
     .replace(/\p{Cs}/gu, '\uFFFD')
     .trim();
+}
+
+/** An untrusted name in quotes, as one line of at most `most` characters. */
+export function quotedName(name: string, most: number): string {
+  return `“${shorten(oneLine(name), most)}”`;
 }

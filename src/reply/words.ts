@@ -1,6 +1,7 @@
 import { humanDuration } from './duration.ts';
 import type { FileLimits } from './file-lines.ts';
 import { shorten } from './graphemes.ts';
+import { oneLine, quotedName } from './one-line.ts';
 import { humanSize } from './size.ts';
 
 /** All sentences that people read in a thread. What comes from elsewhere (`said`, names) is put in as it is. */
@@ -380,7 +381,7 @@ export function pageShown(from: number, to: number, count: number): string {
 
 /** A file could not be brought back; `name` is untrusted. */
 export function fileNotSent(name: string): string {
-  return `I could not bring you “${shorten(name.replace(/\s+/g, ' '), 120)}”. Open the task in App Home and try again.`;
+  return `I could not bring you ${quotedName(name, 120)}. Open the task in App Home and try again.`;
 }
 
 /** A file is larger than Slack gets from us. */
@@ -445,17 +446,17 @@ export function rejected(said: string): string {
 
 /** The service knows no skill of this name. */
 export function unknownSkill(name: string): string {
-  return `The agent has no skill called “${shorten(name, 100)}”. Your message was not sent; somebody who looks after the app has to change the skill.`;
+  return `The agent has no skill called ${quotedName(name, 100)}. Your message was not sent; somebody who looks after the app has to change the skill.`;
 }
 
 /** The service knows no skill of the name that somebody typed. */
 export function unknownChosenSkill(name: string): string {
-  return `The agent has no skill called “${shorten(name, 100)}”. Your message was not sent: choose again, nothing has to be typed anew.`;
+  return `The agent has no skill called ${quotedName(name, 100)}. Your message was not sent: choose again, nothing has to be typed anew.`;
 }
 
 /** The service does not take the model that was chosen, with its own words where it gave any. */
 export function unknownModel(name: string, said: string): string {
-  return `The agent service does not take the model “${shorten(name, 100)}”${withWords(said)} Your message was not sent: choose again, nothing has to be typed anew.`;
+  return `The agent service does not take the model ${quotedName(name, 100)}${withWords(said)} Your message was not sent: choose again, nothing has to be typed anew.`;
 }
 
 export const modelIsFixed =
@@ -564,7 +565,7 @@ export function fileMissing(file: {
   /** For the reasons that are a limit. */
   limits?: FileLimits | undefined;
 }): string {
-  const name = `“${shorten(file.name.replace(/\s+/g, ' '), 120)}”`;
+  const name = quotedName(file.name, 120);
   const size = file.sizeBytes === undefined ? '' : ` (${humanSize(file.sizeBytes)})`;
   if (file.reason === 'external') return `${name}: ${FILE_REASONS.external}`;
   if (file.reason === 'too_large') {
@@ -614,7 +615,7 @@ export function wentWithout(count: number): string {
 
 /** Files without words were uploaded and wait for the next message. */
 export function filesKept(names: readonly string[]): string {
-  const list = shorten(names.map((name) => `“${shorten(name.replace(/\s+/g, ' '), 80)}”`).join(', '), 600);
+  const list = shorten(names.map((name) => quotedName(name, 80)).join(', '), 600);
   const it = names.length === 1 ? 'It goes' : 'They go';
   return `I have ${list}. ${it} along with your next message in this thread: write what the agent should do.`;
 }
@@ -733,14 +734,12 @@ export function chosen(
 ): string {
   const { title, model, skill, noFallback, mode } = choices;
   const parts = [
-    title === undefined ? '' : `“${shorten(title, 150)}”`,
+    title === undefined ? '' : quotedName(title, 150),
     model === undefined ? '' : `model ${shorten(model, 60)}`,
     noFallback ? 'no other model' : '',
     skill === undefined ? '' : `skill ${shorten(skill, 100)}`,
     mode === 'auto' ? 'without asking back' : mode === 'plan' ? 'plan first' : '',
-    files.length === 0
-      ? ''
-      : `with ${shorten(files.map((name) => name.replace(/\s+/g, ' ')).join(', '), 400)}`,
+    files.length === 0 ? '' : `with ${shorten(files.map(oneLine).join(', '), 400)}`,
   ];
   return capitalised(parts.filter((part) => part !== '').join(' · '));
 }

@@ -10,7 +10,7 @@ describe('while files are passed on', () => {
         { state: 'moving', name: 'big.bam', sizeBytes: 400e6, sentBytes: 171e6 },
         { state: 'moving', name: 'small.csv', sizeBytes: 4e3, sentBytes: 2e3 },
         { state: 'waiting', name: 'next.csv', sizeBytes: 5e3 },
-        { state: 'processing', name: 'new\nfile' },
+        { state: 'processing', name: 'new\nfi\u202Ele' },
         { state: 'over', outcome: { name: 'done.csv', sizeBytes: 6e3, reason: null } },
         { state: 'over', outcome: { name: 'old.csv', reason: 'deleted' } },
       ],

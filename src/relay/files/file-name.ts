@@ -1,14 +1,11 @@
+import { oneLine } from '../../reply/one-line.ts';
+
 /** UTF-8 bytes of a file's name that file systems take. */
 const mostBytes = 255;
 
 /** The name under which a file goes to the service: no path, nothing that cannot be seen, not too long. */
 export function fileName(name: string | undefined, id: string): string {
-  const clean = (name ?? '')
-    .toWellFormed()
-    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-    .replace(/[\u200E\u200F\u202A-\u202E\u2066-\u2069\uFFF9-\uFFFB]/g, '')
-    .replace(/[/\\]/g, '_')
-    .trim();
+  const clean = oneLine(name ?? '').replace(/[/\\]/g, '_');
   if (/^\.*$/.test(clean)) return `file-${id}`;
   return cut(clean);
 }

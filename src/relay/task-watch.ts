@@ -11,7 +11,7 @@ import { hasNoPlace } from './showing/reply-messages.ts';
 /** How long a watch is held, in ms: longer than its lease counts. */
 const claimMs = 15_000;
 const renewEveryMs = 2_500;
-/** How often it is looked for watches that are due, at most (ms). */
+/** How often watches that are due are looked for, at most (ms). */
 const longestPollMs = 5_000;
 /** Watches that a process looks after at one time. */
 const mostAtOnce = 20;

@@ -15,7 +15,7 @@ import { FileUpload } from './file-upload.ts';
 
 /** Files of one message that are on their way at the same time. */
 const mostAtOnce = 3;
-/** How often it is looked whether people still want the upload (ms). */
+/** How often it is checked whether people still want the upload (ms). */
 const lookEveryMs = 1_000;
 
 /** What became of a message's files. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { Rounds } from '../rounds.ts';
 
-/** How often it is looked for changes (ms): other processes hear of an uninstallation so late at most. */
+/** How often changes are looked for (ms): other processes hear of an uninstallation so late at most. */
 const everyMs = 2_000;
 /** Every so many looks everything is read, which also shows what was deleted. */
 const wholeEvery = 30;

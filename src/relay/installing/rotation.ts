@@ -9,7 +9,7 @@ import { openTokens, sealTokens } from './tokens.ts';
 const aheadMs = 2 * 60 * 60_000;
 /** Renewals at one time: each holds a connection of the database while Slack answers, and needs a second one then. */
 const atOnce = 3;
-/** How often it is looked for tokens that end soon (ms). */
+/** How often tokens that end soon are looked for (ms). */
 const everyMs = 60_000;
 /** The longest that one which failed again and again is left out (ms): the others have their turn meanwhile. */
 const mostPauseMs = 60 * 60_000;
@@ -42,7 +42,7 @@ export class TokenRotation {
       onError: (error) =>
         parts.log.warn(
           { err: error },
-          'it could not be looked for tokens that end; it is tried again in a minute',
+          'tokens that end could not be looked for; this is tried again in a minute',
         ),
     });
   }

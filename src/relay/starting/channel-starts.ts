@@ -11,7 +11,7 @@ import { readable } from '../reading/readable.ts';
 import { Rounds } from '../rounds.ts';
 import { leftMs, slackOverMs } from '../settling.ts';
 
-/** How often it is looked for questions whose process ended before they were posted (ms), and how many at once. */
+/** How often questions whose process ended before they were posted are looked for (ms), and how many at once. */
 const lookEveryMs = 15_000;
 const mostAtOnce = 20;
 /** A question that Slack does not take for so long (ms) is given back to who asked. */

@@ -9,7 +9,7 @@ import { Rounds } from '../rounds.ts';
 import { hasNoPlace } from '../showing/reply-messages.ts';
 import { taskRefusal } from './access.ts';
 
-/** How often it is looked for deletions that were not done (ms), and how many of them one look takes. */
+/** How often deletions that were not done are looked for (ms), and how many of them one look takes. */
 const everyMs = 60_000;
 const mostAtOnce = 20;
 

@@ -40,7 +40,7 @@ export const slackTrouble = 'Slack holds back messages right now. This goes on b
 export const taskGone =
   'The agent no longer knows this conversation; it was probably deleted there. Press Try again, and it begins anew with this message.';
 export const accountChanged =
-  'This workspace has another account at the agent service by now, and this conversation belongs to the one before, so it cannot go on. Mention me in a new thread to begin again.';
+  'This workspace now uses another account at the agent service, and this conversation belongs to the previous one, so it cannot continue. Mention me in a new thread to begin again.';
 export const noAccount =
   'This workspace has no account at the agent service yet. An admin of the workspace can set it: open this app under "Apps" and go to its Home tab.';
 export const taskTakesNoMore =
@@ -48,9 +48,9 @@ export const taskTakesNoMore =
 export const beganAnew =
   'The agent began a new conversation for this; it does not know what was said before in this thread.';
 export const abandoned =
-  'This did not work out after several tries, so I stopped trying. Your message may or may not have reached the agent; please send it again.';
+  'I tried several times without success and gave up. Your message may or may not have reached the agent; please send it again.';
 export const notAllowed =
-  'Sorry, I may not work for you here, so your message was not sent to the agent. Somebody who looks after the app can change who may ask.';
+  'Sorry, I am not allowed to work for you here, so your message was not sent to the agent. Somebody who looks after the app can change who may ask.';
 export const notKnown =
   'Slack does not tell me who you are, so your message was not sent to the agent. Please try it again in a moment.';
 export const notKnownYet =
@@ -104,9 +104,9 @@ export const buttons = {
 } as const;
 
 export const editedTooLate =
-  'You changed a message that the agent has already. It works with the old words; you can send it the new ones.';
+  'You changed a message that the agent already has. It works with the old words; you can send it the new ones.';
 export const deletedTooLate =
-  'You deleted a message that the agent has already, and it still works on it. You can stop it.';
+  'You deleted a message that the agent already has, and it is still working on it. You can stop it.';
 
 export const channelSettings = {
   title: 'Settings of the channel',
@@ -167,7 +167,7 @@ export const botsLabel = 'Bots and workflows that may use the agent';
 export const botsHint =
   'Their ids (B…) with commas between, or the word none. Empty: as usual. They are answered only where they mention me.';
 export const botsOdd =
-  'These are no ids of bots: each begins with B, as in B0123ABCD; 50 at most. Or write none.';
+  'These are not bot ids: each begins with B, as in B0123ABCD; 50 at most. Or write none.';
 
 /** Who may use the agent in a whole workspace, in App Home. */
 export const door = {
@@ -235,7 +235,7 @@ export function stepsShown(from: number, to: number, count: number): string {
 
 /** Why a press changed nothing. */
 export const controlOver = {
-  over: 'This is over already; nothing was changed.',
+  over: 'This has already ended; nothing was changed.',
   late: 'That took too long, so Slack opens nothing any more. Please press the button again.',
   stopping:
     'The agent was asked to stop already. If it has not stopped 10 seconds after that, ask once more and it is stopped at once.',
@@ -247,7 +247,7 @@ export const controlOver = {
 
 export const goodLabel = 'Good answer';
 export const badLabel = 'Bad answer';
-export const feedbackThanks = 'Thank you for telling. You can change it by pressing the other thumb.';
+export const feedbackThanks = 'Thanks for letting us know. You can change it by pressing the other thumb.';
 export const commentTitle = 'Comment on an answer';
 export const commentLabel = 'What was good, what was not?';
 export const commentHint = 'The people who look after this app read it; the agent does not.';
@@ -276,8 +276,8 @@ export const signAnswers = {
 export function held(count: number, who: string): string {
   const since = who === '' ? 'since the agent was stopped' : `since ${who} stopped the agent`;
   return count === 1
-    ? `1 message waits here ${since}. Shall it go to the agent?`
-    : `${count} messages wait here ${since}. Shall they go to the agent?`;
+    ? `1 message has been waiting here ${since}. Send it to the agent?`
+    : `${count} messages have been waiting here ${since}. Send them to the agent?`;
 }
 
 /** What waited goes on. */
@@ -815,10 +815,10 @@ export const account = {
     bad_address:
       'This address cannot be used: it must be https, at a public address, without a user or a query. Nothing was changed.',
     odd_key:
-      'This is no key: a key has 16 characters or more, without spaces, quotes, braces and backslashes. Nothing was changed.',
+      'This is not a valid key: a key has 16 characters or more, without spaces, quotes, braces or backslashes. Nothing was changed.',
     bad_key: 'The service does not accept this key. Nothing was changed.',
     no_service:
-      'At this address answers something else than the agent service: check it, with its version at the end. Nothing was changed.',
+      'Something other than the agent service answers at this address: check it, with its version at the end. Nothing was changed.',
     unreachable: 'Nothing answers at this address. Nothing was changed.',
     failed: 'This did not work; please try again in a moment. Nothing was changed.',
   },

@@ -7,7 +7,7 @@ const starting = await openStartingScene();
 const { scene } = starting;
 const { slack } = scene;
 
-const mayNot = 'I may not work for you here';
+const mayNot = 'I am not allowed to work for you here';
 
 let count = 0;
 

@@ -29,7 +29,7 @@ describe.concurrent('how a turn ends', () => {
     });
     expect(told.texts).toEqual(['/fail and try me again', '/fail and try me again']);
     expect(told.fileIds[1]).toEqual(told.fileIds[0]);
-    expect(JSON.stringify(slack.ephemerals(scene.grace, channel))).toContain('over already');
+    expect(JSON.stringify(slack.ephemerals(scene.grace, channel))).toContain('already ended');
   });
 
   test('fresh links to the results are shown to who asks for them', async () => {

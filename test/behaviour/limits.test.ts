@@ -104,7 +104,7 @@ describe.concurrent('how much people may ask', () => {
       'Continue.',
     ]);
     await correct();
-    expect(await told(starting, person, channel, 4)).toContain('over already');
+    expect(await told(starting, person, channel, 4)).toContain('already ended');
   });
 
   test('what is chosen again and refused can be chosen again once more', async ({ onTestFinished }) => {

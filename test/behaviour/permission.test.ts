@@ -47,7 +47,7 @@ describe.concurrent('who may use controls', () => {
     await scene.slack.click({ person: scene.grace, channel, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
     const held = await scene.until('the thread says what waits', () =>
-      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message waits here')),
+      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting here')),
     );
     const why = 'stranger';
     expect(new Set((await refusals(scene, channel)).map((row) => JSON.stringify(row)))).toEqual(
@@ -63,7 +63,7 @@ describe.concurrent('who may use controls', () => {
     for (const actionId of ['go', 'take_back'])
       await scene.slack.click({ person: stranger, channel, ts: held.ts, actionId });
     await scene.until('it is told', () => told(scene, stranger, channel).length === 5);
-    expect(held.text).toMatch(/^1 message waits here/);
+    expect(held.text).toMatch(/^1 message has been waiting here/);
     const take = { channel, ts: held.ts, actionId: 'take_back' };
     const two = [scene.grace, scene.ada];
     await Promise.all(two.map((person) => scene.slack.click({ ...take, person })));

@@ -49,7 +49,7 @@ describe.concurrent('/agent', () => {
     await scene.finished(channel, mine);
     expect(scene.shown(channel, mine)).toContain(`Stopped by ${person.name}.`);
     await slack.click({ person, channel, ts: list.ts, actionId: 'stop' });
-    await scene.until('it is over', () => starting.heard(person, channel)[2]?.includes('over already'));
+    await scene.until('it is over', () => starting.heard(person, channel)[2]?.includes('already ended'));
     await starting.command(scene.ada, channel, 'stop');
     const hers = await scene.until('it is answered', () => slack.ephemerals(scene.ada, channel)[0]);
     expect(slack.shown(hers)).toContain('that of Ada');

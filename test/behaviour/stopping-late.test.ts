@@ -109,7 +109,7 @@ describe.concurrent('a stop that comes late', () => {
     await scene.slack.click({ person: scene.ada, channel, ts: reply?.ts ?? '', actionId: 'stop' });
     await scene.finished(channel, root);
     await scene.until('the thread says what waits', () =>
-      scene.shown(channel, root).includes('1 message waits here'),
+      scene.shown(channel, root).includes('1 message has been waiting here'),
     );
     expect((await messages.get(key))?.state).toBe('waiting');
     expect(await turns.ofMessage(key)).toBeUndefined();
@@ -180,7 +180,7 @@ describe.concurrent('a stop that comes late', () => {
     await scene.slack.settled();
     mend();
     await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('1 message waits here');
+    expect(scene.shown(channel, root)).toContain('1 message has been waiting here');
     expect(scene.told('soon answered').texts).toEqual(['soon answered']);
   });
 
@@ -202,7 +202,7 @@ describe.concurrent('a stop that comes late', () => {
     await scene.stage.restartBot();
     mend();
     const post = await scene.until('the thread says what waits', () =>
-      scene.replies(channel, root).find(({ text }) => text.includes('1 message waits here')),
+      scene.replies(channel, root).find(({ text }) => text.includes('1 message has been waiting here')),
     );
     await scene.until('it waits without a turn', async () => {
       const { messages, turns } = scene.stage.bot.store;
@@ -246,10 +246,10 @@ describe.concurrent('a stop that comes late', () => {
     await scene.slack.settled();
     scene.reply(channel, root, 'stop');
     const post = await scene.until('the thread says what waits', () =>
-      scene.replies(channel, root).find(({ text }) => text.startsWith('2 messages wait here')),
+      scene.replies(channel, root).find(({ text }) => text.startsWith('2 messages have been waiting here')),
     );
     scene.slack.react(scene.ada, channel, first.ts, 'octagonal_sign');
     await scene.until('the number is brought up to date', () => !post.text.startsWith('2'));
-    expect(post.text).toContain('1 message waits here');
+    expect(post.text).toContain('1 message has been waiting here');
   });
 });

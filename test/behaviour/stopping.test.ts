@@ -22,7 +22,7 @@ function told(person: typeof scene.ada, channel: Channel): string {
 
 async function heldPost(channel: Channel, root: Message): Promise<Message> {
   return scene.until('the thread says what waits', () =>
-    scene.replies(channel, root).find((message) => message.text.includes('stopped the agent. Shall')),
+    scene.replies(channel, root).find((message) => message.text.includes('stopped the agent. Send')),
   );
 }
 
@@ -92,7 +92,7 @@ describe.concurrent('stopping the agent', () => {
     scene.reply(channel, root, 'stop');
     await scene.finished(channel, root);
     slack.react(scene.ada, channel, root.ts, 'octagonal_sign');
-    await scene.until('it is told', () => told(scene.ada, channel).includes('over already'));
+    await scene.until('it is told', () => told(scene.ada, channel).includes('already ended'));
     expect(scene.told('/slow 1000 react').texts).toHaveLength(1);
   });
 
@@ -135,7 +135,9 @@ describe.concurrent('what waits behind a stop', () => {
     scene.reply(channel, root, 'stop');
     await scene.finished(channel, root);
     const post = await heldPost(channel, root);
-    expect(post.text).toBe('2 messages wait here since ada stopped the agent. Shall they go to the agent?');
+    expect(post.text).toBe(
+      '2 messages have been waiting here since ada stopped the agent. Send them to the agent?',
+    );
     const third = scene.reply(channel, root, 'the third, said since');
     await scene.until('the number is brought up to date', () => post.text.startsWith('3 messages'));
     slack.remove(channel, second.ts);
@@ -150,7 +152,7 @@ describe.concurrent('what waits behind a stop', () => {
     ]);
     await scene.until('the post says it', () => /2 messages go on to the agent/.test(post.text));
     const answers = `${told(scene.ada, channel)}${told(scene.grace, channel)}`;
-    expect(answers.match(/over already/g)).toHaveLength(1);
+    expect(answers.match(/already ended/g)).toHaveLength(1);
   });
 
   test('is taken back where somebody says so, and is never sent', async () => {
@@ -213,7 +215,7 @@ test.concurrent('a thread is still held after a restart, and its buttons work th
   await own.finished(channel, root);
   const [stopped] = own.replies(channel, root);
   const post = await own.until('the thread says what waits', () =>
-    own.replies(channel, root).find(({ text }) => text.includes('waits here')),
+    own.replies(channel, root).find(({ text }) => text.includes('has been waiting here')),
   );
   await own.stage.restartBot();
   await pause(2_500);

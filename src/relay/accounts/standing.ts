@@ -9,7 +9,7 @@ import { TurnEnds } from '../interruption.ts';
 export class AccountGone extends AgentNotFoundError {
   constructor() {
     super({
-      sentence: 'The workspace has another account at the agent service by now; start a new thread.',
+      sentence: 'The workspace now uses another account at the agent service; start a new thread.',
       outcome: 'not_sent',
     });
   }

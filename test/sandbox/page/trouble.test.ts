@@ -23,7 +23,7 @@ describeInBrowser('trouble on the page', () => {
     await page.getByRole('menuitem', { name: 'octagonal sign' }).click();
     await reply.getByText('Stopped by').waitFor();
     expect(await reply.innerText()).toContain('Second 1 of 60');
-    await thread.getByText('1 message waits here since Ada stopped the agent').waitFor();
+    await thread.getByText('1 message has been waiting here since Ada stopped the agent').waitFor();
     await thread.getByRole('button', { name: 'Go', exact: true }).click();
     await thread.getByText(/You wrote 5 words/).waitFor();
     await page.close();

@@ -8,7 +8,7 @@ import { humanSize } from './size.ts';
 
 export const help = [
   'Hi! Mention me with a question or a piece of work, and I pass it to the agent and show its answer in this thread.',
-  'Share files in the same message and the agent reads them. Everything you write in the thread afterwards goes to the agent too, no need to mention me again.',
+  'Share files in the same message and the agent reads them. Everything you write in the thread afterwards goes to the agent too; there is no need to mention me again.',
 ].join('\n');
 
 export const helpInThread = 'I am listening: write what the agent should do next, or share a file.';
@@ -28,7 +28,7 @@ export function stoppingFor(who: string): string {
 }
 
 export const done = 'Done.';
-export const background = 'The answer is here; the agent still works on something in the background.';
+export const background = 'The answer is here; the agent is still working on something in the background.';
 export const noAnswer = 'The agent finished without writing anything.';
 
 export const offline =
@@ -36,7 +36,7 @@ export const offline =
 export const busy = 'The agent service has a lot to do right now. This goes on by itself in a moment.';
 export const badServiceKey =
   'The agent service does not accept the key that this app uses. Somebody who looks after the app has to put in a new one; this goes on by itself then.';
-export const slackTrouble = 'Slack holds back messages right now. This goes on by itself in a moment.';
+export const slackTrouble = 'Slack is holding messages back right now. This goes on by itself in a moment.';
 export const taskGone =
   'The agent no longer knows this conversation; it was probably deleted there. Press Try again, and it begins anew with this message.';
 export const accountChanged =
@@ -44,7 +44,7 @@ export const accountChanged =
 export const noAccount =
   'This workspace has no account at the agent service yet. An admin of the workspace can set it: open this app under "Apps" and go to its Home tab.';
 export const taskTakesNoMore =
-  'The agent takes no more messages in this conversation, because it was stopped or failed. Your message was not sent: press Try again, and it begins a new one with it.';
+  'The agent accepts no more messages in this conversation, because it was stopped or failed. Your message was not sent: press Try again, and the agent begins a new conversation with it.';
 export const beganAnew =
   'The agent began a new conversation for this; it does not know what was said before in this thread.';
 export const abandoned =
@@ -52,11 +52,11 @@ export const abandoned =
 export const notAllowed =
   'Sorry, I am not allowed to work for you here, so your message was not sent to the agent. Somebody who looks after the app can change who may ask.';
 export const notKnown =
-  'Slack does not tell me who you are, so your message was not sent to the agent. Please try it again in a moment.';
+  'Slack did not tell me who you are, so your message was not sent to the agent. Please send it again in a moment.';
 export const notKnownYet =
-  'Slack does not tell me right now who you are. Your message waits, and goes to the agent by itself once I know.';
+  'Slack cannot tell me right now who you are. Your message waits, and goes to the agent by itself once I know.';
 export const sharedChannel =
-  'Before I begin: this channel is shared with another organisation. What is asked here and what the agent answers, its files too, can be read there.';
+  'Before I begin: this channel is shared with another organisation. What is asked here and what the agent answers, including its files, can be read there.';
 export const lengthReached =
   'The answer became too long for one go. Press Continue and the agent goes on writing.';
 export const restInFile = 'The rest of the answer is in the file below.';
@@ -109,10 +109,10 @@ export const deletedTooLate =
   'You deleted a message that the agent already has, and it is still working on it. You can stop it.';
 
 export const channelSettings = {
-  title: 'Settings of the channel',
+  title: 'Channel settings',
   save: 'Save',
   cancel: 'Cancel',
-  away: 'The settings cannot be read right now. Close this and try it again in a moment.',
+  away: 'The settings cannot be read right now. Close this and try again in a moment.',
   noProject: 'This channel has no project yet: it gets one with its first task.',
   useProject: 'Use another project',
   useProjectHint:
@@ -121,11 +121,11 @@ export const channelSettings = {
   description: "The project's description",
   descriptionHint: 'Empty: the project has none.',
   unreadHint: 'Empty: it stays as it is.',
-  model: 'Model of new tasks',
+  model: 'Model for new tasks',
   listens: 'Which messages are for the agent',
   admits: 'Who may use the agent',
   controls: 'Who may stop and change tasks',
-  more: 'And besides',
+  more: 'Other settings',
 } as const;
 
 /** The models of the service's document, each with what is said of it (Slack: 75 characters each). */
@@ -138,12 +138,12 @@ export const models = {
 /** What can be chosen in a channel's settings (Slack: 75 characters each). */
 export const channelChoices = {
   model: {
-    usual: ["The service's choice", 'What the agent service takes by itself'],
+    usual: ["The service's choice", 'What the agent service picks by itself'],
     ...models,
   },
   listens: {
     mentions: ['Those that mention me, and replies in their threads'],
-    everything: ['Every message of the channel', 'Each one begins a new thread with the agent'],
+    everything: ['Every message in the channel', 'Each one begins a new thread with the agent'],
   },
   admits: {
     usual: ['As for the whole workspace'],
@@ -165,7 +165,7 @@ export const channelChoices = {
 
 export const botsLabel = 'Bots and workflows that may use the agent';
 export const botsHint =
-  'Their ids (B…) with commas between, or the word none. Empty: as usual. They are answered only where they mention me.';
+  'Their ids (B…), separated by commas, or the word none. Empty: as usual. They are answered only where they mention me.';
 export const botsOdd =
   'These are not bot ids: each begins with B, as in B0123ABCD; 50 at most. Or write none.';
 
@@ -197,15 +197,15 @@ export const channelSettingsRefused = {
   admins: 'Only admins of the workspace can change the settings of this channel.',
   outsider: 'Only people in the channel can change its settings.',
   absent:
-    'I cannot see who is in this channel, so its settings stay closed. Where I am not in it, invite me, then try it again.',
-  unknown: 'Slack does not tell me who you are right now. Please try it again in a moment.',
+    'I cannot see who is in this channel, so its settings stay closed. If I am not in it, invite me, then try again.',
+  unknown: 'Slack cannot tell me who you are right now. Please try again in a moment.',
 } as const;
 
 /** Why a channel's settings could not be saved. */
 export const channelSettingsFailed = {
   unknownProject: 'The agent service has no such project, or you may not use it here. Check the id.',
-  rejected: 'The agent service did not take this',
-  late: 'The agent service could not be asked in time, so nothing was saved here. Press Save again in a moment.',
+  rejected: 'The agent service did not accept this',
+  late: 'The agent service did not answer in time, so nothing was saved here. Press Save again in a moment.',
   gone: 'The agent service no longer has the project of this channel. Enter the id of another one.',
 } as const;
 
@@ -220,8 +220,8 @@ export function projectRejected(said: string): string {
 }
 
 export const loading = 'Loading…';
-export const windowAway = 'This cannot be read right now. Close it and try it again in a moment.';
-export const noSteps = 'The agent took no steps with tools for this answer.';
+export const windowAway = 'This cannot be read right now. Close it and try again in a moment.';
+export const noSteps = 'The agent used no tools for this answer.';
 export const stepsAway = 'The steps cannot be read right now. Close this and press Steps again in a moment.';
 export const stepsGone = 'The agent service no longer has this answer, so its steps are gone.';
 export const stepInput = 'Input';
@@ -236,9 +236,9 @@ export function stepsShown(from: number, to: number, count: number): string {
 /** Why a press changed nothing. */
 export const controlOver = {
   over: 'This has already ended; nothing was changed.',
-  late: 'That took too long, so Slack opens nothing any more. Please press the button again.',
+  late: 'That took too long, and Slack no longer opens a window for it. Please press the button again.',
   stopping:
-    'The agent was asked to stop already. If it has not stopped 10 seconds after that, ask once more and it is stopped at once.',
+    'The agent has already been asked to stop. If it has not stopped after 10 seconds, ask once more and it is stopped at once.',
   running: 'The agent is working on this now; nothing was changed.',
   unknown: 'I do not know this message any more, so the button does nothing. Write in the thread instead.',
   away: 'The agent service does not answer right now. Please press the button again in a few minutes.',
@@ -247,7 +247,8 @@ export const controlOver = {
 
 export const goodLabel = 'Good answer';
 export const badLabel = 'Bad answer';
-export const feedbackThanks = 'Thanks for letting us know. You can change it by pressing the other thumb.';
+export const feedbackThanks =
+  'Thanks for letting us know. You can change your answer by pressing the other thumb.';
 export const commentTitle = 'Comment on an answer';
 export const commentLabel = 'What was good, what was not?';
 export const commentHint = 'The people who look after this app read it; the agent does not.';
@@ -262,7 +263,7 @@ export const controlRefused = {
   starter: 'Only the person who started this thread, or an admin of the workspace, can do that here.',
   admins: 'Only admins of the workspace can do that here.',
   stranger: 'Only full members of this workspace, or the person who started this thread, can do that here.',
-  unknown: 'Slack does not tell me who you are right now. Please try it again in a moment.',
+  unknown: 'Slack cannot tell me who you are right now. Please try again in a moment.',
 } as const;
 
 /** What became of a stop that was no press on a button; only the person reads it. */
@@ -282,7 +283,7 @@ export function held(count: number, who: string): string {
 
 /** What waited goes on. */
 export function heldGoesOn(count: number, who: string): string {
-  return `${messagesOf(count)} ${count === 1 ? 'goes' : 'go'} on to the agent: ${who} said so.`;
+  return `${who} sent ${messagesOf(count)} on to the agent.`;
 }
 
 /** What waited was taken back. */
@@ -290,7 +291,7 @@ export function heldTakenBack(count: number, who: string): string {
   return `${who} took ${messagesOf(count)} back. ${count === 1 ? 'It was' : 'They were'} not sent to the agent.`;
 }
 
-export const heldEmpty = 'No message waits here any more.';
+export const heldEmpty = 'No messages are waiting here any more.';
 
 function messagesOf(count: number): string {
   return count === 1 ? '1 message' : `${count} messages`;
@@ -300,8 +301,8 @@ function messagesOf(count: number): string {
 export const home = {
   title: 'Taskthread',
   about: [
-    'Mention me in a channel that I am in, or write to me directly, and I pass it to a biomedical AI agent. Its answer grows in the thread, and so do the files that it makes. Share files in your message and the agent reads them; everything you write in the thread goes on with the same task.',
-    'To use me in another channel, invite me there: type `/invite` and my name. `/agent help` tells what else I take.',
+    'Mention me in a channel that I am in, or write to me directly, and I pass it to a biomedical AI agent. Its answer grows in the thread, followed by the files that it makes. Share files in your message and the agent reads them; everything you write in the thread continues the same task.',
+    'To use me in another channel, invite me there: type `/invite` and my name. `/agent help` tells what else I can do.',
   ].join('\n'),
   yours: 'Your tasks',
   noneOfYours: 'You have no tasks yet. Mention me in a channel, or write to me under Messages, to begin one.',
@@ -313,7 +314,7 @@ export const home = {
     'I show the tasks of a channel only to people who are in it, and you are not. Join it and choose it again.',
   hidden:
     'I cannot see who is in this channel, so I do not show its tasks. Invite me there and choose it again.',
-  slackAway: 'Slack does not say right now who is in this channel. Press Refresh in a moment.',
+  slackAway: 'Slack cannot tell me right now who is in this channel. Press Refresh in a moment.',
   loading: 'Asking the agent service how these tasks stand…',
   stale:
     'The agent service cannot be reached right now: these tasks are as I last knew them. Press Refresh in a moment.',
@@ -325,7 +326,7 @@ export const tasks = {
   defaultModel: 'default model',
   direct: 'direct message',
   states: {
-    idle: 'waits for a message',
+    idle: 'waiting for a message',
     running: 'working',
     completed: 'done',
     cancelled: 'stopped',
@@ -336,7 +337,8 @@ export const tasks = {
   title: 'Task',
   unknown: 'This task is not here any more; it was probably deleted.',
   outsider: 'You are not in the channel of this task, so I cannot show it to you.',
-  noSlack: 'Slack does not say right now whether you are in the channel of this task. Try again in a moment.',
+  noSlack:
+    'Slack cannot tell me right now whether you are in the channel of this task. Try again in a moment.',
   noFiles: 'This task has no files.',
   filesAway:
     'The agent service cannot be reached right now, so the files are not shown. Try again in a moment.',
@@ -346,14 +348,14 @@ export const tasks = {
   linkHint: 'Links stop working after a while; open this again for new ones.',
   fileOnItsWay: 'On its way to your direct messages with me. A large file takes a while.',
   fileSent: 'It is in your direct messages with me.',
-  fileEmpty: 'This file is empty (0 bytes), and Slack takes no empty files.',
+  fileEmpty: 'This file is empty (0 bytes), and Slack accepts no empty files.',
   deleteTitle: 'Delete this task?',
   deleteText:
     'The agent forgets this conversation for good. Messages in the thread stay in Slack, and the files stay in the project.',
   deleted: 'The task is deleted. Its messages stay in Slack, and its files stay in the project.',
   deletedLater:
-    'The agent service cannot be reached right now. The task is deleted by itself once it is back; its files stay in the project.',
-  busy: 'The agent still works on this task. Stop it first, then delete it.',
+    'The agent service cannot be reached right now. The task will be deleted once it is back; its files stay in the project.',
+  busy: 'The agent is still working on this task. Stop it first, then delete the task.',
 } as const;
 
 /** Posted once into the thread of a task that was deleted; `userId` is Slack's. */
@@ -397,7 +399,7 @@ export function newTaskInDm(url: string | undefined): string {
 
 /** What somebody may ask an agent, at the top of direct messages (Slack: 4 prompts). */
 export const prompts = {
-  title: 'What shall the agent do?',
+  title: 'What should the agent do?',
   list: [
     {
       title: 'Summarise a data file',
@@ -430,10 +432,10 @@ export function tooMuch(excess: {
   const { limit, most, waitMs } = excess;
   const times = most === 1 ? 'one message' : `${most} messages`;
   const had = {
-    hourPerson: `You sent ${times} within an hour, which is as many as one person may.`,
-    hourWorkspace: `This workspace sent ${times} within an hour, which is as many as it may.`,
-    atOncePerson: `The agent works on ${times} of yours, which is as many as one person may have at once.`,
-    atOnceWorkspace: `The agent works on ${times} of this workspace, which is as many as it may have at once.`,
+    hourPerson: `You sent ${times} within an hour, which is as many as one person may send.`,
+    hourWorkspace: `This workspace sent ${times} within an hour, which is as many as it may send.`,
+    atOncePerson: `The agent is working on ${times} of yours, which is as many as one person may have at once.`,
+    atOnceWorkspace: `The agent is working on ${times} of this workspace, which is as many as it may have at once.`,
   }[limit];
   const when = waitMs === null ? 'when one of them is done' : `in ${humanDuration(Math.max(1_000, waitMs))}`;
   return `${had} This message was not sent to the agent: send it again ${when}.`;
@@ -441,7 +443,7 @@ export function tooMuch(excess: {
 
 /** The service said no to the message, with its own words where it gave any. */
 export function rejected(said: string): string {
-  return `The agent service did not take this message${withWords(said)} It was not sent; change it and send it again.`;
+  return `The agent service did not accept this message${withWords(said)} It was not sent; change it and send it again.`;
 }
 
 /** The service knows no skill of this name. */
@@ -451,12 +453,12 @@ export function unknownSkill(name: string): string {
 
 /** The service knows no skill of the name that somebody typed. */
 export function unknownChosenSkill(name: string): string {
-  return `The agent has no skill called ${quotedName(name, 100)}. Your message was not sent: choose again, nothing has to be typed anew.`;
+  return `The agent has no skill called ${quotedName(name, 100)}. Your message was not sent: choose again; nothing has to be typed anew.`;
 }
 
 /** The service does not take the model that was chosen, with its own words where it gave any. */
 export function unknownModel(name: string, said: string): string {
-  return `The agent service does not take the model ${quotedName(name, 100)}${withWords(said)} Your message was not sent: choose again, nothing has to be typed anew.`;
+  return `The agent service does not accept the model ${quotedName(name, 100)}${withWords(said)} Your message was not sent: choose again; nothing has to be typed anew.`;
 }
 
 export const modelIsFixed =
@@ -476,7 +478,7 @@ export function failed(said: string): string {
 
 /** A review failed, with the service's own words where it gave any. */
 export function reviewFailed(said: string): string {
-  return `A review of the work in this thread did not work out${withWords(said)} The answer stands as it is.`;
+  return `A review of the work in this thread failed${withWords(said)} The answer stands as it is.`;
 }
 
 /** `who` is a name or a mention; empty where it was stopped elsewhere. */
@@ -486,17 +488,17 @@ export function cancelled(who: string): string {
 
 /** Nothing was heard of the agent for this long (ms). */
 export function silent(ms: number): string {
-  return `Nothing new from the agent for ${humanDuration(ms)}. It may be busy with something long, or wait for you: you can wait, write to it here, or press Stop.`;
+  return `Nothing new from the agent for ${humanDuration(ms)}. It may be busy with something long, or waiting for you: you can wait, write to it here, or press Stop.`;
 }
 
 /** A message was passed on to a run that was silent; `writer` is a name. */
 export function passedOn(writer: string): string {
-  return `Passed on the message of ${writer} to the agent.`;
+  return `Passed ${writer}'s message on to the agent.`;
 }
 
 /** The service refused a message for a run that is silent. */
 export const putBack =
-  'The agent takes no message while it works on this one: the next one waits until this is done. Stop ends it.';
+  'The agent accepts no message while it works on this one: the next one waits until this is done. Stop ends it.';
 
 /** Of an answer that takes more messages than it may, while it is written: how long it is by now. */
 export function restComing(characters: number): string {
@@ -517,7 +519,7 @@ export function askerLine(
 ): string {
   const what = {
     done: 'the answer is ready',
-    failed: 'this did not work out',
+    failed: 'this did not work',
     length: 'a first part of the answer is ready',
   }[outcome];
   const line = `${what} (it took ${humanDuration(ms)}).`;
@@ -531,7 +533,7 @@ const FILE_REASONS = {
   missing_scope:
     'I am not allowed to read files here. Somebody who looks after the app has to allow it (files:read) and install it again.',
   external:
-    'it lies with another service, where I cannot open it. The agent gets the link; if it needs the contents, share the file itself.',
+    'it is stored with another service, where I cannot open it. The agent gets the link; if it needs the contents, share the file itself.',
   deleted: 'it was deleted.',
   hidden_by_plan: "this workspace's plan hides it. Share it again.",
   too_large: 'it is too large.',
@@ -541,17 +543,17 @@ const FILE_REASONS = {
   list: 'it is a list, which Slack lets nobody download. Export it as CSV and share the export.',
   post: 'it is a post, which Slack lets nobody download. Copy its text into a message or a text file.',
   not_a_file: 'it cannot be downloaded. Export it and share the export.',
-  access_denied: 'I may not open it. Share it in this thread.',
+  access_denied: 'I am not allowed to open it. Share it in this thread.',
   processing: 'Slack is still working on it. Share it again in a moment.',
   broken_off: 'the download broke off. Share it again.',
   changed: 'it changed while I was reading it. Share it again.',
-  other_host: 'it does not lie at Slack. Share the file itself.',
+  other_host: 'it is not stored at Slack. Share the file itself.',
   unknown_kind: 'I do not know this kind of file.',
   type_refused: 'files of this type are not passed on here.',
   too_many: 'there are too many files in one message.',
   message_full: 'the files of this message are too large together.',
   download_failed: 'it could not be downloaded. Share it again.',
-  service_refused: 'the agent service did not take it.',
+  service_refused: 'the agent service did not accept it.',
   skipped: 'the agent service could not read it and went on without it.',
 } as const;
 
@@ -572,7 +574,7 @@ export function fileMissing(file: {
     return `${name} was left out: it is too large${size}.${most(file.limits?.fileBytes)}`;
   }
   if (file.reason === 'service_refused' && file.detail) {
-    return `${name} was left out: the agent service did not take it${withWords(file.detail)}`;
+    return `${name} was left out: the agent service did not accept it${withWords(file.detail)}`;
   }
   const why = isFileReason(file.reason) ? FILE_REASONS[file.reason] : FILE_REASONS.download_failed;
   return `${name} was left out: ${why}${limitOf(file.reason, file.limits)}`;
@@ -583,7 +585,7 @@ function limitOf(reason: string, limits: FileLimits | undefined): string {
   if (reason === 'too_many') return ` The most I can take is ${limits.messageFiles}.`;
   if (reason === 'message_full') return most(limits.messageBytes);
   if (reason !== 'type_refused' || limits.allowed.length === 0) return '';
-  return ` Passed on are: ${shorten(limits.allowed.join(', '), 200)}.`;
+  return ` These are passed on: ${shorten(limits.allowed.join(', '), 200)}.`;
 }
 
 function most(bytes: number | undefined): string {
@@ -592,7 +594,7 @@ function most(bytes: number | undefined): string {
 
 /** Where a file is on its way to the agent. */
 export const fileStates = {
-  waiting: 'waits',
+  waiting: 'waiting',
   processing: 'Slack is still working on it',
   elsewhere: 'is on its way for another thread',
   moving: 'on its way',
@@ -657,7 +659,7 @@ export function tableNote(
   const size = `${all.rows} ${all.rows === 1 ? 'row' : 'rows'}, ${all.columns} columns`;
   if (shown.rows === all.rows && shown.columns === all.columns) return size;
   const columns = shown.columns === all.columns ? '' : ` and ${shown.columns} columns`;
-  return `${size}; shown are the first ${shown.rows} ${shown.rows === 1 ? 'row' : 'rows'}${columns}`;
+  return `${size}; showing the first ${shown.rows} ${shown.rows === 1 ? 'row' : 'rows'}${columns}`;
 }
 
 /** "14 steps in 6 min". */
@@ -680,10 +682,10 @@ export const form = {
   question: 'What should the agent do?',
   optionalQuestion: 'What should the agent do with it?',
   about: 'About this message:',
-  filesAlong: (names: readonly string[]) => `Goes along: ${names.join(', ')}`,
+  filesAlong: (names: readonly string[]) => `Sent along: ${names.join(', ')}`,
   longQuestion: 'Your question is too long to be shown here. It is asked again as it is.',
   title: 'Title',
-  titleHint: 'Left empty, it is made of your question.',
+  titleHint: 'If left empty, it is made from your question.',
   model: 'Model',
   usualModel: ['As usual', 'What this channel or the agent service usually takes'],
   skill: 'Skill',
@@ -695,23 +697,23 @@ export const form = {
   mode: 'How to work',
   usualMode: 'As usual',
   autoMode: 'Go ahead',
-  autoModeHint: 'Without asking back',
+  autoModeHint: 'Without asking questions',
   planMode: 'Plan first',
   planModeHint: 'Show a plan, and wait for your yes',
-  over: 'This was asked again already; look further down in the thread.',
-  gone: 'I do not know this message any more. Write your question anew, please.',
+  over: 'This has already been asked again; look further down in the thread.',
+  gone: 'I do not know this message any more. Please write your question again.',
   expired:
     'This form was open for too long, and I have forgotten what it was about. What you typed is still here: add what the agent must know.',
   unsure:
-    'Slack does not tell me right now whether I am part of this conversation. Press Start again in a moment.',
+    'Slack cannot tell me right now whether I am part of this conversation. Press Start again in a moment.',
   threadTaken:
-    'This thread has its task already. Your question starts a new thread in the channel, with the message quoted; to go on with the task, just write in its thread.',
+    'This thread already has its task. Your question starts a new thread in the channel, with the message quoted; to go on with the task, just write in its thread.',
   slow: 'Slack is slow right now. Your question is kept and posted as soon as possible; you can close this.',
-  posted: 'It is done: your question stands in the channel, and the answer grows in its thread.',
+  posted: 'Done: your question is in the channel, and the answer grows in its thread.',
   noPlace:
-    'I may not write there: the channel is archived, or only some people may post in it. Choose another one.',
+    'I cannot write there: the channel is archived, or only some people may post in it. Choose another one.',
   elsewhere: 'I am not part of that direct conversation. Choose a channel; what you typed is still here.',
-  refused: 'Slack does not take this question as it is. Shorten it, please.',
+  refused: 'Slack does not accept this question as it is. Please shorten it.',
 } as const;
 
 /** Where the bot is not in a channel; `name` is what the bot is called, where Slack said it. */
@@ -721,7 +723,7 @@ export function inviteMe(name: string | undefined): string {
 
 /** To somebody directly, in mrkdwn: a question from a form found no place. */
 export function startLost(channel: string, question: string): string {
-  return `I could not post your question in <#${channel}>: I am not in there, or may not write there. This is what you asked:\n${question}`;
+  return `I could not post your question in <#${channel}>: I am not in that channel, or cannot write there. This is what you asked:\n${question}`;
 }
 
 export const asks = 'asks:';
@@ -738,7 +740,7 @@ export function chosen(
     model === undefined ? '' : `model ${shorten(model, 60)}`,
     noFallback ? 'no other model' : '',
     skill === undefined ? '' : `skill ${shorten(skill, 100)}`,
-    mode === 'auto' ? 'without asking back' : mode === 'plan' ? 'plan first' : '',
+    mode === 'auto' ? 'without asking questions' : mode === 'plan' ? 'plan first' : '',
     files.length === 0 ? '' : `with ${shorten(files.map(oneLine).join(', '), 400)}`,
   ];
   return capitalised(parts.filter((part) => part !== '').join(' · '));
@@ -748,11 +750,11 @@ export function chosen(
 export const commandHelp = [
   'Mention me in a channel with a question, and I pass it to the agent and show its answer in the thread. Or:',
   '• `/agent new`: ask with a form, and choose model, skill, title and files',
-  '• `/agent status`: what works for you in this channel',
+  '• `/agent status`: what the agent is working on for you in this channel',
   '• `/agent stop`: the same, to stop some of it',
   '• `/agent tasks`: the tasks of this channel',
-  '• `/agent settings`: what holds for this channel',
-  'In a mention you can choose too: `--model max --skill name --title "A title"` before your question. On any message: “Ask the agent about this”, behind its ⋯.',
+  '• `/agent settings`: the settings of this channel',
+  'You can also choose in a mention: `--model max --skill name --title "A title"` before your question. On any message: “Ask the agent about this”, behind its ⋯.',
 ].join('\n');
 
 /** What the command answers. */
@@ -766,7 +768,7 @@ export const command = {
   untitled: 'Getting started',
   since: (ms: number) => `for ${humanDuration(ms)}`,
   away: 'That did not work just now. Please try again in a moment.',
-  late: 'That took too long, so Slack opens nothing any more. Please try again.',
+  late: 'That took too long, and Slack no longer opens a window for it. Please try again.',
 } as const;
 
 function isFileReason(reason: string): reason is FileReason {
@@ -806,7 +808,7 @@ export const account = {
   key: 'API key',
   keyHint: 'It is tried once, kept encrypted, and never shown again.',
   aboutChange:
-    'With another account, conversations that are under way cannot go on; with a new key of the same account at the same address they do.',
+    'With another account, conversations that are under way cannot go on; with a new key of the same account at the same address they can.',
   trying: 'The account is being tried. This takes a few seconds.',
   done: 'The account works, and is used from now on. New conversations begin with it.',
   doneSame: 'The new key works, and belongs to the same account: conversations go on.',

@@ -93,7 +93,7 @@ describe('the project of a channel', () => {
     const modal = await openSettings(strict, strict.ada, channel);
     const refused = { kind: 'status', status: 422, body: { detail: 'No such names' } } as const;
     faults.add({ call: 'PUT /projects/{project_id}', fault: refused });
-    const errors = { channel_title: 'The agent service did not take this: “No such names”.' };
+    const errors = { channel_title: 'The agent service did not accept this: “No such names”.' };
     expect(await modal.save({ channel_title: 'Bad' })).toEqual({ response_action: 'errors', errors });
     // A service that wants something to change tells by the project's tasks that there is one.
     const shown = await openSettings(strict, strict.grace, channel);

@@ -110,7 +110,7 @@ describe("a channel's settings", () => {
       private: true,
       bot: false,
     });
-    expect((await openSettings(scene, ada, away)).shown).toContain('invite me, then try it again');
+    expect((await openSettings(scene, ada, away)).shown).toContain('invite me, then try again');
     const stranger = scene.slack.createPerson({ name: 'stranger', kind: 'stranger' });
     const shared = scene.slack.createChannel({ name: 'shared', members: [ada, stranger], shared: true });
     const shown = (await openSettings(scene, stranger, shared)).shown;
@@ -151,7 +151,7 @@ test.concurrent('a service that is away keeps nobody from the settings that are 
   const modal = await openSettings(away, away.ada, channel);
   expect(modal.fields.slice(0, 2)).toEqual(['channel_title', 'channel_description']);
   expect(modal.shown).toContain('it stays as it is');
-  const errors = { channel_model: expect.stringContaining('could not be asked in time') };
+  const errors = { channel_model: expect.stringContaining('did not answer in time') };
   const both = { channel_title: 'New', channel_model: 'max' };
   expect(await modal.save(both)).toEqual({ response_action: 'errors', errors });
   const { channels } = away.stage.bot.store;

@@ -104,7 +104,7 @@ describe.concurrent('how a turn ends', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/background 1000');
     await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('still works on something in the background');
+    expect(scene.shown(channel, root)).toContain('is still working on something in the background');
   });
 
   test('a system message is a quiet line, and a block of an unknown kind is not dropped', async () => {

@@ -107,7 +107,7 @@ describe.concurrent('files', () => {
     const shown = scene.shown(channel, root);
     expect(shown).toContain('“huge.csv” was left out: it is too large');
     expect(shown).toContain('“empty.csv” was left out: it is empty');
-    expect(shown).toContain('“virus.exe” was left out: the agent service did not take it');
+    expect(shown).toContain('“virus.exe” was left out: the agent service did not accept it');
     expect(scene.told('none of these').texts).toEqual(['none of these']);
   });
 
@@ -234,7 +234,7 @@ describe.concurrent('files', () => {
     });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain(
-      '“over.bin” was left out: the agent service did not take it',
+      '“over.bin” was left out: the agent service did not accept it',
     );
   });
 });

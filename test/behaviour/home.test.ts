@@ -146,7 +146,7 @@ describe('the Home tab', () => {
     await seen(frida, 'home_settings');
     await press(frida, 'home_settings');
     const open = () => JSON.stringify(slack.modal(frida)?.texts ?? {});
-    await scene.until('the settings are open', () => open().includes('Settings of the channel'));
+    await scene.until('the settings are open', () => open().includes('Channel settings'));
     await slack.closeView(frida);
     const body = { ok: false, error: 'expired_trigger_id' };
     slack.faults.add({ call: 'views.open', fault: { kind: 'status', status: 200, body }, times: 1 });

@@ -51,7 +51,9 @@ describe.concurrent('how much people may ask', () => {
     const roots: Message[] = [];
     for (let index = 0; index < 8; index += 1)
       roots.push(starting.ask(person, channel, `slowly the ${index}`));
-    expect(await told(starting, person, channel, 5)).toMatch(/works on 3 messages.*when one of them is done/);
+    expect(await told(starting, person, channel, 5)).toMatch(
+      /working on 3 messages.*when one of them is done/,
+    );
     await scene.until('three run', () => scene.agent.tasks.length === 3);
     for (const { title } of scene.agent.tasks) await runs(starting, title);
     expect(starting.heard(person, channel)).toHaveLength(5);
@@ -134,7 +136,7 @@ describe.concurrent('how much people may ask', () => {
     await runs(starting, 'slowly another one');
     opened.resolve();
     await scene.finished(channel, before);
-    expect(await told(starting, person, channel)).toContain('works on one message');
+    expect(await told(starting, person, channel)).toContain('working on one message');
     await starting.press(person, channel, other, 'stop');
     await scene.finished(channel, other);
     await choose();

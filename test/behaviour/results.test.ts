@@ -75,7 +75,7 @@ describe.concurrent('results', () => {
     const shown = scene.shown(channel, root);
     expect(shown).toContain('| g9 | 9 |');
     expect(shown).not.toContain('| g10 |');
-    expect(shown).toContain('30 rows, 2 columns; shown are the first 10 rows');
+    expect(shown).toContain('30 rows, 2 columns; showing the first 10 rows');
     expect(shares(scene, channel, root)).toEqual([['genes-1.csv']]);
   });
 

@@ -68,7 +68,7 @@ describe.concurrent('a review', () => {
     const told = () => reviews(scene, channel, root);
     await scene.until('the line is there', () => told().length > 0);
     const line =
-      'A review of the work in this thread did not work out: “The reviewer ran out of time”. The answer stands as it is.';
+      'A review of the work in this thread failed: “The reviewer ran out of time”. The answer stands as it is.';
     expect(told()).toEqual([line]);
     await scene.finished(channel, scene.reply(channel, root, 'and go on'));
     await pause(1_000);
@@ -90,7 +90,7 @@ describe.concurrent('a review', () => {
   test('that failed after it wrote something shows no findings', async () => {
     const { channel, root } = await asked(scene, 'one broken');
     await scene.until('the line is there', () => reviews(scene, channel, root).length > 0);
-    expect(scene.shown(channel, root)).toContain('did not work out: “Not verified”.');
+    expect(scene.shown(channel, root)).toContain('failed: “Not verified”.');
     expect(scene.shown(channel, root)).not.toContain('Half of it');
   });
 

@@ -50,7 +50,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
     const next = scene.reply(channel, root, '/files 1');
     await scene.until('the thread says that it waits', () =>
-      scene.shown(channel, root).includes('takes no message while it works'),
+      scene.shown(channel, root).includes('accepts no message while it works'),
     );
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     expect((await scene.stage.bot.store.messages.get(key))?.state).toBe('waiting');
@@ -133,7 +133,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
     expect((await messages.get(key))?.state).toBe('withdrawn');
-    expect(scene.shown(channel, root)).not.toMatch(/waits? here/);
+    expect(scene.shown(channel, root)).not.toMatch(/waiting here/);
     const right = scene.reply(channel, root, 'the right group');
     await scene.finished(channel, right);
     expect(scene.told('/ask').texts).toEqual(['/ask Which one?', 'the right group']);

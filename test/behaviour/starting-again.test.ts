@@ -47,7 +47,7 @@ describe.concurrent('a choice that the service does not know', () => {
     const text = `${scene.mention} --model ultra --title "A model" what does model mean?`;
     const root = slack.say({ person, channel, text, files: [csv('one.csv')] });
     await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('does not take the model “ultra”');
+    expect(scene.shown(channel, root)).toContain('does not accept the model “ultra”');
     await starting.press(person, channel, root, 'choose_again');
     const view = await starting.form(person);
     expect(JSON.stringify(view.blocks)).toContain('one.csv');
@@ -71,11 +71,13 @@ describe.concurrent('a choice that the service does not know', () => {
     const send = () => slack.submitView(person, { ...starting.filled(person), model: 'fast' });
     await Promise.all([send(), send()]);
     await slack.submitView(other, { ...starting.filled(other), model: 'max' });
-    expect(starting.window(other)).toContain('asked again already');
+    expect(starting.window(other)).toContain('already been asked again');
     await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
     expect(scene.told('what is once?').texts).toEqual(['what is once?']);
     await starting.press(person, channel, root, 'choose_again');
-    await scene.until('the window says so', () => starting.window(person).includes('asked again already'));
+    await scene.until('the window says so', () =>
+      starting.window(person).includes('already been asked again'),
+    );
   });
 
   test('waits where the thread is held, and is counted there', async () => {
@@ -193,7 +195,7 @@ describe.concurrent('"Ask the agent about this"', () => {
     const answer = scene.replies(channel, root).find((one) => slack.shown(one).includes('All is said.'));
     await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: answer?.ts ?? '' });
     await starting.form(person);
-    expect(starting.window(person)).toContain('has its task already');
+    expect(starting.window(person)).toContain('already has its task');
     await slack.submitView(person, { question: 'is all said there?' });
     const post = await starting.post(channel, 'is all said there?');
     expect(slack.shown(post)).toContain('All is said.');

@@ -21,7 +21,7 @@ test('a form is answered in time when Slack is slow, and its window says what be
   ]);
   expect(sent.map(({ acked }) => acked)).toEqual([true, true]);
   expect(starting.window(fine.person)).toContain('Slack is slow right now');
-  await scene.until('the window says so', () => starting.window(fine.person).includes('It is done'));
+  await scene.until('the window says so', () => starting.window(fine.person).includes('Done: your question'));
   await scene.finished(fine.channel, await starting.post(fine.channel, 'a slow one'));
   // What found no place comes back with what was typed.
   const { person, channel } = outside;

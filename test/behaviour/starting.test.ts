@@ -194,7 +194,7 @@ describe.concurrent('the form', () => {
     await starting.form(person);
     slack.archive(channel);
     const refused = await slack.submitView(person, { question: 'too late' });
-    expect(JSON.stringify(refused.body)).toContain('may not write there');
+    expect(JSON.stringify(refused.body)).toContain('cannot write there');
   });
 });
 
@@ -248,7 +248,7 @@ test('about a message in a direct conversation of others asks for another place'
   await calm.form(person);
   const mend = own.faults.add({ call: 'conversations.info', fault: { kind: 'latency', ms: 3_500 } });
   const unsure = await own.submitView(person, { question: 'what of this?' });
-  expect(JSON.stringify(unsure.body)).toMatch(/"question":"Slack does not tell me/);
+  expect(JSON.stringify(unsure.body)).toMatch(/"question":"Slack cannot tell me/);
   mend();
   await own.submitView(person, { question: 'what of this?' });
   await calm.scene.until('it asks for another', () => calm.window(person).includes('Choose a channel'));

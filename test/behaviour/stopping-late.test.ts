@@ -32,7 +32,7 @@ describe.concurrent('a stop that comes late', () => {
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root, 15_000);
     expect(task?.status).toBe('cancelled');
-    expect(scene.shown(channel, root)).not.toContain('still works on something');
+    expect(scene.shown(channel, root)).not.toContain('is still working on something');
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
   });
 

@@ -108,7 +108,7 @@ describe.concurrent('stopping the agent', () => {
       scene.shown(channel, root).includes('grace asked me to stop'),
     );
     await slack.click({ ...press, person: scene.ada });
-    await scene.until('it is told', () => told(scene.ada, channel).includes('asked to stop already'));
+    await scene.until('it is told', () => told(scene.ada, channel).includes('already been asked to stop'));
     const { db, turns } = scene.stage.bot.store;
     const key = { workspace: slack.team.id, channel: channel.id, ts: root.ts };
     const id = (await turns.ofMessage(key))?.id ?? '';
@@ -150,7 +150,7 @@ describe.concurrent('what waits behind a stop', () => {
       expect.stringContaining('the first that waits'),
       expect.stringContaining('the third, said since'),
     ]);
-    await scene.until('the post says it', () => /2 messages go on to the agent/.test(post.text));
+    await scene.until('the post says it', () => /sent 2 messages on to the agent/.test(post.text));
     const answers = `${told(scene.ada, channel)}${told(scene.grace, channel)}`;
     expect(answers.match(/already ended/g)).toHaveLength(1);
   });
@@ -187,7 +187,7 @@ describe.concurrent('what waits behind a stop', () => {
     const next = scene.reply(channel, root, 'this goes at once');
     await scene.finished(channel, next);
     expect(scene.told('/slow 1000 deleted').texts.slice(1)).toEqual(['this goes at once']);
-    await scene.until('the post says it', () => post.text === 'No message waits here any more.');
+    await scene.until('the post says it', () => post.text === 'No messages are waiting here any more.');
   });
 
   test('is not held where it was written after the stop', async () => {

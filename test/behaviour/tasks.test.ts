@@ -246,7 +246,7 @@ describe('deleting a task', () => {
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'DELETE /experimental/tasks/{task_id}', fault });
     await press('task_delete');
-    await modalShows('is deleted by itself once it is back');
+    await modalShows('will be deleted once it is back');
     back();
     expect(scene.agent.tasks.some((task) => task.id === id)).toBe(true);
     const { db } = scene.stage.bot.store;

@@ -57,7 +57,7 @@ describe.concurrent('while Slack does not tell who somebody is', () => {
     await starting.form(person);
     const values = { ...starting.filled(person), question: 'typed with care' };
     const sent = await scene.slack.submitView(person, values);
-    expect(JSON.stringify(sent.body)).toContain('does not tell me who you are');
+    expect(JSON.stringify(sent.body)).toContain('did not tell me who you are');
     mend();
     await scene.until('the form is taken', async () => (await scene.slack.submitView(person, values)).acked);
     await starting.post(channel, 'typed with care');

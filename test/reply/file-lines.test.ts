@@ -19,7 +19,7 @@ describe('while files are passed on', () => {
     expect(lines).toEqual([
       '“big.bam” (400 MB): 40 %',
       '“small.csv” (4 KB): on its way',
-      '“next.csv” (5 KB): waits',
+      '“next.csv” (5 KB): waiting',
       '“new file”: Slack is still working on it',
       '“done.csv” (6 KB): passed on',
       '“old.csv” was left out: it was deleted.',

@@ -30,7 +30,7 @@ describe('a reply', () => {
     ['cancelled', 'Stopped.'],
     ['failed', 'The agent ran into a problem and stopped. Your message did reach it'],
     ['length', 'Press Continue'],
-    ['background', 'still works on something in the background'],
+    ['background', 'is still working on something in the background'],
     ['offline', 'The agent service cannot be reached right now.'],
   ] satisfies [ReplyPhase, string][])(
     'in the phase %s says so below what there is of the answer',

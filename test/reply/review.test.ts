@@ -55,7 +55,7 @@ describe('a review', () => {
 
   test('that failed is one line that pings nobody, with or without a reason', () => {
     expect(failedReview('').text).toBe(
-      'A review of the work in this thread did not work out. The answer stands as it is.',
+      'A review of the work in this thread failed. The answer stands as it is.',
     );
     const pinging = failedReview('<!channel>\n\nbroken!');
     expect(pinging.text).not.toContain('<!channel>');

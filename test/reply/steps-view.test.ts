@@ -60,7 +60,7 @@ describe('the steps of a turn', () => {
   });
 
   test('that are none, or cannot be read, are a sentence', () => {
-    expect(shown([])).toContain('no steps');
+    expect(shown([])).toContain('no tools');
     expect(checkBlocks(stepsNotice('Gone.').blocks, 'modal')).toHaveLength(1);
   });
 });

@@ -89,7 +89,7 @@ describe('the message with the first rows', () => {
     });
     expect(JSON.stringify(table)).toContain('g9');
     expect(JSON.stringify(table)).not.toContain('g10');
-    expect(JSON.stringify(note)).toContain('30 rows, 2 columns; shown are the first 10 rows');
+    expect(JSON.stringify(note)).toContain('30 rows, 2 columns; showing the first 10 rows');
   });
 
   test('cuts wide tables and long cells, and lets nothing out of a cell', () => {

@@ -21,7 +21,7 @@ describe('the words for a file that was left out', () => {
   test.each([
     ['too_many', 'there are too many files in one message. The most I can take is 3.'],
     ['message_full', 'the files of this message are too large together. The most I can take is 4 GB.'],
-    ['type_refused', 'files of this type are not passed on here. Passed on are: .csv, image/*.'],
+    ['type_refused', 'files of this type are not passed on here. These are passed on: .csv, image/*.'],
   ])('name the limit that was hit: %s', (reason, said) => {
     expect(words.fileMissing({ name: 'a.bam', reason, limits })).toBe(`“a.bam” was left out: ${said}`);
   });
@@ -29,7 +29,7 @@ describe('the words for a file that was left out', () => {
   test("hold the service's own words", () => {
     const file = { name: 'a.bam', reason: 'service_refused' };
     expect(words.fileMissing({ ...file, detail: 'no such\nformat' })).toBe(
-      '“a.bam” was left out: the agent service did not take it: “no such format”.',
+      '“a.bam” was left out: the agent service did not accept it: “no such format”.',
     );
   });
 
@@ -62,7 +62,7 @@ describe('sentences with numbers', () => {
     [words.stepsDone(0, 2_000), 'Took 2 s.'],
     [words.stepsDone(1, 2_000), '1 step in 2 s'],
     [words.askerLine('U1', 'done', 60_000), '<@U1> the answer is ready (it took 1 min).'],
-    [words.askerLine(undefined, 'failed', 60_000), 'This did not work out (it took 1 min).'],
+    [words.askerLine(undefined, 'failed', 60_000), 'This did not work (it took 1 min).'],
     [words.cancelled(''), 'Stopped.'],
     [words.cancelled('Ada'), 'Stopped by Ada.'],
   ])('%s', (said, expected) => {

@@ -143,14 +143,14 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
   });
 
   test("a channel's settings are saved, and are there when the form is opened again", async () => {
-    const settings = page.getByRole('dialog', { name: 'Settings of the channel' });
-    const model = settings.getByRole('combobox', { name: 'Model of new tasks' });
+    const settings = page.getByRole('dialog', { name: 'Channel settings' });
+    const model = settings.getByRole('combobox', { name: 'Model for new tasks' });
     await say(page, 'channel', '/agent settings');
     await model.selectOption({ label: 'Max' });
     await settings.getByText('The most capable model').waitFor();
     await settings.getByRole('textbox', { name: /description/ }).fill('What we sequenced');
-    await settings.getByLabel('Every message of the channel').check();
-    await settings.getByRole('group', { name: 'And besides' }).getByRole('checkbox').first().uncheck();
+    await settings.getByLabel('Every message in the channel').check();
+    await settings.getByRole('group', { name: 'Other settings' }).getByRole('checkbox').first().uncheck();
     await settings.getByRole('button', { name: 'Save' }).click();
     await closed();
     await say(page, 'channel', '/agent settings');
@@ -159,9 +159,9 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     expect(await settings.getByRole('textbox', { name: /description/ }).inputValue()).toBe(
       'What we sequenced',
     );
-    expect(await settings.getByLabel('Every message of the channel').isChecked()).toBe(true);
+    expect(await settings.getByLabel('Every message in the channel').isChecked()).toBe(true);
     expect(
-      await settings.getByRole('group', { name: 'And besides' }).getByRole('checkbox').first().isChecked(),
+      await settings.getByRole('group', { name: 'Other settings' }).getByRole('checkbox').first().isChecked(),
     ).toBe(false);
     await settings.getByRole('button', { name: 'Cancel' }).click();
     await closed();

@@ -793,6 +793,8 @@ export const account = {
     `This workspace uses its own account at \`${host}\`, set by <@${person}> on ${date}.`,
   shared:
     'This workspace uses the account of whoever runs this app. An account of its own can take its place.',
+  lost: (host: string) =>
+    `The key of this workspace's own account at \`${host}\` went when the app was uninstalled, so the agent cannot answer here. Set the account again, or remove it.`,
   none: 'This workspace has no account yet, so the agent cannot answer here.',
   set: 'Set account',
   change: 'Change account',

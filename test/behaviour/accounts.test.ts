@@ -157,4 +157,20 @@ describe("a workspace's account", () => {
     expect(await tenants.answered(tenants.ask(place, 'Fifth question'))).toContain(words.noAccount);
     expect(await tenants.answered(tenants.ask(tenants.place('T2'), 'Here?'))).toContain(words.noAccount);
   });
+
+  test('whose key went with the app says so after a new installation, and can be removed', async () => {
+    await tenants.setAccount(boss, address, 'workspace-key-of-one');
+    scene.slack.uninstall('T1');
+    await scene.until('the key is gone', async () => (await current())?.sealed === null);
+    await tenants.install('T1');
+    const home = async (said: string) => {
+      scene.slack.openHome(boss);
+      const shown = () => JSON.stringify(scene.slack.home(boss)?.blocks ?? []);
+      await scene.until(said, () => shown().includes(said));
+    };
+    await home('went when the app was uninstalled');
+    await scene.slack.click({ person: boss, view: 'home', actionId: 'account_remove' });
+    await scene.until('it is removed', async () => (await current()) === undefined);
+    await home(words.account.none);
+  });
 });

@@ -57,9 +57,10 @@ export class AccountSetting {
     const { store, shared } = this.#parts;
     const row = await store.accounts.current(workspace);
     if (row === undefined) return { kind: shared ? 'shared' : 'none' };
+    const { host } = new URL(row.base_url);
     // Its key went with an uninstallation.
-    if (row.sealed === null) return { kind: 'none' };
-    return { kind: 'own', host: new URL(row.base_url).host, setBy: row.set_by, setAt: row.set_at };
+    if (row.sealed === null) return { kind: 'lost', host };
+    return { kind: 'own', host, setBy: row.set_by, setAt: row.set_at };
   }
 
   /** Tries an account, and keeps it where it works. A key of the account before lets its threads go on. */

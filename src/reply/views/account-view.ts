@@ -18,23 +18,32 @@ export const accountFields = { address: 'account_address', key: 'account_key' } 
 /** What is shown of a workspace's account: never the key. */
 export type ShownAccount =
   | { kind: 'own'; host: string; setBy: string; setAt: Date }
+  /** Its key went with an uninstallation: nobody can use it until it is set again or removed. */
+  | { kind: 'lost'; host: string }
   | { kind: 'shared' }
   | { kind: 'none' };
 
 /** The account's part of the Home tab, for admins. */
 export function accountSection(account: ShownAccount): (HeaderBlock | SectionBlock | ActionsBlock)[] {
-  const isOwn = account.kind === 'own';
-  const said = isOwn
-    ? words.account.own(account.host, account.setBy, account.setAt.toISOString().slice(0, 10))
-    : words.account[account.kind];
-  const set = isOwn ? words.account.change : words.account.set;
+  const set = account.kind === 'own' ? words.account.change : words.account.set;
   const buttons: ButtonElement[] = [{ type: 'button', text: plainText(set), action_id: accountIds.set }];
-  if (isOwn) buttons.push(removal());
+  if (account.kind === 'own' || account.kind === 'lost') buttons.push(removal());
   return [
     { type: 'header', text: plainText(words.account.heading) },
-    { type: 'section', text: { type: 'mrkdwn', text: said } },
+    { type: 'section', text: { type: 'mrkdwn', text: standing(account) } },
     { type: 'actions', elements: buttons },
   ];
+}
+
+function standing(account: ShownAccount): string {
+  switch (account.kind) {
+    case 'own':
+      return words.account.own(account.host, account.setBy, account.setAt.toISOString().slice(0, 10));
+    case 'lost':
+      return words.account.lost(account.host);
+    default:
+      return words.account[account.kind];
+  }
 }
 
 /** The form that sets the account. */

@@ -124,8 +124,8 @@ export class Http {
         const parsed = schema.safeParse(raw);
         if (parsed.success) return { value: parsed.data, raw, bytes };
         if (raw === undefined) throw this.#notUnderstood(called, answer, 'is not JSON');
-        const why = 'has a shape that this version does not know';
-        throw this.#notUnderstood(called, answer, why, parsed.error);
+        const why = `has a shape that this version does not know, ${firstIssues(parsed.error)}`;
+        throw this.#notUnderstood(called, answer, why);
       },
       0,
     );
@@ -283,7 +283,7 @@ export class Http {
     });
   }
 
-  #notUnderstood(called: Called, answer: Answer, why: string, cause?: Error): AgentError {
+  #notUnderstood(called: Called, answer: Answer, why: string): AgentError {
     return new AgentAnswerError({
       sentence:
         `The agent service's answer ${why} (${called.name}, status ${answer.status}). ` +
@@ -291,7 +291,14 @@ export class Http {
       outcome: 'unknown',
       status: answer.status,
       requestId: answer.header(this.#options.dialect.requestIdHeader),
-      cause,
     });
   }
+}
+
+/** Where an answer is not as it should be, at up to three places; the rest of its issues may be longer than it. */
+function firstIssues({ issues }: z.ZodError): string {
+  const places = issues
+    .slice(0, 3)
+    .map(({ path, code }) => `${path.join('.').slice(0, 100) || 'at its top'} (${code})`);
+  return `first ${places.join(', ')}`;
 }

@@ -40,7 +40,12 @@ class Multipart {
     this.#client = client;
     this.#request = request;
     this.#concurrency = request.concurrency ?? usualConcurrency;
-    this.#plan = planParts(request.sizeBytes, upload.partBytes, client.dialect);
+    this.#plan = planParts(
+      request.sizeBytes,
+      upload.partBytes,
+      client.dialect,
+      client.partMemory.mostPartBytes,
+    );
     this.#upload = { ...upload, partBytes: this.#plan.partBytes };
     this.#done = new Map(upload.parts.map(({ number, etag }) => [number, etag]));
     this.#signal = AbortSignal.any(

@@ -2,6 +2,8 @@ import { ByteGate } from './byte-gate.ts';
 
 /** Memory that uploads take their parts' room from. */
 export interface UploadMemory {
+  /** Bytes of the largest part that it takes. */
+  readonly mostPartBytes: number;
   /** Waits for room for `size` bytes; rejects with the signal's reason. */
   take(size: number, signal: AbortSignal): Promise<PartRoom>;
 }
@@ -21,6 +23,7 @@ export const partMemoryBytes = 96 * 1024 * 1024;
  * served first; a part larger than all of it is held alone.
  */
 export class PartMemory implements UploadMemory {
+  readonly mostPartBytes = Number.POSITIVE_INFINITY;
   readonly #gate: ByteGate;
   /** Used before, for the next part of the same size: the allocator is slow to give memory back. */
   #kept: Buffer[] = [];
@@ -56,16 +59,21 @@ export class PartMemory implements UploadMemory {
   }
 }
 
+/** The same for the accounts that workspaces have of their own, all together: none of them takes the operator's. */
+export const ownPartMemoryBytes = 64 * 1024 * 1024;
+
 /** What one account may hold of a memory that many share, so that a slow one leaves room for the others: two parts. */
 const shareBytes = 32 * 1024 * 1024;
 
 /** An account's share of a memory. */
 export class PartShare implements UploadMemory {
+  readonly mostPartBytes: number;
   readonly #of: UploadMemory;
   readonly #gate: ByteGate;
 
   constructor(of: UploadMemory, mostBytes: number = shareBytes) {
     this.#of = of;
+    this.mostPartBytes = mostBytes;
     this.#gate = new ByteGate(mostBytes);
   }
 

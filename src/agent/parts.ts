@@ -2,6 +2,8 @@ import type { Dialect } from './dialect.ts';
 import { AgentFileSizeError, AgentRejectedError } from './errors.ts';
 import { BodyFailure } from './failure.ts';
 
+const mebibyte = 1024 * 1024;
+
 /** How a file is cut into parts. */
 export interface PartPlan {
   /** Bytes of every part but the last. */
@@ -11,15 +13,25 @@ export interface PartPlan {
 
 /**
  * Cuts a file into parts of the size that the service gave, else the dialect's, raised so that there are not
- * too many and none but the last is too small (S3's rules). An empty file is one empty part.
+ * too many and none but the last is too small (S3's rules). An empty file is one empty part. Throws
+ * AgentRejectedError where a part would be larger than `mostBytes`.
  */
 export function planParts(
   sizeBytes: number,
   givenBytes: number | null,
   dialect: Pick<Dialect, 'partBytes' | 'mostParts' | 'leastPartBytes'>,
+  mostBytes = Number.POSITIVE_INFINITY,
 ): PartPlan {
   const least = givenBytes ?? Math.max(dialect.partBytes, dialect.leastPartBytes);
   const partBytes = Math.max(least, Math.ceil(sizeBytes / dialect.mostParts));
+  if (Math.min(partBytes, sizeBytes) > mostBytes) {
+    const wanted = `parts of ${Math.ceil(partBytes / mebibyte)} MiB`;
+    throw new AgentRejectedError({
+      sentence: `The agent service wants ${wanted}, and ${Math.floor(mostBytes / mebibyte)} MiB are held at most.`,
+      outcome: 'not_sent',
+      words: `it wants ${wanted}, which is too large`,
+    });
+  }
   return { partBytes, count: Math.max(1, Math.ceil(sizeBytes / partBytes)) };
 }
 

@@ -38,13 +38,17 @@ export function retryDelay(
   return random() * Math.min(policy.capMs, policy.baseMs * 2 ** Math.min(attempt - 1, 30));
 }
 
-/** Milliseconds of a Retry-After header (seconds or an HTTP date), or undefined where it says neither. */
+/** The longest pause that a service is granted (ms): beyond 24 days a timer would end at once. */
+const mostRetryAfterMs = 60 * 60_000;
+
+/** Milliseconds of a Retry-After header (seconds or an HTTP date), an hour at most; undefined where it says neither. */
 export function retryAfter(header: string | undefined, now: number = Date.now()): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
-  const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  const isSeconds = /^\d+(\.\d+)?$/.test(text);
+  const date = !isSeconds && /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  const ms = isSeconds ? Math.ceil(Number(text) * 1000) : date - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), mostRetryAfterMs);
 }
 
 /** Whether the same call may succeed after this error. */

@@ -9,6 +9,11 @@ const text = z
   .string()
   .nullish()
   .transform((value) => value ?? null);
+/** Ids are logged with each step: what is longer is none. */
+const id = z.string().max(200);
+const maybeId = id.nullish().transform((value) => value ?? null);
+/** A tool's name stands in the audit trail (characters). */
+const mostOfName = 100;
 const platform = z
   .string()
   .nullish()
@@ -16,7 +21,7 @@ const platform = z
 
 export const projectSchema = z
   .looseObject({
-    id: z.string(),
+    id,
     title: z.string(),
     description: z.string().nullish(),
     created_at: z.string(),
@@ -34,7 +39,7 @@ export const projectSchema = z
 export type Project = z.output<typeof projectSchema>;
 
 const reviewSchema = z
-  .looseObject({ status: z.string(), message_id: text, error_message: text })
+  .looseObject({ status: z.string(), message_id: maybeId, error_message: text })
   .transform((wire) => ({
     /** Values not documented; `running`, `completed`, `failed` are expected. */
     status: wire.status,
@@ -48,10 +53,10 @@ export type Review = z.output<typeof reviewSchema>;
 
 export const taskSchema = z
   .looseObject({
-    id: z.string(),
+    id,
     created_at: z.string(),
     status: z.string(),
-    project_id: z.string(),
+    project_id: id,
     title: z.string().nullish(),
     platform,
     reviews: z.array(reviewSchema).nullish(),
@@ -78,19 +83,19 @@ const textBlock = z
 const toolUseBlock = z
   .looseObject({
     type: z.literal('tool_use'),
-    id: z.string(),
+    id,
     name: z.string(),
     input: z.record(z.string(), z.unknown()).nullish(),
   })
   .transform((wire) => ({
     type: 'tool_use' as const,
     id: wire.id,
-    name: wire.name,
+    name: wire.name.slice(0, mostOfName),
     input: wire.input ?? {},
   }));
 
 const toolResultBlock = z
-  .looseObject({ type: z.literal('tool_result'), tool_use_id: z.string(), content: z.string() })
+  .looseObject({ type: z.literal('tool_result'), tool_use_id: id, content: z.string() })
   .transform((wire) => ({
     type: 'tool_result' as const,
     toolUseId: wire.tool_use_id,
@@ -109,8 +114,8 @@ export type ContentBlock = z.output<typeof contentBlockSchema>;
 
 export const messageSchema = z
   .looseObject({
-    id: z.string(),
-    task_id: z.string(),
+    id,
+    task_id: id,
     created_at: z.string(),
     role: z.string(),
     content: z.array(contentBlockSchema),
@@ -121,7 +126,7 @@ export const messageSchema = z
     completed_at: text,
     error: text,
     platform,
-    input: z.looseObject({ user_message_id: text, file_ids: z.array(z.string()).nullish() }).nullish(),
+    input: z.looseObject({ user_message_id: maybeId, file_ids: z.array(id).nullish() }).nullish(),
     output: z.record(z.string(), z.unknown()).nullish(),
   })
   .transform((wire) => ({
@@ -179,13 +184,13 @@ export type MessageResult = z.output<typeof messageResultSchema>;
 
 export const fileSchema = z
   .looseObject({
-    id: z.string(),
+    id,
     created_at: z.string(),
     filename: z.string(),
     size_bytes: z.number(),
     purpose: text,
     mime_type: z.string().nullish(),
-    project_id: z.string(),
+    project_id: id,
     platform,
   })
   .transform((wire) => ({
@@ -205,7 +210,7 @@ export type FileRecord = z.output<typeof fileSchema>;
 
 export const resultFileSchema = z
   .looseObject({
-    result_id: z.string(),
+    result_id: id,
     name: z.string(),
     size_bytes: z.number(),
     mime_type: z.string().nullish(),
@@ -227,13 +232,13 @@ export type ResultFile = z.output<typeof resultFileSchema>;
 
 /** `id` and the new `status` after a cancel. */
 export const statusSchema = z
-  .looseObject({ id: z.string(), status: z.string() })
+  .looseObject({ id, status: z.string() })
   .transform(({ id, status }) => ({ id, status }));
 
 export type TaskStatus = z.output<typeof statusSchema>;
 export type MessageStatus = z.output<typeof statusSchema>;
 
-export const deletedSchema = z.looseObject({ id: z.string() }).transform(({ id }) => ({ id }));
+export const deletedSchema = z.looseObject({ id }).transform(({ id }) => ({ id }));
 
 export const partUrlsSchema = z
   .looseObject({ part_urls: z.record(z.string(), z.string()) })

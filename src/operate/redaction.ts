@@ -3,13 +3,17 @@ const mark = '[redacted]';
 /** A secret shorter than that (characters) is not looked for by its value: it would blank ordinary words. */
 const shortest = 6;
 
+/*
+ * What a shape may begin with is bounded, so that no text takes time by the square of its length.
+ */
+
 /** Names of fields whose text is a secret, wherever they stand. */
 const secretField =
-  /("[\w.-]*(?:token|secret|passw(?:or)?d|api[_-]?key|secret[_-]?key|authorization|cookie|signature)[\w.-]*"\s*:\s*)"(?:[^"\\]|\\.)*"/gi;
+  /("[\w.-]{0,100}(?:token|secret|passw(?:or)?d|api[_-]?key|secret[_-]?key|authorization|cookie|signature)[\w.-]{0,100}"\s*:\s*)"(?:[^"\\]|\\.)*"/gi;
 
 /** The same inside a text that holds JSON itself, where the quotes are escaped. */
 const escapedSecretField =
-  /(\\"[\w.-]*(?:token|secret|passw(?:or)?d|api[_-]?key|authorization|cookie|signature)[\w.-]*\\"\s*:\s*)\\"(?:\\\\\\"|[^"\\]|\\[^"])*\\"/gi;
+  /(\\"[\w.-]{0,100}(?:token|secret|passw(?:or)?d|api[_-]?key|authorization|cookie|signature)[\w.-]{0,100}\\"\s*:\s*)\\"(?:\\\\\\"|[^"\\]|\\[^"])*\\"/gi;
 
 /** Shapes that are secrets wherever they stand, and what is left of each. */
 const shapes: readonly (readonly [RegExp, string])[] = [
@@ -21,11 +25,11 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer)(\s+|%20)[\w.~+/=-]{6,}/gi, `$1 ${mark}`],
   [/\b(authorization\W{1,6}(?:Basic|Token|Digest))\s+[^\s"'\\,]+/gi, `$1 ${mark}`],
   // Users and passwords in addresses, such as DATABASE_URL.
-  [/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s"'\\/@]*:[^\s"'\\/]*@/gi, `$1${mark}@`],
+  [/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s"'\\/@]{0,200}:[^\s"'\\/]{0,500}@/gi, `$1${mark}@`],
   // Slack's response addresses carry their right in the path.
   [/(https?:\/\/hooks\.slack(?:-gov)?\.com\/)[^\s"'\\<>|]+/gi, `$1${mark}`],
   // Signed links carry theirs in the query; what else stands there nobody misses.
-  [/(https?:\/\/[^\s"'\\<>|?#]+)\?[^\s"'\\<>|]*/gi, `$1?${mark}`],
+  [/(https?:\/\/[^\s"'\\<>|?#]{1,4000})\?[^\s"'\\<>|]*/gi, `$1?${mark}`],
   // A signed query or a password setting without its address.
   [
     /\b((?:X-Amz-[\w-]+|X-Goog-[\w-]+|Signature|sig|password|api_?key|client_secret|access_token|refresh_token)=)[^\s"'\\&]+/gi,

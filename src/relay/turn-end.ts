@@ -80,11 +80,16 @@ export async function systemLines(
   return lines.filter((line) => line !== '');
 }
 
-/** How often the agent used which tool for a reply. */
+/** Tools that are told apart in the audit trail. */
+const mostTools = 50;
+
+/** How often the agent used which tool for a reply; beyond the first 50 they count as "others". */
 export function toolsIn({ content }: AgentMessage): Record<string, number> {
   const tools = new Map<string, number>();
   for (const block of content) {
-    if (block.type === 'tool_use') tools.set(block.name, (tools.get(block.name) ?? 0) + 1);
+    if (block.type !== 'tool_use') continue;
+    const name = tools.has(block.name) || tools.size < mostTools ? block.name : 'others';
+    tools.set(name, (tools.get(name) ?? 0) + 1);
   }
   return Object.fromEntries(tools);
 }

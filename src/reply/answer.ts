@@ -13,7 +13,9 @@ export type ReplyBlock =
  * an unknown kind shows its `text`, or is named in a line. Line ends become `\n`.
  */
 export function answerText(blocks: readonly ReplyBlock[]): string {
-  let answer = '';
+  const pieces: string[] = [];
+  /** The last two characters so far: looking at the answer itself would copy it for each block. */
+  let end = '';
   let afterTool = false;
   for (const block of blocks) {
     if (block.kind === 'tool_use' || block.kind === 'tool_result') {
@@ -23,11 +25,13 @@ export function answerText(blocks: readonly ReplyBlock[]): string {
     const said = block.kind === 'text' ? block.text : unknownText(block);
     const text = said.includes('\r') ? said.replace(/\r\n?/g, '\n') : said;
     if (text === '') continue;
-    const apart = afterTool || block.kind === 'other' || !joins(answer, text);
-    answer += answer !== '' && apart ? paragraphBreak(answer, text) + text : text;
+    const apart = afterTool || block.kind === 'other' || !joins(end, text);
+    if (end !== '' && apart) pieces.push(paragraphBreak(end, text));
+    pieces.push(text);
+    end = (end + text.slice(-2)).slice(-2);
     afterTool = block.kind === 'other';
   }
-  return answer.replace(/^\uFEFF/, '');
+  return pieces.join('').replace(/^\uFEFF/, '');
 }
 
 function unknownText(block: { type: string; raw: unknown }): string {

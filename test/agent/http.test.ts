@@ -134,7 +134,25 @@ describe('a creation or send', () => {
     await using server = await localServer((_, response) => response.end('{"id":1}'));
     const error = await failure(clientOf(server.origin).startTask(newTask));
     expect(error).toMatchObject({ code: 'not_understood', outcome: 'unknown', status: 200 });
-    expect(error.cause).toBeDefined();
+    expect(error.message).toContain('created_at (invalid_type)');
+  });
+
+  it('says shortly what it does not understand, however much of it there is', async () => {
+    const data = Array.from({ length: 20_000 }, () => 0);
+    await using server = await localServer((_, response) => response.end(JSON.stringify({ data })));
+    const error = await failure(clientOf(server.origin).startTask(newTask));
+    expect(inspect(error).length).toBeLessThan(5_000);
+    const content = { ...task, task_id: 't', role: 'assistant', content: data };
+    await using other = await localServer((_, response) => response.end(JSON.stringify(content)));
+    const second = await failure(clientOf(other.origin).getMessage('t', 'm'));
+    expect(second.code).toBe('not_understood');
+    expect(inspect(second).length).toBeLessThan(5_000);
+  });
+
+  it('takes no id that is longer than any', async () => {
+    const long = JSON.stringify({ ...task, id: 'x'.repeat(201) });
+    await using server = await localServer((_, response) => response.end(long));
+    expect(await failure(clientOf(server.origin).getTask('t1'))).toMatchObject({ code: 'not_understood' });
   });
 });
 

@@ -44,6 +44,8 @@ describe('retryAfter', () => {
     ['1.5', 1500],
     ['Sat, 21 Nov 2026 00:00:07 GMT', 7000],
     ['Fri, 20 Nov 2026 00:00:00 GMT', 0],
+    ['1790000000', 3_600_000],
+    ['Sat, 21 Nov 2099 00:00:00 GMT', 3_600_000],
     ['soon', undefined],
     ['-4', undefined],
     ['', undefined],

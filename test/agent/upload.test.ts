@@ -292,6 +292,14 @@ describe('an upload in parts', () => {
     expect(slow.finalized).toHaveLength(3);
   });
 
+  it('is refused where its parts are larger than what may be held, and nothing is read', async () => {
+    await using stored = await storage({ partBytes: 60 });
+    const client = clientOf(stored.server.origin, { partMemory: new PartShare(new PartMemory(150), 50) });
+    await expect(uploadFile(client, again)).rejects.toMatchObject({ code: 'rejected', outcome: 'not_sent' });
+    await client.close();
+    expect(stored.parts.size).toBe(0);
+  });
+
   it('skips a part in the middle that is done', async () => {
     await using stored = await storage({});
     const parts = [{ number: 2, etag: 'kept' }];

@@ -172,5 +172,6 @@ describe("a workspace's account", () => {
     await scene.slack.click({ person: boss, view: 'home', actionId: 'account_remove' });
     await scene.until('it is removed', async () => (await current()) === undefined);
     await home(words.account.none);
+    expect(await current()).toBeUndefined();
   });
 });

@@ -75,6 +75,22 @@ describe('the log', () => {
     });
   }
 
+  test('shows the beginning of a line that is too long, without secrets, as JSON', () => {
+    const line = logged((log) => log.error({ serviceKey, list: 'x'.repeat(1_000_000) }, 'too much'));
+    expect(line.length).toBeLessThan(20_000);
+    expect(JSON.parse(line)).toMatchObject({ level: 50, app: 'taskthread', length: expect.any(Number) });
+    expect(line).toContain('xxxx');
+    expect(line).not.toContain('9f8e7d');
+  });
+
+  test.each(['a://:', 'token', 'http://', '\\"token', '"secret'])(
+    'is soon done with "%s" over and over',
+    (shape) => {
+      const redaction = new Redaction();
+      expect(redaction.clean(shape.repeat(60_000 / shape.length)).length).toBeGreaterThan(50_000);
+    },
+  );
+
   test('does not show what stands in fields that are named as secrets, at any depth', () => {
     const line = logged((log) =>
       log.info({

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { AgentClient } from '../../agent/client.ts';
-import { PartMemory, PartShare, partMemoryBytes, type UploadMemory } from '../../agent/part-memory.ts';
+import { ownPartMemoryBytes, PartMemory, PartShare, partMemoryBytes } from '../../agent/part-memory.ts';
 import { noAccount, settingsAccount } from '../../store/accounts.ts';
 import { type Keyring, SealError } from '../../store/keyring.ts';
 import { sealedPlaces } from '../../store/sealed-places.ts';
@@ -40,7 +40,8 @@ interface Entry {
 /** The accounts at the service, by the id that threads and projects carry. */
 export class ServiceAccounts {
   readonly #parts: AccountsParts;
-  readonly #memory: UploadMemory;
+  /** However many workspaces have accounts of their own, their uploads hold no more memory than this. */
+  readonly #ownMemory = new PartMemory(ownPartMemoryBytes);
   readonly #shared: Service | undefined;
   readonly #entries = new Map<string, Entry>();
   /** The account in use, by workspace. */
@@ -50,12 +51,10 @@ export class ServiceAccounts {
 
   /** Throws TypeError where the address or the key of the settings cannot be used. */
   constructor(parts: AccountsParts) {
-    // However many accounts there are, their uploads hold no more memory than one's.
-    this.#memory = parts.options.partMemory ?? new PartMemory(partMemoryBytes);
-    const options = { ...parts.options, partMemory: this.#memory };
-    const { shared } = parts;
-    this.#parts = { ...parts, options };
-    this.#shared = shared && openService(shared, options, parts.gateOf(undefined));
+    const { shared, options } = parts;
+    const partMemory = options.partMemory ?? new PartMemory(partMemoryBytes);
+    this.#parts = parts;
+    this.#shared = shared && openService(shared, { ...options, partMemory }, parts.gateOf(undefined));
   }
 
   /** The account that a workspace's new threads go to. Where its own has no key any more, no other takes its place. */
@@ -159,7 +158,7 @@ export class ServiceAccounts {
           return keyOf(entry);
         },
       },
-      { ...this.#parts.options, ...this.#parts.own, partMemory: new PartShare(this.#memory) },
+      { ...this.#parts.options, ...this.#parts.own, partMemory: new PartShare(this.#ownMemory) },
       gateOf(entry, this.#parts.gateOf(entry.row.workspace)),
     );
     return entry.service;

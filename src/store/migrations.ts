@@ -24,6 +24,7 @@ import * as workspaceSettings from './migrations/0020-workspace-settings.ts';
 import * as auditModel from './migrations/0021-audit-model.ts';
 import * as admittingTogether from './migrations/0022-admitting-together.ts';
 import * as laneSlowing from './migrations/0023-lane-slowing.ts';
+import * as names from './migrations/0024-names.ts';
 import type { Tables } from './tables.ts';
 
 /** Every change of the tables, oldest first; they only go forward, and one that was released never changes. */
@@ -50,6 +51,7 @@ export const migrations: Record<string, Migration> = {
   '0021-audit-model': auditModel,
   '0022-admitting-together': admittingTogether,
   '0023-lane-slowing': laneSlowing,
+  '0024-names': names,
 };
 
 /**

@@ -47,16 +47,8 @@ export class Oblivion {
       await permitAuditChange(trx, 'forget');
       await repeated(trx, workspace, person);
       await quoted(trx, workspace, person);
-      await sql`
-        update files set name = '' where workspace = ${workspace} and slack_file in (
-          select jsonb_array_elements(words -> 'files') ->> 'id' from messages
-          where workspace = ${workspace} and person = ${person} and jsonb_typeof(words -> 'files') = 'array')`.execute(
-        trx,
-      );
-      await sql`
-        update files set name = '' where workspace = ${workspace} and file_id in (
-          select jsonb_array_elements_text(attached) from turns
-          where workspace = ${workspace} and asker = ${person} and attached is not null)`.execute(trx);
+      // Whose file it is is not kept: the names that releases before wrote go, all of them.
+      await sql`update files set name = '' where workspace = ${workspace} and name <> ''`.execute(trx);
       await sql`
         delete from early_changes where (workspace, channel, ts) in (
           select workspace, channel, ts from messages
@@ -76,7 +68,8 @@ export class Oblivion {
         trx,
       );
       await sql`
-        update turns set content = null, file_notes = null, asker = ''
+        update turns set content = null, file_notes = null, asker = '',
+          skill = case when user_message_id is not null then skill end
         where workspace = ${workspace} and asker = ${person}`.execute(trx);
       await sql`
         update turns set stop_asked_by = '' where workspace = ${workspace} and stop_asked_by = ${person}`.execute(

@@ -58,6 +58,10 @@ const leftovers = [
       when state = 'draft' and words is null then interval '2 hours' else interval '2 days' end`,
   sql`delete from task_deletions where told_at < now() - interval '7 days'`,
   sql`delete from watches where until_at < now() - interval '1 day'`,
+  // Releases before kept the names of files beside their ids.
+  sql`
+    update files set name = '' where (workspace, slack_file, project_id) in (
+      select workspace, slack_file, project_id from files where name <> '' limit ${batch})`,
 ];
 
 const isDone = sql`messages.state not in ('waiting', 'sending')`;
@@ -82,8 +86,19 @@ function words(then: RawBuilder<Date>) {
         select workspace, channel, ts from messages
         where words is not null and ${isDone} and received_at < ${then} limit ${batch})`,
     sql`
-      update turns set content = null where (workspace, id) in (
-        select workspace, id from turns where content is not null and finished_at < ${then} limit ${batch})`,
+      update turns set content = null, file_notes = null,
+        skill = case when user_message_id is not null then skill end
+      where (workspace, id) in (
+        select workspace, id from turns
+        where (content is not null or file_notes is not null) and finished_at < ${then} limit ${batch})`,
+    sql`
+      update threads set task_title = null, model = case when task_id is not null then model end
+      where (workspace, channel, root) in (
+        select workspace, channel, root from threads
+        where task_title is not null and last_used_at < ${then} and not exists (
+          select from turns where turns.workspace = threads.workspace and turns.channel = threads.channel
+            and turns.root = threads.root and turns.finished_at is null)
+        limit ${batch})`,
     sql`
       update feedback set comment = null where (workspace, turn, person) in (
         select workspace, turn, person from feedback

@@ -11,6 +11,7 @@ export interface FileTable {
   project_id: string;
   /** The service's file id, set when the upload is finalized. */
   file_id: string | null;
+  /** '': nobody asks for it, and the service tells it. */
   name: string;
   size_bytes: number;
   created_at: Generated<Date>;

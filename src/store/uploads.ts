@@ -144,13 +144,14 @@ export class Uploads {
   }
 
   /** The file is at the service. */
-  async finish(key: UploadKey, file: { file_id: string; name: string; size_bytes: number }): Promise<void> {
+  async finish(key: UploadKey, file: { file_id: string; size_bytes: number }): Promise<void> {
+    const row = { ...file, name: '' };
     await this.#db.transaction().execute(async (trx) => {
       await trx
         .insertInto('files')
-        .values({ ...key, ...file })
+        .values({ ...key, ...row })
         .onConflict((conflict) =>
-          conflict.columns(['workspace', 'slack_file', 'project_id']).doUpdateSet(file),
+          conflict.columns(['workspace', 'slack_file', 'project_id']).doUpdateSet(row),
         )
         .execute();
       await trx.deleteFrom('uploads').where(matches(key)).execute();

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { contentFrom } from '../../src/sandbox/slack/content.ts';
 import type { SlackFile } from '../../src/sandbox/slack/workspace.ts';
@@ -154,6 +155,27 @@ describe.concurrent('files', () => {
     const { texts, fileIds } = scene.told('first the question');
     expect(texts).toEqual(['first the question', 'now read it', 'and now without']);
     expect(fileIds.map((ids) => ids.length)).toEqual([0, 1, 0]);
+  });
+
+  test('files without words go along also when their names have left', async () => {
+    const channel = scene.channel();
+    const file = (name: string) => ({ files: [{ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }] });
+    const root = scene.ask(channel, '', file('secret.csv'));
+    await scene.finished(channel, root);
+    const { store } = scene.stage.bot;
+    await store.db
+      .updateTable('turns')
+      .set({ finished_at: sql<Date>`now() - interval '8 days'` })
+      .where('channel', '=', channel.id)
+      .execute();
+    await store.retention.sweep({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+    const next = scene.reply(channel, root, 'now read both', file('second.csv'));
+    await scene.finished(channel, next);
+    expect(scene.told('now read both').fileIds[0]).toHaveLength(2);
+    expect(
+      (await store.turns.ofMessage({ workspace: scene.slack.team.id, channel: channel.id, ts: next.ts }))
+        ?.file_notes,
+    ).toMatchObject([{ name: 'unnamed file' }, { name: 'second.csv' }]);
   });
 
   test('the same file in three messages of two threads is uploaded once, and anew when it was edited', async () => {

@@ -40,7 +40,9 @@ describe('the audit trail', () => {
     const { turn, key, thread } = await begun();
     await store.threads.intendTask(thread, 'prj_1', { title: 'A question', model: 'fast' });
     await store.turns.attempt(turn);
+    await store.threads.bindTask(thread, 'task-1');
     await store.turns.record(turn, { attached: ['file-1', 'file-2'], bytes_up: 30, skill: 'omics' });
+    await store.turns.record(turn, { user_message_id: 'message-1' });
     await store.stops.ask({ workspace: 'T1', turn: turn.id, person: 'U2', ts: '10.000000' });
     await store.stops.ask({ workspace: 'T1', turn: turn.id, person: 'U3', ts: '11.000000' });
     await store.results.claim(turn, '', ['result-1']);
@@ -86,10 +88,13 @@ describe('the audit trail', () => {
     expect(await rows()).toMatchObject([{ kind: 'withdrawal', person: 'U1', details: { message: key.ts } }]);
   });
 
-  test("holds nobody's words", async () => {
-    const { turn } = await begun();
-    await store.turns.record(turn, { content: 'secret words' });
-    await store.turns.finish(turn, 'completed');
+  test("holds nobody's words, nor a model or skill that the service did not take", async () => {
+    const { turn, thread } = await begun();
+    await store.threads.intendTask(thread, 'prj_1', { title: 'secret title', model: 'secret model' });
+    await store.threads.forgetTaskIntent(thread);
+    await store.turns.record(turn, { content: 'secret words', skill: 'secret skill' });
+    await store.turns.finish(turn, 'refused');
+    expect(await rows()).toMatchObject([{ details: { model: null, skill: null } }]);
     expect(JSON.stringify(await rows())).not.toContain('secret');
   });
 
@@ -160,7 +165,7 @@ describe('forgetting', () => {
     for (const { turn, key } of [gone, kept]) {
       const name = `${turn.asker} results.csv`;
       const upload = { workspace: 'T1', slack_file: `F${Number(key.ts) | 0}`, project_id: 'p' };
-      await store.uploads.finish(upload, { file_id: `file of ${turn.id}`, name, size_bytes: 1 });
+      await store.uploads.finish(upload, { file_id: `file of ${turn.id}`, size_bytes: 1 });
       await store.turns.record(turn, {
         content: `words of ${turn.asker}`,
         attached: [`file of ${turn.id}`],
@@ -170,6 +175,12 @@ describe('forgetting', () => {
       await store.feedback.give({ workspace: 'T1', turn: turn.id, person: 'UGONE' }, true);
       await store.turns.finish(turn, 'completed');
     }
+    // As a release before wrote it, of a message that has left since.
+    const row = { workspace: 'T1', slack_file: 'F1', project_id: 'p', file_id: 'file-1', size_bytes: 1 };
+    await kysely
+      .insertInto('files')
+      .values({ ...row, name: 'UGONE genome.vcf' })
+      .execute();
     const waiting = await begun('UGONE');
     await store.workspaceSettings.set('T1', 'UGONE', { admits: 'guests', bots: null });
     await store.channels.set('T1', 'C1', 'UGONE', { admits: 'guests' });

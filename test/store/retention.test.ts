@@ -11,11 +11,14 @@ const nextId = jobIds();
 const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
 let seconds = 1_700_000_000;
 
-/** A message of so many days ago with its turn, which is finished unless the message waits. */
+/** A message of so many days ago in a thread of its own, with its turn, which is finished unless the message waits. */
 async function message(days: number, state: MessageState) {
   seconds += 1;
   const ts = `${seconds}.000100`;
   const key = { workspace: 'T1', channel: 'C1', ts };
+  const thread = { workspace: 'T1', channel: 'C1', root: ts };
+  await store.threads.adopt(thread, { account: 'settings', person: 'U1', ts });
+  await store.threads.intendTask(thread, 'prj_1', { title: 'secret title', model: 'secret model' });
   await store.messages.add(key, {
     root: ts,
     person: 'U1',
@@ -27,17 +30,27 @@ async function message(days: number, state: MessageState) {
   if (row === undefined) throw new Error('the message was not written');
   const turn = await store.turns.begin(nextId(), row);
   await store.posts.intend(turn, 'reply:0', `${turn.id}/reply:0`);
-  await store.turns.record(turn, { content: 'secret words' });
+  const file_notes = [{ name: 'secret.csv', reason: null }];
+  await store.turns.record(turn, {
+    content: 'secret words',
+    attached: ['file-1'],
+    file_notes,
+    skill: 'secret skill',
+  });
   if (state !== 'waiting') await store.turns.finish(turn, 'completed');
   const ago = sql<Date>`now() - ${days} * interval '1 day'`;
   await kysely.updateTable('messages').set({ received_at: ago }).where('ts', '=', ts).execute();
+  await kysely.updateTable('threads').set({ last_used_at: ago }).where('root', '=', ts).execute();
   await kysely
     .updateTable('turns')
     .set({ finished_at: sql<Date>`case when finished_at is null then null else ${ago} end` })
     .where('id', '=', turn.id)
     .execute();
   return {
+    key: thread,
     message: () => store.messages.get(key),
+    thread: () => store.threads.expect(thread),
+    id: turn.id,
     turn: () => store.turns.get('T1', turn.id),
     posts: async () => (await store.posts.of(turn)).size,
   };
@@ -55,9 +68,35 @@ describe('retention', () => {
     expect(await old.posts()).toBe(1);
   });
 
+  test('names of files and titles leave with the words, and models and skills that the service did not take', async () => {
+    const fresh = await message(6, 'sent');
+    const refused = await message(8, 'closed');
+    const sent = await message(8, 'sent');
+    await store.threads.bindTask(sent.key, 'task-1');
+    await store.turns.record({ workspace: 'T1', id: sent.id }, { user_message_id: 'message-1' });
+    await kysely
+      .insertInto('files')
+      .values({ workspace: 'T1', slack_file: 'F1', project_id: 'p', name: 'secret.csv', size_bytes: 1 })
+      .execute();
+    await store.retention.sweep(keep);
+    expect(await fresh.thread()).toMatchObject({ task_title: 'secret title', model: 'secret model' });
+    expect(await fresh.turn()).toMatchObject({ file_notes: [{ name: 'secret.csv' }], skill: 'secret skill' });
+    expect(await refused.thread()).toMatchObject({ task_title: null, model: null });
+    expect(await refused.turn()).toMatchObject({ file_notes: null, skill: null });
+    expect(await sent.thread()).toMatchObject({ task_id: 'task-1', task_title: null, model: 'secret model' });
+    expect(await sent.turn()).toMatchObject({
+      attached: ['file-1'],
+      file_notes: null,
+      skill: 'secret skill',
+    });
+    expect(await kysely.selectFrom('files').select('name').execute()).toEqual([{ name: '' }]);
+  });
+
   test('what is not done is kept, however old', async () => {
     const waiting = await message(400, 'waiting');
     await store.retention.sweep(keep);
+    expect((await waiting.thread()).task_title).toBe('secret title');
+    expect((await waiting.turn())?.file_notes).toHaveLength(1);
     expect((await waiting.message())?.words).toEqual({ text: 'secret words' });
     expect((await waiting.turn())?.content).toBe('secret words');
   });

@@ -4,7 +4,7 @@ import { messageKeyOf } from '../../store/turns.ts';
 import { nextAdmitted } from '../admitting/begin.ts';
 import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import { type Attachments, filesIn } from '../files/attachments.ts';
+import { type Attachments, filesIn, unnamed } from '../files/attachments.ts';
 import { TurnEnds } from '../interruption.ts';
 import type { Lease } from '../lease.ts';
 import { type OfferedFlags, readFlags } from '../reading/flags.ts';
@@ -152,9 +152,10 @@ function goesFirst(workspace: Workspace, earlier: Message, message: Message): bo
   return !asksNothing(earlier.words, workspace.bot.userId);
 }
 
-/** The notes on a kept turn's files that go with the message; what was left out was told then. */
-function passedOn({ file_notes: notes }: Pick<Turn, 'file_notes'>): FileNote[] {
-  return (notes ?? []).filter(({ reason }) => reason === null);
+/** The notes on a kept turn's files that go with the message; what was left out was told then. Names leave in time. */
+function passedOn({ attached, file_notes: notes }: Pick<Turn, 'attached' | 'file_notes'>): FileNote[] {
+  if (notes === null) return (attached ?? []).map(() => ({ name: unnamed, reason: null }));
+  return notes.filter(({ reason }) => reason === null);
 }
 
 /** What a message says of files that are only linked to, as Markdown; '' where there are none. */

@@ -15,6 +15,8 @@ import { FileUpload } from './file-upload.ts';
 
 /** Files of one message that are on their way at the same time. */
 const mostAtOnce = 3;
+/** What a file without a name is called. */
+export const unnamed = 'unnamed file';
 /** How often it is checked whether people still want the upload (ms). */
 const lookEveryMs = 1_000;
 
@@ -237,7 +239,7 @@ function reasonOf(error: unknown): { reason: FileReason; detail?: string } | und
 }
 
 function shownName(file: SlackFile): string {
-  return nameOf(file) ?? 'unnamed file';
+  return nameOf(file) ?? unnamed;
 }
 
 function sizeOf(file: SlackFile): { sizeBytes?: number } {

@@ -114,7 +114,7 @@ export class FileUpload {
         onProgress(doneBytes);
       },
     });
-    await uploads.finish(this.#key, { file_id: uploaded.id, name, size_bytes: sizeBytes });
+    await uploads.finish(this.#key, { file_id: uploaded.id, size_bytes: sizeBytes });
     return { fileId: uploaded.id, sentBytes };
   }
 }

@@ -1,9 +1,11 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { Bodies, mostBodyBytes } from './bodies.ts';
 
-/** The largest body that Slack's requests may have (bytes); its own limits keep events far below. */
-export const mostBodyBytes = 2 * 1024 * 1024;
-/** How far Slack's clock may be ahead of ours (s). Bolt refuses what is older than five minutes. */
+/** How far Slack's clock may be ahead of ours, and behind (s). */
 const mostAheadSeconds = 60;
+const mostBehindSeconds = 5 * 60;
+/** After how long a request that found no room may come again (s). */
+const againAfterSeconds = 5;
 
 /** Why a request is refused. */
 interface Refusal {
@@ -11,26 +13,34 @@ interface Refusal {
   why: string;
 }
 
-const tooLarge = { status: 413, why: 'The request is too large.' };
 const notNow = { status: 401, why: "The request's time is not now." };
+const unsigned = { status: 401, why: 'The request is not signed.' };
 const nothing = { status: 400, why: 'The body holds no object.' };
+const refusals = {
+  too_large: { status: 413, why: 'The request is too large.' },
+  busy: { status: 503, why: 'Too many requests are on their way.' },
+};
 
 /**
- * Refuses requests that Bolt's receiver does not: too large ones, those that claim to come from the future, and bodies
- * that hold no object, over which it trips where nobody can catch it. It finds the body in `rawBody`.
+ * Refuses requests that Bolt's receiver does not, or only once it holds all of them: those without a stamp of about now
+ * or without a signature, too large ones, those for which there is no room, and bodies that hold no object, over which
+ * it trips where nobody can catch it. It finds the body in `rawBody`.
  */
 export function guarded(listener: RequestListener, now: () => number = Date.now): RequestListener {
+  const bodies = new Bodies();
   return (request, response) => {
     const refuse = ({ status, why }: Refusal) => {
+      if (status === 503) response.setHeader('retry-after', againAfterSeconds);
       response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' });
       response.end(`${why}\n`);
     };
     const judge = async () => {
-      if (isAhead(request, now())) return refuse(notNow);
-      if (Number(request.headers['content-length'] ?? 0) > mostBodyBytes) return refuse(tooLarge);
       if (request.method !== 'POST') return listener(request, response);
-      const body = await read(request);
-      if (body === undefined) return refuse(tooLarge);
+      if (!isOfNow(request, now())) return refuse(notNow);
+      if (!hasSignature(request)) return refuse(unsigned);
+      if (Number(request.headers['content-length'] ?? 0) > mostBodyBytes) return refuse(refusals.too_large);
+      const body = await bodies.read(request);
+      if (typeof body === 'string') return refuse(refusals[body]);
       if (!holdsObject(body, request.headers['content-type'])) return refuse(nothing);
       listener(Object.assign(request, { rawBody: body }), response);
     };
@@ -41,27 +51,15 @@ export function guarded(listener: RequestListener, now: () => number = Date.now)
   };
 }
 
-/** A request without a stamp is left to the check of its signature. */
-function isAhead({ headers }: IncomingMessage, now: number): boolean {
-  const stamp = headers['x-slack-request-timestamp'];
-  return stamp !== undefined && !(Number(stamp) - now / 1_000 <= mostAheadSeconds);
+function isOfNow({ headers }: IncomingMessage, now: number): boolean {
+  const stamp = String(headers['x-slack-request-timestamp']);
+  const ahead = Number(stamp) - now / 1_000;
+  return /^\d+$/.test(stamp) && ahead <= mostAheadSeconds && ahead >= -mostBehindSeconds;
 }
 
-/** Undefined where the body is too large. */
-function read(request: IncomingMessage): Promise<Buffer | undefined> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= mostBodyBytes) return void chunks.push(chunk);
-      request.pause();
-      resolve(undefined);
-    });
-    request.once('end', () => resolve(Buffer.concat(chunks)));
-    request.once('close', () => reject(new Error('The request ended too early.')));
-    request.once('error', reject);
-  });
+/** Whether the signature is Slack's, only Bolt can say, of the whole body. */
+function hasSignature({ headers }: IncomingMessage): boolean {
+  return /^v0=[\da-f]{64}$/.test(String(headers['x-slack-signature']));
 }
 
 /** By its first sign alone: what is no JSON in spite of it, Bolt refuses after it has looked at the signature. */

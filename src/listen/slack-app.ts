@@ -1,9 +1,10 @@
 import type { RequestListener } from 'node:http';
 import { App, type Authorize, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
 import type { Logger } from 'pino';
+import { mostBodyBytes } from './bodies.ts';
 import { boltLogger } from './bolt-logger.ts';
 import { Connections, type ConnectionsState } from './connections.ts';
-import { guarded, mostBodyBytes } from './http-guard.ts';
+import { guarded } from './http-guard.ts';
 import { type InstallingParts, installingPages } from './installing.ts';
 import type { Intake } from './intake.ts';
 import type { Sharing } from './sharing.ts';

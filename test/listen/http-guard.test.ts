@@ -1,10 +1,32 @@
-import { describe, expect, test } from 'vitest';
-import { mostBodyBytes } from '../../src/listen/http-guard.ts';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { mostBodyBytes } from '../../src/listen/bodies.ts';
 import { openReceiver } from './receiver.ts';
 
 const receiver = await openReceiver({ T1: { userId: 'UBOT', botId: 'BBOT' } });
 const now = () => Math.floor(Date.now() / 1_000);
 const challenge = JSON.stringify({ type: 'url_verification', challenge: 'c0ffee' });
+const forged = `v0=${'0'.repeat(64)}`;
+
+/** Begins a request of 2 MiB of which the last byte never comes; the answer is what is answered, once that is anything. */
+function begin(signature: string, stamp: number | string, bytes = mostBodyBytes - 1): Promise<string> {
+  const socket: Socket = connect(receiver.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  const head = [
+    'POST /slack/events HTTP/1.1',
+    'Host: a',
+    'Content-Type: application/json',
+    `Content-Length: ${mostBodyBytes}`,
+    `X-Slack-Request-Timestamp: ${stamp}`,
+    `X-Slack-Signature: ${signature}`,
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n`);
+  socket.write(Buffer.alloc(bytes, '{'));
+  return new Promise((resolve) => {
+    socket.once('data', (data) => resolve(String(data)));
+    socket.once('error', () => resolve('broken off'));
+  });
+}
 
 describe("Slack's requests", () => {
   test('from the future are refused although they are signed; a clock that is a little ahead is not', async () => {
@@ -29,6 +51,24 @@ describe("Slack's requests", () => {
     const answer = await receiver.send(`{"type":"${'x'.repeat(mostBodyBytes)}"}`);
     expect(answer.status).toBe(413);
     expect((await receiver.send(challenge)).status).toBe(200);
+  });
+
+  test.each([
+    ['without a signature', '', now()],
+    ['with half a signature', forged.slice(0, 40), now()],
+    ['without a time', forged, ''],
+    ['of ten minutes ago', forged, now() - 600],
+  ])('%s are refused before they are read', async (_, signature, stamp) => {
+    expect(await begin(signature, stamp, 0)).toContain(' 401 ');
+  });
+
+  test('that never end hold so much and no more: the first of them gives way, and Slack is still heard', async () => {
+    const first = begin(forged, now());
+    const others = Array.from({ length: 19 }, () => begin(forged, now()));
+    expect(await first).toMatch(/ 503 .*retry-after: \d/is);
+    const answer = await receiver.send(challenge);
+    expect(answer.status).toBe(200);
+    expect(await Promise.race([...others.slice(-10), Promise.resolve('none of them')])).toBe('none of them');
   });
 
   test('are answered with the headers that protect', async () => {

@@ -17,6 +17,7 @@ const signingSecret = 'a-signing-secret';
 /** What came through the receiver. */
 export interface Receiver {
   store: Store;
+  port: number;
   admissions: Admission[];
   controls: (ControlRequest & { control: string })[];
   /** Sends a body as Slack does; `at` is the request's time in seconds. */
@@ -107,6 +108,7 @@ export async function openReceiver(
   afterAll(() => server.stop());
   return {
     store,
+    port,
     admissions,
     controls,
     breakStore: (times) => {

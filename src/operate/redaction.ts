@@ -69,12 +69,21 @@ export class Redaction {
   }
 }
 
+/** As it was before it was put into an address; where a bare % stands in it, as it is. */
+function decoded(password: string): string {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}
+
 /** A secret as it stands, as JSON writes it, as JSON in a text of JSON does, and as an address carries it. */
 function formsOf(secret: string): string[] {
   if (secret.length < shortest) return [];
   const escaped = JSON.stringify(secret).slice(1, -1);
   const twice = JSON.stringify(escaped).slice(1, -1);
   const password = URL.parse(secret)?.password ?? '';
-  const inside = password.length < shortest ? [] : formsOf(decodeURIComponent(password));
+  const inside = password.length < shortest ? [] : formsOf(decoded(password));
   return [...new Set([secret, escaped, twice, encodeURIComponent(secret), ...inside])];
 }

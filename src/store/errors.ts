@@ -14,7 +14,7 @@ export type StoreErrorCode =
   | 'unavailable'
   /** The database's disk is full. */
   | 'disk_full'
-  /** The database refuses our user, password or rights. */
+  /** The database refuses our user, password or rights, or its address is none. */
   | 'denied'
   /** A migration failed, or the database is newer than this program. */
   | 'migration_failed';
@@ -76,6 +76,13 @@ export function asStoreError(error: unknown): unknown {
     return new StoreError(
       'denied',
       `The database refuses us (${error.message}); check the user, password, database and rights in DATABASE_URL.`,
+      options,
+    );
+  }
+  if (code === 'ERR_INVALID_URL' || error instanceof URIError) {
+    return new StoreError(
+      'denied',
+      `DATABASE_URL is no address (${error.message}); write what is special in its password with %, / as %2F.`,
       options,
     );
   }

@@ -116,6 +116,11 @@ describe('the log', () => {
   });
 });
 
+test('a password with a bare % is hidden as it stands', () => {
+  const redaction = new Redaction(['postgres://robot:100%-sure@db.example/taskthread']);
+  expect(redaction.clean('it is 100%-sure')).toBe('it is [redacted]');
+});
+
 test('a secret may be shown again once nobody has it any more', () => {
   const redaction = new Redaction();
   const [one, other] = [redaction.add('key-of-somebody-1'), redaction.add('key-of-somebody-1')];

@@ -95,6 +95,17 @@ describe('outages', () => {
     await expect(unknown).rejects.toMatchObject({ code: 'denied' });
   });
 
+  test.each(['postgres://u:%ff@127.0.0.1:1/d', 'postgres://u:p/w@127.0.0.1:1/d'])(
+    '%s names the setting',
+    async (url) => {
+      const none = openDatabase({ url, log: silent });
+      await expect(none).rejects.toMatchObject({
+        code: 'denied',
+        message: expect.stringContaining('DATABASE_URL'),
+      });
+    },
+  );
+
   test('a full disk has a code of its own, and a broken constraint stays what it is', async () => {
     const full = Object.assign(new Error('could not extend file'), { code: '53100' });
     expect(asStoreError(full)).toMatchObject({ code: 'disk_full', cause: full });

@@ -274,7 +274,7 @@ export function secretsOf(config: Config): string[] {
   });
 }
 
-/** Secrets from the files that the environment names; a line's end at the end of a file is no part of it. */
+/** Secrets from the files that the environment names, without what editors leave around them: a mark, blanks, line ends. */
 function withFiles(set: Record<string, string | undefined>): Record<string, string | undefined> {
   const problems: string[] = [];
   const read = { ...set };
@@ -286,7 +286,7 @@ function withFiles(set: Record<string, string | undefined>): Record<string, stri
       continue;
     }
     try {
-      read[name] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+      read[name] = readFileSync(file, 'utf8').trim();
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
       problems.push(`${name}_FILE names a file that cannot be read${code}: ${file}.`);

@@ -113,11 +113,14 @@ describe('secrets from files', () => {
   };
   const { AGENT_API_KEY: _, ...rest } = whole;
 
-  test('are read, without the line end at the end', () => {
-    const config = readConfig({ ...rest, AGENT_API_KEY_FILE: file('key', 'from a file\n') });
-    expect(config.AGENT_API_KEY).toBe('from a file');
-    expect(secretsOf(config)).toEqual(expect.arrayContaining(['from a file', 'xoxb-1', 'xapp-1']));
-  });
+  test.each(['', '\n', '\r\n\r\n', ' \n', '\t'])(
+    'are read without what an editor leaves around them: %j',
+    (end) => {
+      const config = readConfig({ ...rest, AGENT_API_KEY_FILE: file('key', `\ufefffrom a file${end}`) });
+      expect(config.AGENT_API_KEY).toBe('from a file');
+      expect(secretsOf(config)).toEqual(expect.arrayContaining(['from a file', 'xoxb-1', 'xapp-1']));
+    },
+  );
 
   test('are refused where the setting is there too, and where the file is missing or empty', () => {
     expect(complaint({ ...whole, AGENT_API_KEY_FILE: file('other', 'x') })).toContain('are both set');

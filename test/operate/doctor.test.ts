@@ -64,6 +64,12 @@ describe('the doctor', () => {
       expect(lines.join()).not.toContain(secret);
   });
 
+  test('tells that the signing secret is the same at both ends, which is all that it can know', async () => {
+    expect((await doctor(byHttp)).lines.join()).toContain(
+      'whether SLACK_SIGNING_SECRET is right, Slack alone knows',
+    );
+  });
+
   test('looks at the credentials of the app where many workspaces install it', async () => {
     const environment = {
       ...bySocket,

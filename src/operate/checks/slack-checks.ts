@@ -181,8 +181,9 @@ async function publicAddress(config: Config, { now }: Instruments): Promise<Find
     const answer = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal });
     status = answer.status;
     if (answer.ok && (await answer.text()).includes(challenge)) {
+      const says = `${url.origin} leads to Taskthread; whether SLACK_SIGNING_SECRET is right, Slack alone knows`;
       return isSecure(url, config)
-        ? [fine(what, `${url.origin} leads to Taskthread`)]
+        ? [fine(what, says)]
         : [wrong(what, 'PUBLIC_URL is not https: Slack sends to nothing else.')];
     }
   } catch {

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { type Config, ConfigError, readConfig, secretsOf } from '../config.ts';
 import { checkDatabase } from './checks/database-checks.ts';
 import { type Check, type Finding, fine, type Instruments, sayingOf, wrong } from './checks/finding.ts';
+import { checkLinks } from './checks/links-check.ts';
 import { checkClock, checkDisk } from './checks/machine-checks.ts';
 import { checkService } from './checks/service-check.ts';
 import { checkSlack } from './checks/slack-checks.ts';
@@ -13,6 +14,7 @@ const checks: readonly (readonly [string, Check])[] = [
   ['disk', checkDisk],
   ['database', checkDatabase],
   ['Slack', checkSlack],
+  ['result links', checkLinks],
   ['agent service', checkService],
   ['clock', checkClock],
 ];

@@ -1,8 +1,11 @@
 import type { RequestListener } from 'node:http';
 import type { Destination } from '../relay/showing/result-links.ts';
 
+/** What is said of a link that nobody made. */
+export const unknownLink = 'There is nothing at this address.\n';
+
 const answers = {
-  unknown: [404, 'There is nothing at this address.\n'],
+  unknown: [404, unknownLink],
   over: [410, 'This link does not work any more. Press “Get fresh links” in the thread.\n'],
   later: [503, 'The file cannot be reached right now. Try again in a moment.\n'],
 } as const;

@@ -15,7 +15,9 @@ import { silent } from '../silent.ts';
 import { copyOfTemplate, dropDatabase } from '../store/postgres.ts';
 
 const databaseUrl = addressOf(await copyOfTemplate());
-const stage = await setStage({ log: silent, databaseUrl, transport: 'http' });
+const links = { STABLE_LINKS: 'true', SECRET_KEY: 'k'.repeat(32) };
+const settings = { ...links, PUBLIC_URL: 'https://bot.invalid' };
+const stage = await setStage({ log: silent, databaseUrl, transport: 'http', settings });
 afterAll(() => stage.stop());
 
 const shared = {
@@ -156,6 +158,18 @@ describe('the doctor', () => {
     const at = await stranger(404, 'Not here');
     expect((await doctor({ ...bySocket, AGENT_BASE_URL: `${at}/v1` })).amiss).toMatch(/AGENT_BASE_URL/);
     expect((await doctor({ ...byHttp, PUBLIC_URL: at })).amiss).toMatch(/PUBLIC_URL .* something else/);
+  });
+
+  test('follows a link to a result where such are made, also with Socket Mode', async () => {
+    const environment = { ...bySocket, ...links };
+    const { lines, amiss } = await doctor({ ...environment, PUBLIC_URL: byHttp.PUBLIC_URL });
+    expect(amiss).toBe('');
+    expect(lines.join('\n')).toMatch(/result links +http:\S+ leads to Taskthread/);
+    for (const [PUBLIC_URL, says] of [
+      [nobody, /^MEND {2}result links +Nothing answers at PUBLIC_URL/],
+      [await stranger(404, 'Not found\n'), /PUBLIC_URL .* something else \(status 404\): let \/results\//],
+    ] as const)
+      expect((await doctor({ ...environment, PUBLIC_URL })).amiss).toMatch(says);
   });
 
   test('names the scopes that the token lacks', async () => {

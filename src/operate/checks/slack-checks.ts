@@ -70,11 +70,11 @@ async function installAddress(config: Config, url: URL): Promise<Finding> {
   }
 }
 
-function nothingAnswers(url: URL): string {
+export function nothingAnswers(url: URL): string {
   return `Nothing answers at PUBLIC_URL (${url.origin}): start Taskthread, and check DNS and the proxy.`;
 }
 
-function somethingElse(url: URL, status: number): string {
+export function somethingElse(url: URL, status: number): string {
   return `PUBLIC_URL (${url.origin}) leads to something else (status ${status}): let ${url.pathname} through.`;
 }
 

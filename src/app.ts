@@ -108,6 +108,7 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
       ...(installed.refusedSince() === undefined ? [] : [tokenSetting]),
       ...(accounts.refusedSince() === undefined ? [] : [keySetting]),
     ],
+    ownRefused: () => ({ token: installed.ownRefused(), key: accounts.ownRefused() }),
   });
   undo.defer(async () => watch.close());
   const storeOn = (db: Database['kysely'], prepared?: Database['prepared']) =>
@@ -141,7 +142,7 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     keyring,
     shared: sharedAccount(config),
     options,
-    own: ownBounds(config),
+    own: { ...ownBounds(config), onTry: watch.onOwnTry },
     gateOf: (workspace) => gateOf(keySetting, workspace),
     onSecret,
     log,

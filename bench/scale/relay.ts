@@ -50,6 +50,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     figures: () => readFigures(database.kysely),
     held: () => dispatcher.held,
     refusedCredentials: () => [],
+    ownRefused: () => ({ token: 0, key: 0 }),
   });
   const store = new Store(database.kysely, watch.onStep);
   const queue = new ThreadQueue({ database, log });

@@ -14,7 +14,17 @@ export interface MetricSources {
   held(): number;
   /** The settings whose token or key was refused and is not accepted again yet. */
   refusedCredentials(): readonly string[];
+  /** How many tokens and keys that workspaces brought are refused. */
+  ownRefused(): { token: number; key: number };
 }
+
+/** Whose account at the service: the operator's, or one that a workspace set. */
+export type AccountOwner = 'settings' | 'own';
+
+/** The statuses that the service's document names; of others only the class is told, as there are hundreds. */
+const toldStatuses = new Set([
+  200, 201, 202, 204, 400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503, 504,
+]);
 
 /** Figures of the database are read at most so often (ms), however often they are asked for. */
 const figuresMs = 5_000;
@@ -59,11 +69,16 @@ export class Metrics {
   readonly #serviceCalls = this.#counter('service_calls_total', 'Tries of calls to the agent service', [
     'endpoint',
     'status',
+    'account',
   ]);
   readonly #serviceSeconds = this.#histogram('service_call_seconds', 'Calls to the agent service', short, [
     'endpoint',
+    'account',
   ]);
-  readonly #serviceRetries = this.#counter('service_retries_total', 'Tries after the first', ['endpoint']);
+  readonly #serviceRetries = this.#counter('service_retries_total', 'Tries after the first', [
+    'endpoint',
+    'account',
+  ]);
   readonly #bytes = this.#counter('http_bytes_total', 'Bytes of bodies, by the other side', [
     'peer',
     'direction',
@@ -75,10 +90,20 @@ export class Metrics {
     this.#gauge('threads_held', 'Threads that this process works on', [], (gauge) =>
       gauge.set(this.#sources.held()),
     );
-    this.#gauge('credential_refused', 'A token or key that is not accepted', ['setting'], (gauge) => {
+    this.#gauge('credential_refused', 'A setting that is not accepted', ['setting'], (gauge) => {
       gauge.reset();
       for (const setting of this.#sources.refusedCredentials()) gauge.set({ setting }, 1);
     });
+    this.#gauge(
+      'own_credentials_refused',
+      'Tokens and keys of workspaces that are not accepted',
+      ['kind'],
+      (gauge) => {
+        const { token, key } = this.#sources.ownRefused();
+        gauge.set({ kind: 'token' }, token);
+        gauge.set({ kind: 'key' }, key);
+      },
+    );
     this.#gauge('messages_waiting', 'Messages that wait their turn, over all processes', [], async (gauge) =>
       gauge.set((await this.#read()).waiting),
     );
@@ -133,10 +158,10 @@ export class Metrics {
     this.#unseen.observe(Math.max(0, unseenMs) / 1_000);
   }
 
-  serviceTry({ call, status, attempt, ms }: ServiceTry): void {
-    this.#serviceCalls.inc({ endpoint: call, status: status ?? 'none' });
-    this.#serviceSeconds.observe({ endpoint: call }, ms / 1_000);
-    if (attempt > 1) this.#serviceRetries.inc({ endpoint: call });
+  serviceTry({ call: endpoint, status, attempt, ms }: ServiceTry, account: AccountOwner): void {
+    this.#serviceCalls.inc({ endpoint, status: statusLabel(status), account });
+    this.#serviceSeconds.observe({ endpoint, account }, ms / 1_000);
+    if (attempt > 1) this.#serviceRetries.inc({ endpoint, account });
   }
 
   /** A piece of a body went to `peer`, or came from there. */
@@ -204,4 +229,9 @@ export class Metrics {
       },
     });
   }
+}
+
+function statusLabel(status: number | undefined): string {
+  if (status === undefined) return 'none';
+  return toldStatuses.has(status) ? String(status) : `${Math.floor(status / 100)}xx`;
 }

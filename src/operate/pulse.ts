@@ -2,6 +2,7 @@
 export interface PulseReport {
   /** Of this process; other processes hear other events. */
   lastEventAt: string | null;
+  /** That of the settings. */
   service: {
     /** Whether the last try reached it and was not refused for the key; null before the first. */
     ok: boolean | null;

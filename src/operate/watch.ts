@@ -19,11 +19,13 @@ export interface WatchParts extends MetricSources {
 export class Watch {
   readonly #metrics: Metrics;
   readonly #pulse = new Pulse();
+  readonly #sources: MetricSources;
   readonly #endCount: () => void;
   readonly onStep: OnStep;
 
   constructor({ log, origins, ...sources }: WatchParts) {
     this.#metrics = new Metrics(sources);
+    this.#sources = sources;
     this.#endCount = countTraffic(origins, (...counted) => this.#metrics.bytes(...counted));
     const logStep = stepLog(log);
     this.onStep = (turn, step, task) => {
@@ -37,10 +39,14 @@ export class Watch {
     this.#metrics.event(event);
   };
 
+  /** A try at the service of the settings. */
   readonly onTry = (made: ServiceTry): void => {
     this.#pulse.serviceTry(made);
-    this.#metrics.serviceTry(made);
+    this.#metrics.serviceTry(made, 'settings');
   };
+
+  /** A try at the service of a workspace's own account, which says nothing of the other. */
+  readonly onOwnTry = (made: ServiceTry): void => this.#metrics.serviceTry(made, 'own');
 
   readonly onCall = (call: SlackCall): void => this.#metrics.slackCall(call);
 
@@ -56,8 +62,8 @@ export class Watch {
   readonly page = (): Promise<{ type: string; text: string }> => this.#metrics.page();
 
   /** For /readyz. */
-  report(): PulseReport {
-    return this.#pulse.report();
+  report(): PulseReport & { ownRefused: ReturnType<MetricSources['ownRefused']> } {
+    return { ...this.#pulse.report(), ownRefused: this.#sources.ownRefused() };
   }
 
   close(): void {

@@ -80,6 +80,24 @@ describe("a workspace's account", () => {
     await scene.slack.closeView(boss);
   });
 
+  test('whose key is refused is counted, and no setting and no service of the operator seems broken', async () => {
+    const read = async (path: string) => (await tenants.fetch(path)).text();
+    const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
+    const root = tenants.ask(place, 'A question without a key');
+    await scene.until('the key is refused', async () =>
+      (await read('/metrics')).includes('taskthread_own_credentials_refused{kind="key"} 1'),
+    );
+    expect(await read('/metrics')).not.toContain('taskthread_credential_refused{');
+    expect(JSON.parse(await read('/readyz'))).toMatchObject({
+      agentKeyRefusedSince: null,
+      service: { ok: null, lastStatus: null },
+      ownRefused: { token: 0, key: 1 },
+    });
+    mend();
+    await tenants.answered(root);
+    expect(await read('/metrics')).toContain('taskthread_own_credentials_refused{kind="key"} 0');
+  });
+
   test('goes on with a new key of the same account, and its threads too', async () => {
     const root = tenants.ask(place, 'Second question');
     await tenants.answered(root);

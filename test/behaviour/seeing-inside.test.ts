@@ -38,7 +38,7 @@ test('a turn leaves its figures in /metrics', async () => {
   ).toBeGreaterThan(0);
   expect(await figure('taskthread_unseen_text_seconds_count')).toBeGreaterThan(0);
   expect(
-    await figure('taskthread_service_calls_total{endpoint="POST /projects",status="200"}'),
+    await figure('taskthread_service_calls_total{endpoint="POST /projects",status="200",account="settings"}'),
   ).toBeGreaterThan(0);
   expect(await figure('taskthread_http_bytes_total{peer="slack",direction="down"}')).toBeGreaterThan(100);
   expect(await figure('taskthread_http_bytes_total{peer="service",direction="up"}')).toBeGreaterThan(100);
@@ -58,7 +58,7 @@ test('what Slack throttles and what is tried again is counted by method and endp
   await scene.finished(channel, scene.ask(channel, 'again'));
   expect(await figure('taskthread_slack_throttled_total{method="chat.postMessage"}')).toBe(1);
   const page = await (await fetch(at('/metrics'))).text();
-  expect(page).toMatch(/taskthread_service_retries_total\{endpoint="GET [^"]+"\} [1-9]/);
+  expect(page).toMatch(/taskthread_service_retries_total\{endpoint="GET [^"]+",account="settings"\} [1-9]/);
 });
 
 test('no figure names a workspace, a channel or a person', async () => {

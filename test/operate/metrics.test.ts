@@ -7,13 +7,15 @@ const figures = {
   turns: { following: 2 },
   feedback: { good: 1, bad: 0 },
 };
+const sources = {
+  figures: async () => figures,
+  held: () => 4,
+  refusedCredentials: () => ['AGENT_API_KEY'],
+  ownRefused: () => ({ token: 0, key: 2 }),
+};
 
 test('figures tell what waits and is held, permits that were refused, and credentials that are not taken', async () => {
-  const metrics = new Metrics({
-    figures: async () => figures,
-    held: () => 4,
-    refusedCredentials: () => ['AGENT_API_KEY'],
-  });
+  const metrics = new Metrics(sources);
   const waits = [0, 700, 0];
   const lanes = metrics.countedLanes({ take: async () => waits.shift() ?? 0, hold: async () => undefined });
   const pace = { perMinute: 50, burst: 1 };
@@ -29,6 +31,22 @@ test('figures tell what waits and is held, permits that were refused, and creden
     'slack_permits_total{lane="chat.update",outcome="refused"} 1',
     'slack_permits_total{lane="chat.postMessage",outcome="granted"} 1',
     'credential_refused{setting="AGENT_API_KEY"} 1',
+    'own_credentials_refused{kind="key"} 2',
   ])
     expect(text).toContain(`taskthread_${line}\n`);
+});
+
+test('whatever a service answers, its calls have few figures', async () => {
+  const metrics = new Metrics(sources);
+  for (let status = 100; status < 1_000; status += 1)
+    metrics.serviceTry({ call: 'GET /projects', status, attempt: 1, ms: 1 }, 'own');
+  metrics.serviceTry({ call: 'GET /projects', status: undefined, attempt: 1, ms: 1 }, 'settings');
+  const lines = (await metrics.page()).text.match(/^taskthread_service_calls_total\{.*$/gm);
+  expect(lines?.length).toBeLessThan(40);
+  expect(lines).toContain(
+    'taskthread_service_calls_total{endpoint="GET /projects",status="200",account="own"} 1',
+  );
+  expect(lines).toContain(
+    'taskthread_service_calls_total{endpoint="GET /projects",status="none",account="settings"} 1',
+  );
 });

@@ -18,8 +18,8 @@ export interface AccountsParts {
   /** The account of the settings, for workspaces without one of their own. */
   shared: Credentials | undefined;
   options: ServiceOptions;
-  /** For workspaces' own accounts, in place of the settings' `options`: whom they may ask, and what they may answer. */
-  own: Pick<ServiceOptions, 'allowedHosts' | 'bounds' | 'lookup'>;
+  /** For workspaces' own accounts, in place of the settings' `options`: whom they may ask, what they may answer, and who hears of it. */
+  own: Pick<ServiceOptions, 'allowedHosts' | 'bounds' | 'lookup' | 'onTry'>;
   /** A gate for the account of a workspace, or of the settings. */
   gateOf: (workspace: string | undefined) => KeyGate;
   /** Hears of each key, so that no log shows it until the answer is called. */
@@ -75,11 +75,15 @@ export class ServiceAccounts {
     return known ? this.#service(account).rate : new ReadRate(1);
   }
 
-  /** The first refusal of a key, for operators. */
+  /** Since when the key of the settings is refused. */
   refusedSince(): Date | undefined {
-    const services = [this.#shared, ...[...this.#entries.values()].map(({ service }) => service)];
-    const refusals = services.flatMap((service) => service?.gate.refusedSince ?? []);
-    return refusals.toSorted((a, b) => a.getTime() - b.getTime())[0];
+    return this.#shared?.gate.refusedSince;
+  }
+
+  /** How many workspaces' own keys are refused. */
+  ownRefused(): number {
+    return [...this.#entries.values()].filter(({ service }) => service?.gate.refusedSince !== undefined)
+      .length;
   }
 
   /** Reads what has changed since the last time; `whole` also notices rows that were deleted. Throws StoreError. */

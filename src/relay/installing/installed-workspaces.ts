@@ -65,9 +65,12 @@ export class InstalledWorkspaces implements Installed {
     return { botToken: entry.token, botUserId, botId, teamId: at.workspace };
   }
 
-  refusedSince(): Date | undefined {
-    const refusals = [...this.#entries.values()].flatMap(({ gate }) => gate.refusedSince ?? []);
-    return refusals.toSorted((a, b) => a.getTime() - b.getTime())[0];
+  refusedSince(): undefined {
+    return undefined;
+  }
+
+  ownRefused(): number {
+    return [...this.#entries.values()].filter(({ gate }) => gate.refusedSince !== undefined).length;
   }
 
   /** Reads what has changed since the last time; `whole` also notices rows that were deleted. Throws StoreError. */

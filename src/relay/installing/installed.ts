@@ -23,6 +23,8 @@ export interface Installed {
   /** The same, but what this process does not know is looked up. Throws StoreError. */
   find(at: Whereabouts): Promise<Workspace | undefined>;
   authorization(at: Whereabouts): Promise<Authorization | undefined>;
-  /** The first of the tokens that Slack refuses by now, for operators. */
+  /** Since when Slack refuses the token of the settings. */
   refusedSince(): Date | undefined;
+  /** Of how many workspaces Slack refuses the token that they brought. */
+  ownRefused(): number;
 }

@@ -35,4 +35,8 @@ export class OneWorkspace implements Installed {
   refusedSince(): Date | undefined {
     return this.#gate.refusedSince;
   }
+
+  ownRefused(): number {
+    return 0;
+  }
 }

@@ -113,7 +113,7 @@ export class HealthServer {
     try {
       return { status: 200, ...(await metrics()) };
     } catch {
-      return { status: 503, type: 'text/plain', text: 'The database does not answer.\n' };
+      return { status: 500, type: 'text/plain', text: 'The figures cannot be told.\n' };
     }
   }
 

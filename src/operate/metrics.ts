@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ServiceTry } from '../agent/options.ts';
 import type { SlackCall } from '../slack/client.ts';
@@ -28,6 +29,8 @@ const toldStatuses = new Set([
 
 /** Figures of the database are read at most so often (ms), however often they are asked for. */
 const figuresMs = 5_000;
+/** Whoever scrapes waits for the database at most so long (ms). */
+const patienceMs = 3_000;
 const quick = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 const short = [0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
 const long = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600];
@@ -36,7 +39,7 @@ const long = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600];
 export class Metrics {
   readonly #registry = new Registry();
   readonly #sources: MetricSources;
-  #figures: { at: number; read: Promise<Figures> } | undefined;
+  #figures: { at: number; read: Promise<Figures | undefined> } | undefined;
 
   readonly #events = this.#counter('events_total', 'Events from Slack', ['kind', 'outcome']);
   readonly #eventSeconds = this.#histogram(
@@ -104,29 +107,41 @@ export class Metrics {
         gauge.set({ kind: 'key' }, key);
       },
     );
-    this.#gauge('messages_waiting', 'Messages that wait their turn, over all processes', [], async (gauge) =>
-      gauge.set((await this.#read()).waiting),
+    this.#gauge('database_up', 'Whether the figures over all processes could be read', [], async (gauge) =>
+      gauge.set((await this.#read()) === undefined ? 0 : 1),
     );
-    this.#gauge('oldest_waiting_seconds', 'Age of the oldest of them', [], async (gauge) =>
-      gauge.set((await this.#read()).oldestWaitingSeconds),
+    this.#figure(
+      'messages_waiting',
+      'Messages that wait their turn, over all processes',
+      [],
+      (gauge, { waiting }) => gauge.set(waiting),
     );
-    this.#gauge(
+    this.#figure(
+      'oldest_waiting_seconds',
+      'Age of the oldest of them',
+      [],
+      (gauge, { oldestWaitingSeconds }) => gauge.set(oldestWaitingSeconds),
+    );
+    this.#figure(
       'feedback',
       'Thumbs of people that are kept, over all processes',
       ['thumb'],
-      async (gauge) => {
-        const { feedback } = await this.#read();
+      (gauge, { feedback }) => {
         gauge.set({ thumb: 'good' }, feedback.good);
         gauge.set({ thumb: 'bad' }, feedback.bad);
       },
     );
-    this.#gauge('turns', 'Turns that are not finished, over all processes', ['state'], async (gauge) => {
-      const { turns } = await this.#read();
-      for (const state of turnStates) gauge.set({ state }, turns[state] ?? 0);
-    });
+    this.#figure(
+      'turns',
+      'Turns that are not finished, over all processes',
+      ['state'],
+      (gauge, { turns }) => {
+        for (const state of turnStates) gauge.set({ state }, turns[state] ?? 0);
+      },
+    );
   }
 
-  /** What a scrape gets. Throws where the database cannot be asked. */
+  /** What a scrape gets; without the figures of the database where that does not answer. */
   async page(): Promise<{ type: string; text: string }> {
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
   }
@@ -182,14 +197,13 @@ export class Metrics {
     };
   }
 
-  #read(): Promise<Figures> {
+  /** Undefined where the database does not answer, or not in time. */
+  #read(): Promise<Figures | undefined> {
     const now = performance.now();
     if (this.#figures === undefined || now - this.#figures.at > figuresMs) {
-      const read = this.#sources.figures();
+      const late = pause(patienceMs, undefined, { ref: false });
+      const read = Promise.race([this.#sources.figures().catch(() => undefined), late]);
       this.#figures = { at: now, read };
-      read.catch(() => {
-        this.#figures = undefined;
-      });
     }
     return this.#figures.read;
   }
@@ -210,6 +224,21 @@ export class Metrics {
       buckets,
       labelNames,
       registers: [this.#registry],
+    });
+  }
+
+  /** A figure of the database, which is left out where that does not answer: the last one says nothing of now. */
+  #figure<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    set: (gauge: Gauge<Label>, figures: Figures) => void,
+  ): void {
+    this.#gauge(name, help, labelNames, async (gauge) => {
+      const figures = await this.#read();
+      gauge.reset();
+      if (figures !== undefined) set(gauge, figures);
+      else if (labelNames.length === 0) gauge.remove();
     });
   }
 

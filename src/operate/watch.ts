@@ -58,7 +58,7 @@ export class Watch {
     return this.#metrics.countedLanes(lanes);
   }
 
-  /** What a scrape gets. Throws where the database cannot be asked. */
+  /** What a scrape gets. */
   readonly page = (): Promise<{ type: string; text: string }> => this.#metrics.page();
 
   /** For /readyz. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Metrics } from '../../src/operate/metrics.ts';
 
 const figures = {
@@ -50,3 +50,23 @@ test('whatever a service answers, its calls have few figures', async () => {
     'taskthread_service_calls_total{endpoint="GET /projects",status="none",account="settings"} 1',
   );
 });
+
+test.each([
+  ['is away', () => Promise.reject(new Error('gone'))],
+  ['hangs', () => new Promise<never>(() => undefined)],
+])(
+  'while the database %s, the figures of this process are told, and those that it has are not',
+  async (_, away) => {
+    let read: () => Promise<typeof figures> = async () => figures;
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const metrics = new Metrics({ ...sources, figures: () => read() });
+    expect((await metrics.page()).text).toContain('taskthread_database_up 1\n');
+    read = away;
+    vi.advanceTimersByTime(10_000);
+    const { text } = await metrics.page();
+    expect(text).toContain('taskthread_database_up 0\n');
+    expect(text).toContain('taskthread_threads_held 4\n');
+    expect(text).not.toMatch(/^taskthread_(messages_waiting|oldest_waiting_seconds|turns|feedback)\b/m);
+  },
+);

@@ -80,6 +80,43 @@ describe("a workspace's account", () => {
     await scene.slack.closeView(boss);
   });
 
+  test('is neither set nor removed by others, and the trail has a row for each who tried', async () => {
+    const { person } = tenants.place('T1');
+    const before = await current();
+    const tried = async () => {
+      const rows = scene.stage.bot.store.db
+        .selectFrom('audit')
+        .select('details')
+        .where('kind', '=', 'refusal');
+      return (await rows.where('person', '=', person.id).execute()).map(({ details }) => details);
+    };
+    await tenants.showHome(person, { kind: 'own', host: 'x', setBy: boss.id, setAt: new Date() });
+    await scene.slack.click({ person, view: 'home', actionId: 'account_remove' });
+    const refused = { control: 'account', by: 'admins', why: 'admins' };
+    await scene.until('the trail has it', async () => (await tried()).length === 1);
+    const value = (text: string) => ({ value: text });
+    const forged = {
+      type: 'view_submission',
+      team: { id: 'T1', domain: 'one' },
+      user: { id: person.id, team_id: 'T1' },
+      view: {
+        id: 'V1',
+        type: 'modal',
+        callback_id: 'account_form',
+        state: {
+          values: {
+            account_address: { account_address: value(address) },
+            account_key: { account_key: value('workspace-key-of-two') },
+          },
+        },
+      },
+    };
+    await scene.slack.deliverRaw('interactive', forged);
+    await scene.until('the trail has both', async () => (await tried()).length === 2);
+    expect(await tried()).toEqual([refused, refused]);
+    expect(await current()).toEqual(before);
+  });
+
   test('whose key is refused is counted, and no setting and no service of the operator seems broken', async () => {
     const read = async (path: string) => (await tenants.fetch(path)).text();
     const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });

@@ -6,7 +6,7 @@ import type { ShownAccount } from '../../reply/views/account-view.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import { sealedPlaces } from '../../store/sealed-places.ts';
 import type { Store } from '../../store/store.ts';
-import { isAdminNow } from '../admins.ts';
+import { isAdminNow, type Visitor } from '../admins.ts';
 import type { RelayParts } from '../context.ts';
 import type { Credentials, ServiceOptions } from './service.ts';
 
@@ -66,7 +66,7 @@ export class AccountSetting {
   /** Tries an account, and keeps it where it works. A key of the account before lets its threads go on. */
   async set(workspace: string, person: string, typed: Credentials): Promise<Setting> {
     const { keyring, onSecret } = this.#parts;
-    const may = keyring !== undefined && (await isAdminNow(this.#parts, { workspace, person }));
+    const may = keyring !== undefined && (await this.#may({ workspace, person }));
     if (!may) return refused('not_admin');
     const credentials = { apiKey: typed.apiKey.trim(), baseUrl: typed.baseUrl.trim().replace(/\/+$/, '') };
     if (!keyShape.test(credentials.apiKey)) return refused('odd_key');
@@ -102,7 +102,7 @@ export class AccountSetting {
   /** Takes a workspace's own account away. */
   async remove(workspace: string, person: string): Promise<'done' | 'not_admin'> {
     const { store, log, onSet } = this.#parts;
-    if (!(await isAdminNow(this.#parts, { workspace, person }))) return 'not_admin';
+    if (!(await this.#may({ workspace, person }))) return 'not_admin';
     if (await store.accounts.remove(workspace)) {
       const details = { setting: 'account', removed: true };
       await store.audit.add({ workspace, kind: 'setting', person, details });
@@ -110,6 +110,14 @@ export class AccountSetting {
       await onSet();
     }
     return 'done';
+  }
+
+  /** Whether a person may set or remove the account; whoever may not leaves a row in the trail. */
+  async #may(visitor: Visitor): Promise<boolean> {
+    if (await isAdminNow(this.#parts, visitor)) return true;
+    const details = { control: 'account', by: 'admins', why: 'admins' };
+    await this.#parts.store.audit.add({ ...visitor, kind: 'refusal', details });
+    return false;
   }
 
   async #tried(

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { settingRows } from '../src/config.ts';
@@ -90,6 +93,55 @@ describe('the examples of how to run it', () => {
     expect(image).toMatch(/^HEALTHCHECK [\s\S]*\/healthz/m);
     expect(image).toMatch(/^CMD \["node", "dist\/main.js"\]$/m);
     expect(read('Dockerfile')).toMatch(/npm ci --omit=dev --omit=optional/);
+  });
+
+  test.each([
+    ['127.0.0.1', { HOST: '' }],
+    ['127.0.0.1', { HOST: '0.0.0.0' }],
+    ['127.0.0.1', { HOST: '::' }],
+    ['127.0.0.2', { HOST: '127.0.0.2' }],
+  ])("the image's health check asks at %s with %j", async (address, environment) => {
+    const [, command] = /^HEALTHCHECK [^[]*CMD (\[.*\])$/m.exec(read('Dockerfile')) ?? [];
+    const [, ...rest] = z.array(z.string()).parse(JSON.parse(command ?? ''));
+    const server = createServer((request, response) =>
+      response.writeHead(request.url === '/healthz' ? 200 : 404).end(),
+    );
+    await new Promise<void>((resolve) => server.listen(0, address, resolve));
+    onTestFinished(() => void server.close());
+    const found = server.address();
+    const PORT = String(typeof found === 'object' ? found?.port : 0);
+    await expect(
+      promisify(execFile)(process.execPath, rest, { env: { ...environment, PORT } }),
+    ).resolves.toBeDefined();
+  });
+
+  test('the pod stays until no more events are sent to it, and longer than it takes to stop', () => {
+    const [first] = parseAllDocuments(read('deploy/kubernetes.yaml')).map((one): unknown => one.toJS());
+    const { terminationGracePeriodSeconds: grace, containers } = z
+      .looseObject({
+        terminationGracePeriodSeconds: z.number(),
+        containers: z.array(
+          z.looseObject({
+            lifecycle: z.object({ preStop: z.object({ sleep: z.object({ seconds: z.number() }) }) }),
+          }),
+        ),
+      })
+      .parse(deployment.parse(first).spec.template.spec);
+    const sleep = containers[0]?.lifecycle.preStop.sleep.seconds ?? 0;
+    const drain = Number(settingRows().find(({ name }) => name === 'DRAIN_SECONDS')?.fallback);
+    expect(sleep).toBeGreaterThan(0);
+    expect(grace).toBeGreaterThan(sleep + drain + 20);
+  });
+
+  test('the database of compose.yaml is asked at the address at which Taskthread asks it', () => {
+    const { database } = z
+      .looseObject({
+        services: z.looseObject({
+          database: z.looseObject({ healthcheck: z.looseObject({ test: z.array(z.string()) }) }),
+        }),
+      })
+      .parse(parse(read('compose.yaml'))).services;
+    expect(database.healthcheck.test.join(' ')).toContain('pg_isready -h 127.0.0.1');
   });
 
   test('a setting that is none, and one that is missing, are found', () => {

@@ -14,6 +14,7 @@ import {
 } from './app/from-settings.ts';
 import { listenersOf } from './app/listeners.ts';
 import { Pages } from './app/pages.ts';
+import { type Running, repeatable, together } from './app/running.ts';
 import type { Config } from './config.ts';
 import { Intake, type IntakeParts } from './listen/intake.ts';
 import { SlackApp } from './listen/slack-app.ts';
@@ -77,12 +78,6 @@ export interface GivenParts {
   store?: (db: Database['kysely']) => Store;
   /** Hears of secrets that are in no setting, so that no log shows them until the answer is called. */
   onSecret?: (secret: string) => () => void;
-}
-
-/** What works from the app's start to its end. */
-interface Running {
-  start?(): void | Promise<void>;
-  stop(): Promise<void>;
 }
 
 /** Puts the parts together and starts them. Throws a StoreError or a SlackError that says what to mend. */
@@ -278,15 +273,7 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     workspace: identity?.installation.workspace,
   });
 
-  // It stops the other way round.
-  const running: Running[] = [
-    registries,
-    ...(tenancy === undefined ? [] : [tenancy.rotation]),
-    pages,
-    {
-      start: () => dispatcher.start(),
-      stop: () => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }),
-    },
+  const beside: Running[] = [
     hands,
     taskWatch,
     starting.channelStarts,
@@ -297,7 +284,17 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     gapReader,
     receiving,
   ];
-  for (const part of running) {
+  const works = together([
+    ...(tenancy === undefined ? [] : [tenancy.rotation]),
+    {
+      start: () => dispatcher.start(),
+      stop: () => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }),
+    },
+    ...beside.map((part) => repeatable(part, log)),
+  ]);
+
+  // It stops the other way round.
+  for (const part of [registries, pages, works]) {
     undo.defer(() => part.stop());
     await part.start?.();
   }

@@ -4,7 +4,7 @@ export interface RoundsOptions {
   everyMs: number;
   /** One look. */
   round: () => Promise<void>;
-  /** Hears what a look threw; the next one comes all the same. */
+  /** Hears what a look threw, unless the stop cut it off; the next one comes all the same. */
   onError: (error: unknown) => void;
 }
 
@@ -14,7 +14,7 @@ export class Rounds {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #again = false;
-  #stopped = false;
+  readonly #end = new AbortController();
 
   constructor(options: RoundsOptions) {
     this.#options = options;
@@ -29,30 +29,30 @@ export class Rounds {
 
   /** Looks now, and after a look under way once more. Does nothing before the start and after the stop. */
   look(): void {
-    if (this.#timer === undefined || this.#stopped) return;
+    if (this.#timer === undefined || this.signal.aborted) return;
     this.#again = true;
     this.#running ??= this.#all();
   }
 
-  /** Whether a long look should begin nothing more. */
-  get stopped(): boolean {
-    return this.#stopped;
+  /** Aborted by the stop: a look begins nothing more, and gives up what can be repeated. */
+  get signal(): AbortSignal {
+    return this.#end.signal;
   }
 
   /** Looks no more, and waits for the look under way. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#end.abort();
     clearInterval(this.#timer);
     await this.#running;
   }
 
   async #all(): Promise<void> {
-    while (this.#again && !this.#stopped) {
+    while (this.#again && !this.signal.aborted) {
       this.#again = false;
       try {
         await this.#options.round();
       } catch (error) {
-        this.#options.onError(error);
+        if (!this.signal.aborted) this.#options.onError(error);
       }
     }
     this.#running = undefined;

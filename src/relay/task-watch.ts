@@ -13,6 +13,8 @@ const claimMs = 15_000;
 const renewEveryMs = 2_500;
 /** How often watches that are due are looked for, at most (ms). */
 const longestPollMs = 5_000;
+/** How long a look has to come to a border when the process stops (ms). */
+const borderMs = 1_500;
 /** Watches that a process looks after at one time. */
 const mostAtOnce = 20;
 /** Of these, watches of one workspace: its service may be slow, and the others do not wait for it. */
@@ -49,11 +51,15 @@ export class TaskWatch {
     if (this.#parts.settings.results.watchMs > 0) this.#rounds.start();
   }
 
-  /** Begins no more looks, and waits for those under way to come to a border. */
+  /** Begins no more looks. Those under way come to a border, or are soon given up: others repeat them. */
   async stop(): Promise<void> {
     await this.#rounds.stop();
     for (const lease of this.#held.keys()) lease.drain();
+    const giveUp = setTimeout(() => {
+      for (const lease of this.#held.keys()) lease.lose('The process stops.');
+    }, borderMs);
     await Promise.all(this.#held.values());
+    clearTimeout(giveUp);
   }
 
   async #poll(): Promise<void> {

@@ -53,7 +53,7 @@ export class Stopping {
     this.#rounds.start();
   }
 
-  /** Waits for what is being done and looks no more. */
+  /** Looks no more, and leaves what the service was not told yet to another process. */
   async stop(): Promise<void> {
     await this.#rounds.stop();
     await Promise.all(this.#calls.values());
@@ -135,9 +135,10 @@ export class Stopping {
   /** Nobody waits for it: an acknowledgement must not depend on the service. */
   #carryOut(turn: Turn): void {
     if (this.#calls.has(turn.id)) return;
-    const call = carryOutStop(this.#parts, turn)
+    const { signal } = this.#rounds;
+    const call = carryOutStop(this.#parts, turn, signal)
       .catch((error: unknown) => {
-        const level = passing(error) === undefined ? 'warn' : 'debug';
+        const level = passing(error) === undefined && !signal.aborted ? 'warn' : 'debug';
         this.#parts.log[level]({ err: error, turn: turn.id }, 'a stop is tried again');
       })
       .finally(() => this.#calls.delete(turn.id));
@@ -155,10 +156,11 @@ export async function stopperName(
   return person === '' ? '' : people.personName(person);
 }
 
-/** Tells the service of a stop that it was not told of yet. Throws an AgentError. */
+/** Tells the service of a stop that it was not told of yet; `signal` gives it up. Throws an AgentError. */
 export async function carryOutStop(
   { store, agent: agentOf }: Pick<RelayParts, 'store' | 'agent'>,
   turn: Turn,
+  signal?: AbortSignal,
 ): Promise<void> {
   const force = turn.force_asked_at !== null && turn.force_sent_at === null;
   if (turn.stop_asked_at === null || (turn.stop_sent_at !== null && !force)) return;
@@ -170,7 +172,7 @@ export async function carryOutStop(
   if (taskId === null) return;
   const agent = agentOf(thread.account);
   try {
-    await cancel(agent, taskId, sent, force);
+    await cancel(agent, taskId, sent, { force, signal });
   } catch (error) {
     // A task that is gone, or has nothing to stop any more, is stopped.
     if (!(error instanceof AgentNotFoundError || error instanceof AgentBusyError)) throw error;
@@ -186,23 +188,30 @@ async function cancel(
   agent: AgentClient,
   taskId: string,
   { messageId, replyId }: { messageId: string; replyId: string | null },
-  force: boolean,
+  { force, signal }: { force: boolean; signal: AbortSignal | undefined },
 ): Promise<void> {
   if (replyId === null) {
-    await agent.cancelTask(taskId, { force });
+    await agent.cancelTask(taskId, { force, signal });
     return;
   }
-  if (isSettled(await agent.getMessage(taskId, replyId))) {
-    if (await worksOnlyOn(agent, taskId, messageId)) await agent.cancelTask(taskId, { force });
+  if (isSettled(await agent.getMessage(taskId, replyId, { signal }))) {
+    if (await worksOnlyOn(agent, taskId, messageId, signal))
+      await agent.cancelTask(taskId, { force, signal });
     return;
   }
-  if (force) await agent.cancelTask(taskId, { force });
-  else await agent.cancelMessage(taskId, replyId);
+  if (force) await agent.cancelTask(taskId, { force, signal });
+  else await agent.cancelMessage(taskId, replyId, { signal });
 }
 
 /** Whether a task still works, and on nothing later than this message. */
-async function worksOnlyOn(agent: AgentClient, taskId: string, messageId: string): Promise<boolean> {
-  if (isSettledTask((await agent.getTask(taskId)).status)) return false;
-  for await (const { role } of agent.messagesAfter(taskId, messageId)) if (role === 'user') return false;
+async function worksOnlyOn(
+  agent: AgentClient,
+  taskId: string,
+  messageId: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (isSettledTask((await agent.getTask(taskId, { signal })).status)) return false;
+  for await (const { role } of agent.messagesAfter(taskId, messageId, { signal }))
+    if (role === 'user') return false;
   return true;
 }

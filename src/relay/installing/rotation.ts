@@ -68,7 +68,7 @@ export class TokenRotation {
     const next = due.values();
     const renewNext = async () => {
       for (const workspace of next) {
-        if (this.#rounds.stopped) return;
+        if (this.#rounds.signal.aborted) return;
         if (await this.#renew(workspace)) renewed += 1;
       }
     };

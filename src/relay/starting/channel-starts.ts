@@ -56,7 +56,7 @@ export class ChannelStarts {
     this.#rounds.look();
   }
 
-  /** Waits for what is being done and does no more. */
+  /** Gives up what only waits, and leaves it to another process. */
   async stop(): Promise<void> {
     await this.#rounds.stop();
   }
@@ -64,7 +64,7 @@ export class ChannelStarts {
   /** Takes up what was left behind. */
   async #look(): Promise<void> {
     for (const start of await this.#parts.store.starts.leftOver(mostAtOnce)) {
-      if (this.#rounds.stopped) return;
+      if (this.#rounds.signal.aborted) return;
       try {
         if ((await this.#postOrGiveUp(start)) !== 'posted') await this.#giveBack(start);
       } catch (error) {
@@ -77,7 +77,8 @@ export class ChannelStarts {
     try {
       return await this.post(start);
     } catch (error) {
-      if (Date.now() - start.made_at.getTime() <= giveUpAfterMs) throw error;
+      const isOld = Date.now() - start.made_at.getTime() > giveUpAfterMs;
+      if (!isOld || this.#rounds.signal.aborted) throw error;
       this.#parts.log.warn({ err: error, start: start.id }, 'a question from a form is given up');
       return 'no_place';
     }
@@ -102,6 +103,7 @@ export class ChannelStarts {
         message: await this.#message(workspace, start),
         key: keyOf(start),
         kind: 'first',
+        signal: this.#rounds.signal,
         // Waiting for the lane may have taken so long that another process is at it.
         beforeSend: async () => {
           if (!(await store.starts.intend(start))) throw new TakenOver();
@@ -122,9 +124,10 @@ export class ChannelStarts {
   async #find(workspace: Workspace, start: Start): Promise<string | undefined> {
     if (start.intended_at === null) return undefined;
     const left = leftMs(start.intended_at, slackOverMs);
-    if (left > 0) await sleep(left);
+    const { signal } = this.#rounds;
+    if (left > 0) await sleep(left, undefined, { signal });
     const { channel, intended_at: intendedAt } = start;
-    return (await workspace.readBack.find({ channel, key: keyOf(start), intendedAt }))?.ts;
+    return (await workspace.readBack.find({ channel, key: keyOf(start), intendedAt, signal }))?.ts;
   }
 
   async #message(workspace: Workspace, { person, words: said }: Start) {
@@ -168,9 +171,10 @@ export class ChannelStarts {
     const posting = this.#parts.workspace(start.workspace)?.posting;
     if (posting !== undefined && start.words !== null) {
       const message = { text: words.startLost(start.channel, start.words.text) };
+      const { signal } = this.#rounds;
       try {
         const channel = await posting.openDm(start.person);
-        await posting.post({ channel, message, key: `${keyOf(start)}/lost`, kind: 'notice' });
+        await posting.post({ channel, message, key: `${keyOf(start)}/lost`, kind: 'notice', signal });
       } catch (error) {
         if (refusalOf(error) === undefined) throw error;
         this.#parts.log.warn({ err: error, start: start.id }, 'a lost question could not be given back');

@@ -29,7 +29,6 @@ export type Permission = (
 export class TaskDeletion {
   readonly #parts: RelayParts;
   readonly #permission: Permission;
-  readonly #end = new AbortController();
   readonly #rounds: Rounds;
 
   constructor(parts: RelayParts, permission: Permission) {
@@ -67,13 +66,12 @@ export class TaskDeletion {
 
   /** Leaves what is not done to the next process. */
   async stop(): Promise<void> {
-    this.#end.abort();
     await this.#rounds.stop();
   }
 
   async #resume(): Promise<void> {
     const due = await this.#parts.store.taskDeletions.due(mostAtOnce);
-    if (this.#end.signal.aborted) return;
+    if (this.#rounds.signal.aborted) return;
     // At once: one workspace's service may be slow.
     await allOver(due.map((deletion) => this.#carryOut(deletion)));
   }
@@ -118,12 +116,14 @@ export class TaskDeletion {
     const { posting, readBack } = workspace;
     const { taskDeletions } = this.#parts.store;
     const key = `${task}/deleted`;
+    const { signal } = this.#rounds;
     try {
-      const told = intendedAt !== null && (await readBack.find({ channel, threadTs, key, intendedAt }));
+      const told =
+        intendedAt !== null && (await readBack.find({ channel, threadTs, key, intendedAt, signal }));
       if (!told) {
         if (intendedAt === null) await taskDeletions.telling(deletion);
         const message = { text: words.taskDeleted(deletion.person) };
-        await posting.post({ channel, threadTs, message, key, kind: 'notice' });
+        await posting.post({ channel, threadTs, message, key, kind: 'notice', signal });
       }
     } catch (error) {
       if (!hasNoPlace(error)) throw error;
@@ -134,7 +134,7 @@ export class TaskDeletion {
   /** What the service does not know any more is deleted. */
   async #deleteAt(account: string, task: string): Promise<void> {
     try {
-      await this.#parts.agent(account).deleteTask(task, { signal: this.#end.signal });
+      await this.#parts.agent(account).deleteTask(task, { signal: this.#rounds.signal });
     } catch (error) {
       if (!(error instanceof AgentNotFoundError)) throw error;
     }

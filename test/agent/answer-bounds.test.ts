@@ -174,7 +174,7 @@ describe('a JSON text', () => {
     );
   });
 
-  it('that is judged is judged fast, however it is made', () => {
+  it('is judged in one go over its length, however it is made', () => {
     const size = tenantBounds.mostBytes;
     for (const text of [
       '"\\'.repeat(size / 2),
@@ -182,9 +182,8 @@ describe('a JSON text', () => {
       '[]'.repeat(size / 2),
       'x'.repeat(size),
     ]) {
-      const since = performance.now();
-      isModest(text, tenantBounds.mostValues);
-      expect(performance.now() - since).toBeLessThan(500);
+      // By the square of its length this would take hours.
+      expect(isModest(text, tenantBounds.mostValues)).toBe(text.startsWith('[]') === false);
     }
   });
 });

@@ -81,7 +81,7 @@ describe.concurrent('a message that arrives before a later one is sent', () => {
     expect(await known(scene, channel, earlier).state()).toBe('closed');
     expect(await known(scene, channel, message.ts).state()).toBe('waiting');
     const held = await scene.until('the thread says what waits', () =>
-      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message waits')),
+      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting')),
     );
     await scene.slack.click({ person: scene.ada, channel, ts: held.ts, actionId: 'go' });
     await scene.finished(channel, message);

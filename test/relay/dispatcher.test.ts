@@ -331,7 +331,7 @@ describe('several processes on one database', async () => {
     expect(overlaps).toBe(0);
     expect(failures).toBeGreaterThan(0);
     await soon(async () => expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 }), {
-      timeout: 10_000,
+      timeout: 60_000,
     });
   });
 
@@ -344,7 +344,7 @@ describe('several processes on one database', async () => {
     await soon(() => expect(dispatcher.held).toBe(600), { timeout: 30_000 });
     open();
     await soon(async () => expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 }), {
-      timeout: 10_000,
+      timeout: 60_000,
     });
   });
 

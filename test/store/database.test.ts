@@ -62,8 +62,8 @@ describe('migrations', () => {
     for (const each of opened) await each.close();
     await dropDatabase(connection);
     expect(rows).toEqual([{ name: '9999-future' }]);
-    expect(lines).toHaveLength(2);
-    expect(lines[0]).toContain('"migrations":["9999-future"]');
+    const told = lines.filter((line) => line.includes('"migrations":["9999-future"]'));
+    expect(told).toHaveLength(2);
   });
 
   test('one that a newer release has used without what this one needs is refused', async () => {

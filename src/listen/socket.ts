@@ -3,6 +3,7 @@ import { type App, SocketModeReceiver } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { pauseMs } from '../relay/patience.ts';
+import { LONGEST_PAUSE_MS } from '../slack/errors.ts';
 import { quietBoltLogger } from './bolt-logger.ts';
 import { screenFrames } from './frames.ts';
 import { jsonOf } from './json.ts';
@@ -120,7 +121,7 @@ export class Socket {
     if (error instanceof AppTokenRefused) this.#told.reject(error);
     else this.#told.resolve(false);
     const throttled = throttle.safeParse(error);
-    return throttled.success ? throttled.data.retryAfter * 1_000 : 0;
+    return throttled.success ? Math.min(throttled.data.retryAfter * 1_000, LONGEST_PAUSE_MS) : 0;
   }
 
   /** Connects, and returns when the connection has ended. Throws where there never was one. */

@@ -64,20 +64,30 @@ function* flowOf(root: MarkdownNode): Generator<MarkdownNode> {
 
 const CONTAINER = /^(?:list|listItem|blockquote)$/;
 
+/** A heading, a rule, what underlines a heading or heads a table. */
+const BLOCK_LINE =
+  /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*(?:#|=+[ \t]*$|[*_][ \t]*[*_][ \t]*[*_]|[|: \t]*-[-|: \t]*$)/;
+
 /**
- * Where a text has so many lines that look like rows, headings or rules that the limits may be passed; undefined
- * where it has fewer. Cheap, and only a hint of how much has to be parsed to see.
+ * Pieces of a text from its start, each at least twice as long as the one before, where so many lines look like rows,
+ * headings or rules that a piece much shorter than the text may pass the limits. Cheap, and only a hint of how much has
+ * to be parsed to see.
  */
-export function crowdedAt(text: string): number | undefined {
+export function* crowdedPieces(text: string): Generator<string, void, undefined> {
   let rows = 0;
   let others = 0;
-  for (let at = 0; at < text.length; at = lineEnd(text, at) + 1) {
+  let tables = false;
+  for (let at = 0, least = 0; at * 2 < text.length; at = lineEnd(text, at) + 1) {
     const line = text.slice(at, Math.min(lineEnd(text, at), at + 200));
-    if (line.includes('|')) rows += 1;
-    else if (/^[ \t>]*(?:#|-{3}|\*{3}|_{3}|={3})/.test(line)) others += 1;
-    if (rows > ROWS_MOST + 5 || others > BLOCKS_MOST) return lineEnd(text, lineEnd(text, at) + 1);
+    if (BLOCK_LINE.test(line)) others += 1;
+    else if (tables && line.includes('|')) rows += 1;
+    // Below a table's head stands a line of dashes.
+    tables ||= line.includes('-');
+    if (at < least || (rows <= ROWS_MOST + 5 && others <= BLOCKS_MOST)) continue;
+    const end = lineEnd(text, lineEnd(text, at) + 1);
+    if (end * 2 < text.length) yield text.slice(0, end);
+    least = end * 2;
   }
-  return undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { fenceFor } from './context.ts';
-import { type Cut, crowdedAt, fullCut, structuralCut } from './cut.ts';
+import { type Cut, crowdedPieces, fullCut, structuralCut } from './cut.ts';
 import { fallbackText } from './fallback.ts';
 import { graphemeStart } from './graphemes.ts';
 import { lineStart, type MarkdownNode, type ParseCount, parseMarkdown } from './markdown.ts';
@@ -163,7 +163,10 @@ export class Draft {
     const body = full ? source : source.slice(0, complete);
     if (body.length <= opener.length) return undefined;
     const early = this.#structuralCut(body, opener.length, complete);
-    if (!early.cut && !full) return undefined;
+    if (!early.cut && !full) {
+      open.parse(text, this.parsed);
+      return undefined;
+    }
     const { tree } = early;
     const cut =
       early.cut ??
@@ -190,8 +193,7 @@ export class Draft {
     opener: number,
     complete: number,
   ): { text: string; tree: MarkdownNode; cut?: Cut } {
-    const first = body.slice(0, crowdedAt(body) ?? body.length);
-    if (first.length * 2 < body.length) {
+    for (const first of crowdedPieces(body)) {
       const tree = parseMarkdown(first, this.parsed);
       const cut = structuralCut(first, tree, lineStart(first, first.length));
       if (cut && cut.at > opener) return { text: first, tree, cut };

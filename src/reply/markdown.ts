@@ -5,6 +5,7 @@ import { gfm } from 'micromark-extension-gfm';
 import { shallow } from './depth.ts';
 import { emphasised } from './emphasis.ts';
 import { isFormula, mathSyntax } from './math.ts';
+import { parseBounds } from './parse-bounds.ts';
 
 /** A node of mdast's tree, or a `formula` (on lines of its own) or `inlineFormula`, with the places (characters) where its source starts and ends. */
 export interface MarkdownNode {
@@ -28,7 +29,7 @@ const notInSlack = {
     ],
   },
 };
-const syntax = [gfm(), mathSyntax, notInSlack];
+const syntax = [gfm(), mathSyntax, parseBounds, notInSlack];
 
 // Without its transforms, which make nodes without a place in the source.
 const toTree = gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] }));

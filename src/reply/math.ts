@@ -1,11 +1,11 @@
-import type { gfm } from 'micromark-extension-gfm';
-
-type Syntax = ReturnType<typeof gfm>;
-type Found = NonNullable<NonNullable<Syntax['text']>[string]>;
-type Construct = Exclude<Found, readonly unknown[]>;
-type Tokenize = NonNullable<Construct['tokenize']>;
-type State = ReturnType<Tokenize>;
-type Code = Parameters<State>[0];
+import {
+  type Code,
+  maySearch,
+  type State,
+  type Syntax,
+  searchedInVain,
+  type Tokenize,
+} from './parse-bounds.ts';
 
 const DOLLAR = 36;
 const BACKSLASH = 92;
@@ -14,18 +14,22 @@ const ROUND = [40, 41] as const;
 const SQUARE = [91, 93] as const;
 /** Characters of a formula within a line of text; what is longer is none. */
 const FORMULA_MOST = 1_000;
-
 const FORMULA = /[\\^_{}=<>*]|^\p{L}\p{N}?$/u;
 
 /** `\(…\)`, `\[…\]`, `$$…$$` and `$…$` within text, read like code: nothing in a formula is a mark. */
 const tokenizeText: Tokenize = function (effects, ok, nok) {
-  const before = this.previous;
+  const { parser, previous: before } = this;
   let close: readonly [number, number] | readonly [number] = [DOLLAR];
   let said = '';
   return open;
 
+  function none(code: Code): State | undefined {
+    searchedInVain(parser, said.length);
+    return nok(code);
+  }
+
   function open(code: Code): State | undefined {
-    if (code === DOLLAR && isWordy(before)) return nok(code);
+    if (!maySearch(parser) || (code === DOLLAR && isWordy(before))) return nok(code);
     effects.enter('codeText');
     effects.enter('codeTextSequence');
     effects.consume(code);
@@ -51,20 +55,25 @@ const tokenizeText: Tokenize = function (effects, ok, nok) {
 
   function inside(code: Code): State | undefined {
     if (said === '') effects.exit('codeTextSequence');
+    if (isEnd(code)) return lineBreak(code);
     effects.enter('codeTextData');
     return data(code);
   }
 
+  function lineBreak(code: Code): State | undefined {
+    if (close.length === 1) return none(code);
+    effects.enter('lineEnding');
+    effects.consume(code);
+    effects.exit('lineEnding');
+    said += '\n';
+    return inside;
+  }
+
   function data(code: Code): State | undefined {
-    if (code === null || code === BACKTICK || said.length > FORMULA_MOST) return nok(code);
+    if (code === null || code === BACKTICK || said.length > FORMULA_MOST) return none(code);
     if (isEnd(code)) {
-      if (close.length === 1) return nok(code);
       effects.exit('codeTextData');
-      effects.enter('lineEnding');
-      effects.consume(code);
-      effects.exit('lineEnding');
-      said += '\n';
-      return inside;
+      return lineBreak(code);
     }
     said += code < 0 ? ' ' : String.fromCodePoint(code);
     effects.consume(code);
@@ -73,10 +82,10 @@ const tokenizeText: Tokenize = function (effects, ok, nok) {
 
   function closed(code: Code): State | undefined {
     const formula = said.slice(0, -close.length);
-    if (formula.trim() === '') return nok(code);
-    if (close.length === 1 && (/\s$/.test(formula) || isWordy(code))) return nok(code);
+    if (formula.trim() === '') return none(code);
+    if (close.length === 1 && (/\s$/.test(formula) || isWordy(code))) return none(code);
     // A price, or a bracket that is escaped so that it is no link.
-    if (close[1] !== DOLLAR && close[1] !== ROUND[1] && !FORMULA.test(formula)) return nok(code);
+    if (close[1] !== DOLLAR && close[1] !== ROUND[1] && !FORMULA.test(formula)) return none(code);
     effects.exit('codeTextData');
     effects.exit('codeText');
     return ok(code);
@@ -205,8 +214,8 @@ export function formulaCost(text: string, index: number): number {
   return /[[\]]/.test(text.charAt(index)) ? 5 : /[()]/.test(text.charAt(index)) ? 1 : 0;
 }
 
-function isEnd(code: number): boolean {
-  return code < -2;
+function isEnd(code: Code): code is number {
+  return code !== null && code < -2;
 }
 
 function isSpace(code: Code): boolean {

@@ -1,5 +1,5 @@
 import { fenceFor, isTooWide, ROWS_MOST } from './context.ts';
-import { BLOCKS_MOST, BlockCount } from './cut.ts';
+import { BLOCKS_MOST, BlockCount, crowdedPieces } from './cut.ts';
 import { joinerCost } from './emphasis.ts';
 import { lineEnd, lineStart, type MarkdownNode, type ParseCount, parseMarkdown } from './markdown.ts';
 import { formulaCost } from './math.ts';
@@ -13,6 +13,8 @@ import { finalCloser, tailOf } from './tail.ts';
  * below the answer it stays under 10,000 for all block text of a message.
  */
 const PART_MOST = 9_450;
+/** Lines of one part: the parser's work grows by the square of the blocks that it is given. */
+const LINES_MOST = 800;
 
 /** From where the open part is parsed again when the answer grows: what stands before is settled. */
 interface Base {
@@ -35,6 +37,7 @@ export class OpenPart {
   /** Up to where of the answer it is measured. */
   filled: number;
   #cost: number;
+  #lines = 0;
   #base: Base;
   #tail: { source: string; tree: MarkdownNode } | undefined;
 
@@ -77,22 +80,38 @@ export class OpenPart {
   fill(text: string): boolean {
     while (this.filled < text.length) {
       const cost = this.#cost + 1 + (this.filled > this.start ? addedFor(text, this.filled) : 0);
-      if (cost > PART_MOST) return true;
+      const lines = this.#lines + (text.charAt(this.filled) === '\n' ? 1 : 0);
+      if (cost > PART_MOST || lines > LINES_MOST) return true;
       this.#cost = cost;
+      this.#lines = lines;
       this.filled += 1;
     }
     return false;
   }
 
-  /** Parses what is new; true when the limits on blocks or rows may be passed. */
+  /** Parses what is new, or as much of it as passes the limits; true when those on blocks or rows may be passed. */
   grow(text: string, count: ParseCount): boolean {
+    for (const first of crowdedPieces(this.#base.prefix + text.slice(this.#base.at))) {
+      if (this.#isOver(first, parseMarkdown(first, count))) return true;
+    }
+    const { source, tree } = this.parse(text, count);
+    return this.#isOver(source, tree);
+  }
+
+  /** Parses all that is new. */
+  parse(text: string, count: ParseCount): { source: string; tree: MarkdownNode } {
     const source = this.#base.prefix + text.slice(this.#base.at);
+    if (this.#tail?.source === source) return this.#tail;
     const tree = parseMarkdown(source, count);
     if (!this.#goesOn(source, tree.children[0])) {
       this.#base = this.#wholePart();
-      return this.grow(text, count);
+      return this.parse(text, count);
     }
     this.#tail = { source, tree };
+    return this.#tail;
+  }
+
+  #isOver(source: string, tree: MarkdownNode): boolean {
     const blocks = this.#base.blocks.copy();
     for (const node of tree.children) blocks.add(node);
     return blocks.count > BLOCKS_MOST || rowsOf(source, tree) + this.#base.rows > ROWS_MOST;

@@ -15,12 +15,14 @@ export interface Tail {
 /** How far back (characters) a mark may stand and still count as one that will be closed. */
 const MARK_REACH = 600;
 const LINK_REACH = 4_000;
+/** Half-written marks in a row that are held back. */
+const HALVES_MOST = 40;
 
 /** What of an unfinished text can be shown without half marks, links, fences or tables. */
 export function tailOf(text: string, tree: MarkdownNode, count: ParseCount): Tail {
   let root = tree;
   let end = text.trimEnd().length;
-  for (let round = 0; round < 6; round += 1) {
+  for (let round = 0; round < 4; round += 1) {
     const shown = text.slice(0, end);
     const chain = lastChain(root);
     const leaf = chain.at(-1);
@@ -203,7 +205,7 @@ const HALF_WRITTEN = [
 
 function inlineHold(masked: string): number {
   let hold = masked.length;
-  for (let moved = true; moved && hold > 0; ) {
+  for (let moved = true, halves = 0; moved && hold > 0 && halves < HALVES_MOST; halves += 1) {
     moved = false;
     const from = Math.max(0, hold - LINK_REACH);
     const window = masked.slice(from, hold).trimEnd();

@@ -30,13 +30,17 @@ export abstract class SlackError extends Error {
   }
 }
 
+/** Where Slack asks for a longer pause (ms) it is called again after this; a timer of 25 days or more would not wait at all. */
+export const LONGEST_PAUSE_MS = 3_600_000;
+
 /** Slack asks us to slow down: a 429, or an `ok:false` that means the same. Nothing was done. */
 export class Throttled extends SlackError {
   readonly code = 'throttled';
   /** Milliseconds to leave this method of this workspace alone. */
   readonly retryAfterMs: number;
 
-  constructor(call: Omit<FailedCall, 'outcome'>, retryAfterMs: number) {
+  constructor(call: Omit<FailedCall, 'outcome'>, askedMs: number) {
+    const retryAfterMs = Math.min(askedMs, LONGEST_PAUSE_MS);
     super({ ...call, outcome: 'none' }, `Slack asks for a pause of ${retryAfterMs} ms; call again after it.`);
     this.retryAfterMs = retryAfterMs;
   }

@@ -125,6 +125,11 @@ describe('an error', () => {
     expect(error).toMatchObject({ retryAfterMs: 7_000, outcome: 'none' });
   });
 
+  test.each(['1790000000', '9'.repeat(400)])('429 with a pause of %s s waits an hour', async (seconds) => {
+    slack.on('busy', { status: 429, headers: { 'retry-after': seconds } });
+    expect(await failure(client().call('busy', {}, { schema }))).toMatchObject({ retryAfterMs: 3_600_000 });
+  });
+
   test('429 without a header waits ten seconds', async () => {
     slack.on('busy', { status: 429 });
     expect(await failure(client().call('busy', {}, { schema }))).toMatchObject({

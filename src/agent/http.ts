@@ -17,6 +17,7 @@ import { type Answer, BrokenExchange, exchange } from './exchange.ts';
 import { breakdown, type Called, leaseLost, refusal } from './failure.ts';
 import type { ServiceTry } from './options.ts';
 import { type RetryPolicy, repeated } from './retry.ts';
+import { issueWord } from './schema.ts';
 
 /** The lease of a turn as this folder sees it. `remainingMs() <= 0`: must not send. */
 export interface Guard {
@@ -299,6 +300,6 @@ export class Http {
 function firstIssues({ issues }: z.ZodError): string {
   const places = issues
     .slice(0, 3)
-    .map(({ path, code }) => `${path.join('.').slice(0, 100) || 'at its top'} (${code})`);
+    .map((issue) => `${issue.path.join('.').slice(0, 100) || 'at its top'} (${issueWord(issue)})`);
   return `first ${places.join(', ')}`;
 }

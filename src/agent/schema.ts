@@ -19,6 +19,36 @@ const platform = z
   .nullish()
   .transform((value) => value ?? 'api');
 
+/** Issues that are told of an item. */
+const mostIssues = 3;
+
+/**
+ * A list of what `item` reads, which is left at the first that it does not: to say of each of thousands what is wrong
+ * with it takes seconds.
+ */
+function arrayOf<Item extends z.ZodType>(item: Item) {
+  return z.array(z.unknown()).transform((wire, context): z.output<Item>[] => {
+    const items: z.output<Item>[] = [];
+    for (const [index, input] of wire.entries()) {
+      const read = item.safeParse(input);
+      if (!read.success) {
+        for (const issue of read.error.issues.slice(0, mostIssues)) {
+          const path = [index, ...issue.path];
+          context.issues.push({ code: 'custom', input, message: issueWord(issue), path });
+        }
+        return z.NEVER;
+      }
+      items.push(read.data);
+    }
+    return items;
+  });
+}
+
+/** What is wrong: a code, or our own words. Never a value of the wire. */
+export function issueWord({ code, message }: z.core.$ZodIssue): string {
+  return code === 'custom' ? message : code;
+}
+
 export const projectSchema = z
   .looseObject({
     id,
@@ -59,7 +89,7 @@ export const taskSchema = z
     project_id: id,
     title: z.string().nullish(),
     platform,
-    reviews: z.array(reviewSchema).nullish(),
+    reviews: arrayOf(reviewSchema).nullish(),
   })
   .transform((wire) => ({
     id: wire.id,
@@ -118,7 +148,7 @@ export const messageSchema = z
     task_id: id,
     created_at: z.string(),
     role: z.string(),
-    content: z.array(contentBlockSchema),
+    content: arrayOf(contentBlockSchema),
     status: text,
     stop_reason: text,
     finish_reason: text,
@@ -126,7 +156,7 @@ export const messageSchema = z
     completed_at: text,
     error: text,
     platform,
-    input: z.looseObject({ user_message_id: maybeId, file_ids: z.array(id).nullish() }).nullish(),
+    input: z.looseObject({ user_message_id: maybeId, file_ids: arrayOf(id).nullish() }).nullish(),
     output: z.record(z.string(), z.unknown()).nullish(),
   })
   .transform((wire) => ({
@@ -248,7 +278,7 @@ export const partUrlsSchema = z
 export function listSchema<Item extends z.ZodType>(item: Item) {
   return z
     .looseObject({
-      data: z.array(item),
+      data: arrayOf(item),
       has_more: z.boolean().nullish(),
       first_id: text,
       last_id: text,

@@ -50,6 +50,27 @@ describe('a message', () => {
   });
 });
 
+describe('a list', () => {
+  it('is left at the first item that is not understood', () => {
+    const bad = listSchema(messageSchema).safeParse({
+      data: [least, ...Array(50_000).fill({ content: [0] })],
+    });
+    expect(bad.error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)).toEqual([
+      'data.1.id: invalid_type',
+      'data.1.task_id: invalid_type',
+      'data.1.created_at: invalid_type',
+    ]);
+  });
+
+  it('of blocks is left at the first that is none', () => {
+    const bad = messageSchema.safeParse({
+      ...least,
+      content: [{ type: 'text', text: 'a' }, ...Array(50_000).fill(0)],
+    });
+    expect(bad.error?.issues.map(({ path }) => path.join('.'))).toEqual(['content.1']);
+  });
+});
+
 describe('a content block', () => {
   it.each([
     [

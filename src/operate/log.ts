@@ -6,16 +6,20 @@ const requestPaths = ['err.original.config', 'err.cause.original'];
 
 /** Characters of a line: what an error carries may be of any length, and all of it is searched for secrets. */
 const mostOfLine = 64 * 1024;
-/** Characters that are shown of one that is longer; a secret that begins among them is looked for as a whole. */
-const begins = 8_000;
+/** Characters that are read of the beginning of one that is longer, and of its end, where its message stands. */
+const mostOfBeginning = 10_000;
+const mostOfMessage = 4_000;
+/** Longer than any secret: so much is left out before the cut, where half a secret would not be known for one. */
 const mostOfSecret = 2_000;
 
+/** A line of JSON without secrets and of bounded length. */
 function cleaned(line: string, redaction: Redaction): string {
   if (line.length <= mostOfLine) return redaction.clean(line);
-  const [, head = '{'] = /^(\{"level":\d+,"time":\d+,)/.exec(line) ?? [];
-  const beginning = redaction.clean(line.slice(0, begins + mostOfSecret)).slice(0, begins);
-  const rest = { app: 'taskthread', msg: 'a line was too long to be logged', length: line.length, beginning };
-  return `${head}${JSON.stringify(rest).slice(1)}\n`;
+  const head = /^\{"level":\d+,"time":\d+,"app":"\w+"/.exec(line)?.[0] ?? '{"app":"taskthread"';
+  const beginning = redaction.clean(line.slice(0, mostOfBeginning)).slice(0, -mostOfSecret);
+  const message = /,"msg":"(?:[^"\\]|\\.)*"(?=\}\n$)/.exec(line.slice(-mostOfMessage))?.[0] ?? '';
+  const cut = JSON.stringify({ cut: true, length: line.length, beginning }).slice(1, -1);
+  return `${head},${cut}${redaction.clean(message)}}\n`;
 }
 
 /** The app's log: JSON lines, on standard output where no `destination` is given. Every line is cleaned of secrets. */

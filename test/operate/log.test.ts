@@ -109,6 +109,38 @@ describe('the log', () => {
     expect(JSON.parse(line)).toMatchObject({ turn, channel: 'C1', ms: 12, msg: said });
   });
 
+  test.each([1_000, 9_500])('shows no half of a secret where it cuts a line (%i)', (before) => {
+    const text = `${'a '.repeat(before / 2)}${`${serviceKey} Bearer opaque.token-4711 `.repeat(100_000)}`;
+    const line = logged((log) => log.warn({ err: new Error(text), turn: 't1' }, 'a step waits'));
+    expect(line.length).toBeLessThan(64 * 1024);
+    expect(JSON.parse(line)).toMatchObject({
+      level: 40,
+      app: 'taskthread',
+      cut: true,
+      msg: 'a step waits',
+    });
+    expect(line).not.toMatch(/ats_live|opaque/);
+  });
+
+  test.each([
+    ['as it stands', { clientSecret: 'hidden '.repeat(20_000) }],
+    ['in JSON inside of a text', { body: JSON.stringify({ clientSecret: 'hidden '.repeat(20_000) }) }],
+  ])('cuts a line within a field that is named as a secret, %s', (_, bound) => {
+    expect(logged((log) => log.info(bound, 'x'.repeat(9_000)))).not.toContain('hidden');
+  });
+
+  test.each([
+    ['"', 'token'],
+    ['"', 'token\\'],
+    ['\\"', 'api_key'],
+    ['a://', ':'],
+    ['', 'https://'],
+    ['', 'X-Amz-'],
+    ['', 'Bearer '],
+  ])('is cleaned in time whatever stands in it: %j and %j over and over', (first, pattern) => {
+    expect(new Redaction().clean(first + pattern.repeat(2_000_000 / pattern.length))).not.toBe('');
+  });
+
   test('hides a secret that became known later', () => {
     const redaction = new Redaction();
     redaction.add('a-key-set-in-app-home');

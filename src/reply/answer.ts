@@ -26,9 +26,9 @@ export function answerText(blocks: readonly ReplyBlock[]): string {
     const text = said.includes('\r') ? said.replace(/\r\n?/g, '\n') : said;
     if (text === '') continue;
     const apart = afterTool || block.kind === 'other' || !joins(end, text);
-    if (end !== '' && apart) pieces.push(paragraphBreak(end, text));
-    pieces.push(text);
-    end = (end + text.slice(-2)).slice(-2);
+    const piece = end !== '' && apart ? paragraphBreak(end, text) + text : text;
+    pieces.push(piece);
+    end = (end + piece).slice(-2);
     afterTool = block.kind === 'other';
   }
   return pieces.join('').replace(/^\uFEFF/, '');

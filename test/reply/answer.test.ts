@@ -21,11 +21,17 @@ describe('the text of an answer', () => {
     ['a tool call between', [text('I look.'), call, outcome, text('found it')], 'I look.\n\nfound it'],
     ['a line end before the tool call', [text('I look.\n'), call, text('Found.')], 'I look.\n\nFound.'],
     ['white space behind the tool call', [text('I look.'), call, text('\n\nFound.')], 'I look.\n\nFound.'],
+    ['a line end alone behind the tool call', [text('I'), call, text('\n'), call, text('a')], 'I\n\na'],
     ['a tool call first', [call, outcome, text('Found.')], 'Found.'],
     ['line ends of other systems', [text('a\r\nb\rc')], 'a\nb\nc'],
     ['a byte order mark', [text('\uFEFF# Title')], '# Title'],
   ] satisfies [string, ReplyBlock[], string][])('with %s', (_, blocks, expected) => {
     expect(answerText(blocks)).toBe(expected);
+  });
+
+  test('is put together from more blocks than could each be looked for in the whole', () => {
+    const said = Array.from({ length: 200_000 }, (_, index) => `${index} is one more word of it. `);
+    expect(answerText(said.map(text))).toBe(said.join(''));
   });
 
   test('never shows what a tool was given or gave', () => {

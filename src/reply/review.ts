@@ -1,5 +1,5 @@
 import { answerText, type ReplyBlock } from './answer.ts';
-import { splitAnswer } from './draft.ts';
+import { Draft, type Part } from './draft.ts';
 import { overflow, type Rest } from './overflow.ts';
 import { neutralise } from './pings.ts';
 import { BLOCKS_MOST, TEXT_MOST } from './reply-message.ts';
@@ -10,21 +10,32 @@ import * as words from './words.ts';
 export interface ShownReview {
   /** As many as they may take. */
   messages: RenderedMessage[];
-  /** What goes beyond those: as a file, or, where there is no place for one, as messages. */
+  /** What goes beyond those, as a file. */
   rest: Rest | undefined;
-  beyond: RenderedMessage[];
+  /** The same as messages, where there is no place for a file. */
+  beyond: () => RenderedMessage[];
 }
+
+/** Messages of one review in all, without its heading: of about half a million characters. */
+const ALL_MOST = 50;
 
 /** A review's findings, rendered like an answer below a heading; `most` is how many messages they may take. */
 export function reviewMessages(findings: readonly ReplyBlock[], most: number): ShownReview {
   const text = answerText(findings);
-  const parts = splitAnswer(text);
-  if (parts.length === 0) return { messages: [line(words.reviewEmpty)], rest: undefined, beyond: [] };
-  const { rest } = overflow(text, parts, most);
-  const all = parts.map((part): RenderedMessage => ({ text: part.text, blocks: part.blocks }));
-  const messages = headed(all.slice(0, most));
+  const draft = new Draft();
+  const { parts, rest } = overflow(text, draft.parts(text, { final: true, most }), most);
+  const messages = parts.length === 0 ? [line(words.reviewEmpty)] : headed(parts.map(messageOf));
   const named = rest && { ...rest, name: 'rest-of-the-review.md', title: words.restOfReview };
-  return { messages, rest: named, beyond: all.slice(most) };
+  const beyond = () => {
+    const all = overflow(text, draft.parts(text, { final: true, most: ALL_MOST }), ALL_MOST);
+    const shown = all.parts.slice(most).map(messageOf);
+    return all.rest === undefined ? shown : [...shown, line(words.reviewCut)];
+  };
+  return { messages, rest: named, beyond };
+}
+
+function messageOf({ text, blocks }: Part): RenderedMessage {
+  return { text, blocks };
 }
 
 /** One line on a review that failed; `said` are the service's words. */

@@ -64,6 +64,7 @@ export const restTitle = 'The rest of the answer';
 export const reviewHeading = 'A review of the work in this thread:';
 export const reviewEmpty = 'A review of the work in this thread ended without findings.';
 export const restOfReview = 'The rest of the review';
+export const reviewCut = 'The review goes on, but it is too long to be posted here.';
 export const freshLinksHint = 'Links stop working after a while; the button gets new ones.';
 export const linkTooLong = 'link too long for Slack, use the button below';
 export const noLink = 'no link';

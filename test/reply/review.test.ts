@@ -42,7 +42,7 @@ describe('a review', () => {
         const text = all.map((line, n) => `word${n}x ${line.replace(/[^\w ]/g, '')}`).join('\n\n');
         const { messages, rest, beyond } = reviewMessages(findings(text), most);
         const asFile = shown(messages) + (rest?.content ?? '');
-        const asMessages = shown([...messages, ...beyond]);
+        const asMessages = shown([...messages, ...beyond()]);
         for (const n of all.keys()) {
           expect(asFile.split(`word${n}x`)).toHaveLength(2);
           expect(asMessages.split(`word${n}x`)).toHaveLength(2);
@@ -51,6 +51,14 @@ describe('a review', () => {
       }),
       { numRuns: 15 },
     );
+  });
+
+  test('of millions of characters is not shown to its end where there is no place for a file', () => {
+    const { rest, beyond } = reviewMessages(findings('word '.repeat(3_000_000)), 12);
+    expect(rest?.content.length).toBeGreaterThan(14_000_000);
+    const more = beyond();
+    expect(more).toHaveLength(39);
+    expect(more.at(-1)?.text).toBe('The review goes on, but it is too long to be posted here.');
   });
 
   test('that failed is one line that pings nobody, with or without a reason', () => {

@@ -64,7 +64,7 @@ async function rendered(
   { status, messageId, errorMessage }: Review,
 ): Promise<ShownReview | undefined> {
   if (status === 'failed')
-    return { messages: [failedReview(errorMessage ?? '')], rest: undefined, beyond: [] };
+    return { messages: [failedReview(errorMessage ?? '')], rest: undefined, beyond: () => [] };
   try {
     const message = await agent.getMessage(taskId, messageId ?? '', { signal: lease.signal });
     if (unfinished.includes(message.status)) return undefined;
@@ -86,7 +86,7 @@ async function post(after: AfterTurn, name: string, review: ShownReview): Promis
   if (review.rest === undefined) return;
   const room = { slackFiles: parts.store.slackFiles, uploads: workspace.uploads, log: parts.log };
   if (await shareRest(room, turn, review.rest, lease, part)) return;
-  for (const [index, message] of review.beyond.entries()) {
+  for (const [index, message] of review.beyond().entries()) {
     await postOne(after, posts, `${part}:${review.messages.length + index}`, message);
   }
 }

@@ -10,6 +10,9 @@ export interface HttpAddresses {
   commandsUrl?: string;
 }
 
+/** How long the check of a new address waits for its answer (ms). */
+const challengeMs = 3_000;
+
 /** Signed requests to the app's own server. */
 export class HttpEvents implements Transport {
   readonly #addresses: HttpAddresses;
@@ -32,7 +35,7 @@ export class HttpEvents implements Transport {
   /** Slack's check of a new events address. @throws if the app does not give the challenge back */
   async verify(challenge: string, token: string): Promise<void> {
     const body = JSON.stringify({ type: 'url_verification', challenge, token });
-    const outcome = await this.#post(this.#addresses.eventsUrl, body, 'application/json', {});
+    const outcome = await this.#post(this.#addresses.eventsUrl, body, 'application/json', {}, challengeMs);
     const given = outcome.acked ? outcome.body : undefined;
     const echoed =
       typeof given === 'object' && given !== null && 'challenge' in given ? given.challenge : given;
@@ -64,7 +67,13 @@ export class HttpEvents implements Transport {
     return this.#post(url, form.toString(), 'application/x-www-form-urlencoded', {});
   }
 
-  async #post(url: string, body: string, type: string, headers: Record<string, string>): Promise<Outcome> {
+  async #post(
+    url: string,
+    body: string,
+    type: string,
+    headers: Record<string, string>,
+    timeoutMs = this.#ackTimeoutMs,
+  ): Promise<Outcome> {
     const seconds = String(Math.floor(this.#clock.now() / 1000));
     const mac = createHmac('sha256', this.#signingSecret).update(`v0:${seconds}:${body}`).digest('hex');
     try {
@@ -79,7 +88,7 @@ export class HttpEvents implements Transport {
           ...headers,
         },
         redirect: 'manual',
-        signal: AbortSignal.timeout(this.#ackTimeoutMs),
+        signal: AbortSignal.timeout(timeoutMs),
       });
       const text = await response.text();
       if (response.ok) return text === '' ? { acked: true } : { acked: true, body: parsed(text) };

@@ -18,6 +18,9 @@ export type AgentErrorCode =
   | 'aborted'
   | 'wrong_size';
 
+/** A request id is logged with each error (characters). */
+const mostOfRequestId = 200;
+
 /** What every error of this folder is made of. */
 export interface AgentErrorDetails {
   /** For a human: what happened and what to do. Never holds the key or a signed link. */
@@ -46,7 +49,7 @@ export abstract class AgentError extends Error {
     this.sentence = details.sentence;
     this.outcome = details.outcome;
     this.status = details.status;
-    this.requestId = details.requestId;
+    this.requestId = details.requestId?.slice(0, mostOfRequestId);
   }
 }
 

@@ -9,8 +9,9 @@ const text = z
   .string()
   .nullish()
   .transform((value) => value ?? null);
-/** Ids are logged with each step: what is longer is none. */
-const id = z.string().max(200);
+/** Ids are logged with each step: what is longer is none (characters). */
+export const mostOfId = 200;
+const id = z.string().max(mostOfId);
 const maybeId = id.nullish().transform((value) => value ?? null);
 /** A tool's name stands in the audit trail (characters). */
 const mostOfName = 100;

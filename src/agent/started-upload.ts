@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import type { Dialect } from './dialect.ts';
 import { valueAt } from './error-words.ts';
+import { mostOfId } from './schema.ts';
 
 const headersSchema = z.record(z.string(), z.string());
+/** Storages give long ones (characters). */
+const mostOfUploadId = 2_000;
 const sizeSchema = z.int().positive();
 
 /** What the service answered to the start of an upload. */
@@ -21,9 +24,9 @@ export interface StartedUpload {
 /** The schema of that answer, by the dialect's guesses. */
 export function startedUpload(dialect: Dialect) {
   return z
-    .looseObject({ upload_type: z.string().nullish(), upload_id: z.string().nullish() })
+    .looseObject({ upload_type: z.string().nullish(), upload_id: z.string().max(mostOfUploadId).nullish() })
     .transform((wire, context): StartedUpload => {
-      const fileId = firstText(wire, dialect.uploadFileIdFields);
+      const fileId = firstText(wire, dialect.uploadFileIdFields, mostOfId);
       const multipart = wire.upload_type === 'multipart';
       const url = firstText(wire, dialect.uploadUrlFields);
       const uploadId = multipart ? (wire.upload_id ?? null) : null;
@@ -52,10 +55,10 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function firstText(wire: unknown, places: readonly string[]): string | null {
+function firstText(wire: unknown, places: readonly string[], most = Number.POSITIVE_INFINITY): string | null {
   for (const place of places) {
     const value = valueAt(wire, place);
-    if (typeof value === 'string' && value !== '') return value;
+    if (typeof value === 'string' && value !== '' && value.length <= most) return value;
   }
   return null;
 }

@@ -1,6 +1,6 @@
 import { unknownLink } from '../result-route.ts';
 import { type Check, fine, wrong } from './finding.ts';
-import { nothingAnswers, somethingElse } from './slack-checks.ts';
+import { nothingAnswers, somethingElse } from './public-address.ts';
 
 const answerMs = 10_000;
 

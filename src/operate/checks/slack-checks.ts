@@ -5,6 +5,7 @@ import { bareInstallation, SlackClient } from '../../slack/client.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { identify } from '../../slack/identity.ts';
 import { type Check, type Finding, fine, type Instruments, sayingOf, wrong } from './finding.ts';
+import { nothingAnswers, somethingElse } from './public-address.ts';
 import { neededScopes } from './scopes.ts';
 
 const answerMs = 10_000;
@@ -68,14 +69,6 @@ async function installAddress(config: Config, url: URL): Promise<Finding> {
   } catch {
     return wrong(what, nothingAnswers(url));
   }
-}
-
-export function nothingAnswers(url: URL): string {
-  return `Nothing answers at PUBLIC_URL (${url.origin}): start Taskthread, and check DNS and the proxy.`;
-}
-
-export function somethingElse(url: URL, status: number): string {
-  return `PUBLIC_URL (${url.origin}) leads to something else (status ${status}): let ${url.pathname} through.`;
 }
 
 /** Plain http is for trying only, with a Slack on this machine. */

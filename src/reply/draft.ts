@@ -94,8 +94,7 @@ export class Draft {
       return VISIBLE.test(text.slice(begun)) ? closed.map(visible) : upToVisible(closed);
     }
     const shown = this.#open.render(text, final, this.parsed);
-    const open = shown ? [makePart(shown.pieces, [this.#open.start, shown.end], false)] : [];
-    return upToVisible([...closed, ...open]);
+    return upToVisible([...closed, makePart(shown.pieces, [this.#open.start, shown.end], false)]);
   }
 
   /** Keeps what still holds after the service changed earlier text. */
@@ -163,10 +162,7 @@ export class Draft {
     const body = full ? source : source.slice(0, complete);
     if (body.length <= opener.length) return undefined;
     const early = this.#structuralCut(body, opener.length, complete);
-    if (!early.cut && !full) {
-      open.parse(text, this.parsed);
-      return undefined;
-    }
+    if (!early.cut && !full) return undefined;
     const { tree } = early;
     const cut =
       early.cut ??

@@ -125,10 +125,9 @@ export class OpenPart {
     return rows === 0 || !isTooWide(source, table);
   }
 
-  /** What is shown of it, and up to where of the answer; undefined where there is nothing yet. */
-  render(text: string, final: boolean, count: ParseCount): { pieces: Piece[]; end: number } | undefined {
-    if (!this.#tail) return undefined;
-    const { source, tree } = this.#tail;
+  /** What is shown of it, and up to where of the answer. */
+  render(text: string, final: boolean, count: ParseCount): { pieces: Piece[]; end: number } {
+    const { source, tree } = this.parse(text, count);
     const base = this.#base;
     const tail = final
       ? { hold: source.trimEnd().length, closer: finalCloser(source, tree) }
@@ -148,7 +147,7 @@ export class OpenPart {
       }),
     ];
     const end = base.at + hold - base.prefix.length;
-    this.#advance(text);
+    this.#advance(text, source, tree);
     this.#tail = undefined;
     return { pieces, end };
   }
@@ -158,9 +157,8 @@ export class OpenPart {
     return tailOf(source, tree, count).open;
   }
 
-  #advance(text: string): void {
-    if (!this.#tail) return;
-    const { source, tree } = this.#tail;
+  /** Moves the base behind what is settled now. */
+  #advance(text: string, source: string, tree: MarkdownNode): void {
     const complete = lineStart(source, source.length);
     const old = this.#base;
     const last = tree.children.findLastIndex(

@@ -267,7 +267,14 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     log,
   });
   const pages = new Pages({
-    ...{ config, database, installed, accounts, dispatcher, watch, slackApp, links },
+    config,
+    database,
+    installed,
+    accounts,
+    dispatcher,
+    watch,
+    slackApp,
+    links,
     events: transport.kind,
     relay: parts,
     workspace: identity?.installation.workspace,

@@ -18,7 +18,7 @@ export async function losePlace(
     await patiently(lease, () => cancel(parts, account, task_id), quietly);
   }
   try {
-    await patiently(lease, () => tellAsker(workspace, turn, lease), quietly);
+    await patiently(lease, () => tellAsker(parts, workspace, turn, lease), quietly);
   } catch (error) {
     if (!(error instanceof SlackError) || error instanceof LeaseEnded) throw error;
     parts.log.warn({ err: error, turn: turn.id }, 'the asker could not be told');
@@ -33,8 +33,15 @@ async function cancel(parts: RelayParts, account: string, taskId: string): Promi
   }
 }
 
-async function tellAsker({ posting }: Workspace, turn: Turn, lease: Lease): Promise<void> {
-  const channel = await posting.openDm(turn.asker, lease);
+async function tellAsker(
+  { store }: RelayParts,
+  { posting }: Workspace,
+  turn: Turn,
+  lease: Lease,
+): Promise<void> {
+  // It may have been given to somebody else's earlier message since `turn` was read.
+  const { asker } = (await store.turns.get(turn.workspace, turn.id)) ?? turn;
+  const channel = await posting.openDm(asker, lease);
   const message = { text: words.replyLost(turn.channel) };
   await posting.post({ channel, message, key: `${turn.id}/asker`, kind: 'notice', guard: lease });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { StoreError } from '../../src/store/errors.ts';
 import { openScene, pause, type Scene } from './scene.ts';
 
 describe.concurrent('trouble', () => {
@@ -18,6 +19,27 @@ describe.concurrent('trouble', () => {
     expect(scene.told('are you there?').texts).toEqual(['are you there?']);
     expect(scene.shown(channel, root)).not.toContain('cannot be reached');
     expect(scene.replies(channel, root)).toHaveLength(1);
+  });
+
+  test('the answer to the commit that records a send is lost: the message is sent once', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openScene({}, onTestFinished);
+    const { store } = scene.stage.bot;
+    const channel = scene.channel();
+    const whole = store.transaction.bind(store);
+    let lost = false;
+    store.transaction = async (work) => {
+      const result = await whole(work);
+      const sent = await store.db.selectFrom('turns').where('user_message_id', 'is not', null).execute();
+      if (lost || sent.length === 0) return result;
+      lost = true;
+      throw new StoreError('unavailable', 'The connection broke off.');
+    };
+    const root = scene.ask(channel, 'only once');
+    await scene.finished(channel, root);
+    expect(lost).toBe(true);
+    expect(scene.told('only once').texts).toEqual(['only once']);
   });
 
   test('a dead service key is said once, and the turn goes on when it is mended', async ({

@@ -102,7 +102,8 @@ export class PassingOn {
       this.#signs.passedOn(await this.#workspace.people.personName(turn.asker), notes);
     } catch (error) {
       // After the lease the turn may be that of the process that holds the thread now.
-      if (error instanceof NotNow && this.#lease.remainingMs() > 0) return await this.#putBack(turn);
+      if (this.#lease.remainingMs() <= 0) throw error;
+      if (error instanceof NotNow) return await this.#putBack(turn);
       if (!(error instanceof TurnEnds) || error.sentence !== null) throw error;
       await closeMessage(this.#parts, turn);
       await store.turns.finish(turn, error.outcome);

@@ -36,6 +36,8 @@ export async function deliver(
   stop: AbortSignal,
 ): Promise<Delivered> {
   const { store } = parts;
+  // The answer to the commit that recorded it may have been lost on its way.
+  if (turn.user_message_id !== null) return { turn, reply: null };
   const before = await settle(parts, agent, taskId, turn, lease);
   if (before !== undefined) return { turn: await bind(parts, turn, taskId, before), reply: null };
   const [last] = await agent.lastMessages(taskId, 1);

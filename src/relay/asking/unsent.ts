@@ -6,8 +6,8 @@ type Parts = Pick<RelayParts, 'store'>;
 
 /** A turn's message is not sent any more. It may have been given to an earlier message since `turn` was read. */
 export async function closeMessage({ store }: Parts, turn: Turn): Promise<void> {
-  const now = (await store.turns.get(turn.workspace, turn.id)) ?? turn;
-  await store.messages.unsend(messageKeyOf(now), 'closed');
+  const now = await store.turns.get(turn.workspace, turn.id);
+  if (now !== undefined) await store.messages.unsend(messageKeyOf(now), 'closed');
 }
 
 /**

@@ -23,6 +23,9 @@ const mostOfOne = 5;
 const growth = 1.5;
 const longestPauses = 12;
 
+/** What became of a look. `over`: nothing more can come; `cut_off`: by the stop, or another process is at it. */
+type Outcome = 'looked' | 'failed' | 'over' | 'cut_off';
+
 /** Looks for one kind of thing that comes after a turn, and shows it. Made to be repeated: each thing is shown once. */
 export type Look = (after: AfterTurn) => Promise<void>;
 
@@ -89,11 +92,12 @@ export class TaskWatch {
       );
     }, renewEveryMs);
     try {
-      const goesOn = await this.#look(watch, lease);
-      const { watchEveryMs } = settings.results;
-      const pause = watchEveryMs * Math.min(longestPauses, growth ** watch.looks);
-      if (goesOn) await store.watches.looked(watch, this.#holder, pause);
-      else await store.watches.end(watch);
+      const outcome = await this.#look(watch, lease);
+      const ms = settings.results.watchEveryMs * Math.min(longestPauses, growth ** watch.looks);
+      // What was cut off stays due: whoever claims it next looks again.
+      if (outcome === 'cut_off') return;
+      if (outcome === 'over') await store.watches.end(watch);
+      else await store.watches.looked(watch, this.#holder, { ms, failed: outcome === 'failed' });
     } catch (error) {
       log.warn({ err: error, turn: watch.turn }, 'a look at a task could not be recorded');
     } finally {
@@ -101,24 +105,24 @@ export class TaskWatch {
     }
   }
 
-  /** False where nothing more can come. */
-  async #look(watch: Watch, lease: HeldLease): Promise<boolean> {
+  async #look(watch: Watch, lease: HeldLease): Promise<Outcome> {
     const { store, log } = this.#parts;
     try {
       const workspace = this.#parts.workspace(watch.workspace);
       const thread = await store.threads.get(watch);
       const turn = await store.turns.get(watch.workspace, watch.turn);
-      if (thread === undefined || thread.task_id === null || turn === undefined) return false;
-      if (workspace === undefined || (await store.turns.open(watch)) !== undefined) return true;
+      if (thread === undefined || thread.task_id === null || turn === undefined) return 'over';
+      if (workspace === undefined || (await store.turns.open(watch)) !== undefined) return 'looked';
       const agent = this.#parts.agent(thread.account);
       const after = { parts: this.#parts, workspace, agent, turn, taskId: thread.task_id, lease };
       for (const look of this.#looks) await look(after);
-      return true;
+      return 'looked';
     } catch (error) {
-      if (error instanceof AgentNotFoundError || hasNoPlace(error)) return false;
-      const expected = error instanceof HandOver || lease.signal.aborted || passing(error) !== undefined;
-      log[expected ? 'debug' : 'warn']({ err: error, turn: watch.turn }, 'a look at a task ended early');
-      return true;
+      if (error instanceof AgentNotFoundError || hasNoPlace(error)) return 'over';
+      const isCutOff = error instanceof HandOver || lease.signal.aborted;
+      const isExpected = isCutOff || passing(error) !== undefined;
+      log[isExpected ? 'debug' : 'warn']({ err: error, turn: watch.turn }, 'a look at a task ended early');
+      return isCutOff ? 'cut_off' : 'failed';
     }
   }
 }

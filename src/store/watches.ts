@@ -57,21 +57,26 @@ export class Watches {
     return numUpdatedRows > 0n;
   }
 
-  /** The look is over: the next is in `ms`, or there is none where the time is over. */
-  async looked(watch: Watch, holder: string, ms: number): Promise<void> {
-    const ours = this.#db.updateTable('watches').where(inThread(watch)).where('holder', '=', holder);
-    await ours.set({ holder: null, held_until: null, looks: sql<number>`looks + 1` }).execute();
+  /** A look is over: the next is in `ms`. Where the time is over there is none, but after one that failed. */
+  async looked(watch: Watch, holder: string, next: { ms: number; failed: boolean }): Promise<void> {
     // A turn that ended meanwhile has set a time of its own.
+    const isOurs = sql<boolean>`turn = ${watch.turn} and next_at <= clock_timestamp()`;
     await this.#db
       .updateTable('watches')
-      .set({ next_at: fromNow(ms) })
+      .set({
+        holder: null,
+        held_until: null,
+        looks: sql<number>`looks + 1`,
+        next_at: sql<Date>`case when ${isOurs} then ${fromNow(next.ms)} else next_at end`,
+      })
       .where(inThread(watch))
-      .where('turn', '=', watch.turn)
-      .where('next_at', '<=', sql<Date>`clock_timestamp()`)
+      .where('holder', '=', holder)
       .execute();
+    if (next.failed) return;
     await this.#db
       .deleteFrom('watches')
       .where(inThread(watch))
+      .where('holder', 'is', null)
       .where('until_at', '<', sql<Date>`clock_timestamp()`)
       .execute();
   }

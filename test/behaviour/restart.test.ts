@@ -27,7 +27,13 @@ test('a stop waits for no call that others repeat, and hands the turns over mean
   const scene = await openScene({ settings }, onTestFinished);
   const { faults } = scene.agent;
   const channel = scene.channel();
-  await scene.finished(channel, scene.ask(channel, 'watched from now on'));
+  const watched = scene.ask(channel, 'watched from now on');
+  await scene.finished(channel, watched);
+  const looks = async () => {
+    const { db } = scene.stage.bot.store;
+    const row = await db.selectFrom('watches').select('looks').where('root', '=', watched.ts).execute();
+    return row[0]?.looks;
+  };
   const [root, other] = [scene.ask(channel, '/slow 1000 one'), scene.ask(channel, '/slow 8000 two')];
   for (const slow of [root, other])
     await scene.until('the answer grows', () => scene.shown(channel, slow).includes('Second'));
@@ -41,7 +47,9 @@ test('a stop waits for no call that others repeat, and hands the turns over mean
   ];
   scene.reply(channel, other, 'stop');
   await scene.until('a look and a stop hang', () => hangs(look) && hangs(stop));
+  const made = await looks();
   await scene.stage.restartBot();
+  expect(await looks()).toBe(made);
   for (const end of mend) end();
   for (const slow of [root, other]) await scene.finished(channel, slow);
   expect(scene.shown(channel, root)).toContain('Second 1000 of 1000');

@@ -18,6 +18,25 @@ async function due(workspace: string, count: number): Promise<void> {
   }
 }
 
+test('a look that failed is made again, also after the time; one that was made then is the last', async () => {
+  const turn = { workspace: 'T3', channel: 'C1', root: '1600000000.000100', id: randomUUID() };
+  await watches.keep(turn, { firstMs: -2_000, forMs: -1_000 });
+  const claimed = async (holder: string) => {
+    const [watch] = await watches.claim(holder, 10_000, 20);
+    if (watch === undefined) throw new Error('nothing is due');
+    return watch;
+  };
+  const watch = await claimed(one);
+  await watches.looked(watch, one, { ms: -1, failed: true });
+  const again = await claimed(two);
+  expect(again).toMatchObject({ turn: turn.id, looks: 1 });
+  // It is another's by now.
+  await watches.looked(watch, one, { ms: 60_000, failed: false });
+  expect(await watches.renew(again, two, 10_000)).toBe(true);
+  await watches.looked(again, two, { ms: 60_000, failed: false });
+  expect(await watches.renew(again, two, 10_000)).toBe(false);
+});
+
 test('watches of one workspace leave room for those of others, however many are due', async () => {
   await due('T1', 9);
   await due('T2', 2);

@@ -130,6 +130,18 @@ export class Starts {
     return row !== undefined;
   }
 
+  /** Goes on holding questions that are at work. */
+  async hold(starts: readonly Pick<Start, 'holder'>[]): Promise<void> {
+    const holders = starts.flatMap(({ holder }) => holder ?? []);
+    if (holders.length === 0) return;
+    await this.#db
+      .updateTable('starts')
+      .set({ held_until: fromNow(holdMs) })
+      .where('holder', 'in', holders)
+      .where('held_until', 'is not', null)
+      .execute();
+  }
+
   /** Questions that no process is posting or giving back any more, to be posted by this one from now on. */
   async leftOver(most: number): Promise<Start[]> {
     return this.#db

@@ -43,6 +43,14 @@ test('what a process left behind is taken up by one other, and the first sends n
   expect(second && (await starts.intend(second))).toBe(true);
 });
 
+test('what is at work is not left over', async () => {
+  const start = await starts.toPost(asked());
+  if (start === undefined) throw new Error('not taken');
+  await letGo(start.id);
+  await starts.hold([start]);
+  expect(await starts.leftOver(10)).toEqual([]);
+});
+
 test.for(['open', 'anew', 'later'] as const)(
   'a form that found no place may be sent again (%s)',
   async (how) => {

@@ -40,6 +40,8 @@ export interface ChannelStartsParts extends RelayParts {
 export class ChannelStarts {
   readonly #parts: ChannelStartsParts;
   readonly #rounds: Rounds;
+  /** What is at work, each by itself: one workspace's Slack may be slow. */
+  readonly #works = new Map<Start, Promise<void>>();
 
   constructor(parts: ChannelStartsParts) {
     this.#parts = parts;
@@ -59,17 +61,26 @@ export class ChannelStarts {
   /** Gives up what only waits, and leaves it to another process. */
   async stop(): Promise<void> {
     await this.#rounds.stop();
+    await Promise.all(this.#works.values());
   }
 
   /** Takes up what was left behind. */
   async #look(): Promise<void> {
-    for (const start of await this.#parts.store.starts.leftOver(mostAtOnce)) {
-      if (this.#rounds.signal.aborted) return;
-      try {
-        if ((await this.#postOrGiveUp(start)) !== 'posted') await this.#giveBack(start);
-      } catch (error) {
-        this.#parts.log.warn({ err: error, start: start.id }, 'a question from a form is still on its way');
-      }
+    const { starts } = this.#parts.store;
+    await starts.hold([...this.#works.keys()]);
+    const room = mostAtOnce - this.#works.size;
+    if (room <= 0) return;
+    for (const start of await starts.leftOver(room)) {
+      const work = this.#takeUp(start).finally(() => this.#works.delete(start));
+      this.#works.set(start, work);
+    }
+  }
+
+  async #takeUp(start: Start): Promise<void> {
+    try {
+      if ((await this.#postOrGiveUp(start)) !== 'posted') await this.#giveBack(start);
+    } catch (error) {
+      this.#parts.log.warn({ err: error, start: start.id }, 'a question from a form is still on its way');
     }
   }
 

@@ -85,12 +85,15 @@ function words(then: RawBuilder<Date>) {
       update messages set words = null where (workspace, channel, ts) in (
         select workspace, channel, ts from messages
         where words is not null and ${isDone} and received_at < ${then} limit ${batch})`,
+    // Files that are kept for the next message wait for it.
     sql`
       update turns set content = null, file_notes = null,
         skill = case when user_message_id is not null then skill end
       where (workspace, id) in (
         select workspace, id from turns
-        where (content is not null or file_notes is not null) and finished_at < ${then} limit ${batch})`,
+        where (content is not null or file_notes is not null) and finished_at < ${then}
+          and (outcome is distinct from 'kept' or kept_for is not null)
+        limit ${batch})`,
     sql`
       update threads set task_title = null, model = case when task_id is not null then model end
       where (workspace, channel, root) in (

@@ -92,6 +92,17 @@ describe('retention', () => {
     expect(await kysely.selectFrom('files').select('name').execute()).toEqual([{ name: '' }]);
   });
 
+  test('files that wait for the next message keep what is told of them until it takes them', async () => {
+    const file = await message(8, 'closed');
+    const kept = { outcome: 'kept' as const };
+    await kysely.updateTable('turns').set(kept).where('id', '=', file.id).execute();
+    await store.retention.sweep(keep);
+    expect((await file.turn())?.file_notes).toHaveLength(1);
+    await kysely.updateTable('turns').set({ kept_for: nextId() }).where('id', '=', file.id).execute();
+    await store.retention.sweep(keep);
+    expect((await file.turn())?.file_notes).toBeNull();
+  });
+
   test('what is not done is kept, however old', async () => {
     const waiting = await message(400, 'waiting');
     await store.retention.sweep(keep);

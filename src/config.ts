@@ -101,7 +101,7 @@ const settingsSchema = z.object({
     what: 'Port of its own for /metrics, so that it need not be public; not set: on PORT',
   }),
   PUBLIC_URL: setting('PUBLIC_URL', z.url().optional(), {
-    what: 'Address at which Slack and browsers reach PORT, without a path; needed for STABLE_LINKS and SLACK_CLIENT_ID; npm run doctor tries it',
+    what: 'Address at which Slack and browsers reach PORT, without a path; needed for STABLE_LINKS and SLACK_CLIENT_ID; npm run doctor tries it, and asks for it with events by HTTP',
   }),
   HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on' }),
   LOG_LEVEL: setting(

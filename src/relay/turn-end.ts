@@ -1,5 +1,5 @@
 import type { AgentClient } from '../agent/client.ts';
-import { AgentError, AgentNotFoundError, AgentRejectedError } from '../agent/errors.ts';
+import { AgentAnswerSizeError, AgentError, AgentNotFoundError, AgentRejectedError } from '../agent/errors.ts';
 import { type Message as AgentMessage, textOf } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
 import type { TurnOutcome } from '../store/tables.ts';
@@ -11,8 +11,11 @@ import { TurnEnds } from './interruption.ts';
 import { postResults } from './showing/results.ts';
 import type { ThreadPosts } from './showing/thread-posts.ts';
 
-/** What an error that does not pass by itself means for its turn. */
-export function ending(error: unknown): {
+/** What an error that does not pass by itself means for its turn, by what the service has of it. */
+export function ending(
+  error: unknown,
+  has: { task: boolean; message: boolean },
+): {
   outcome: TurnOutcome;
   sentence: string | null;
   offer?: 'choose' | undefined;
@@ -20,11 +23,17 @@ export function ending(error: unknown): {
   if (error instanceof TurnEnds)
     return { outcome: error.outcome, sentence: error.sentence, offer: error.offer };
   if (error instanceof AccountGone) return { outcome: 'refused', sentence: words.accountChanged };
-  if (error instanceof AgentNotFoundError) return { outcome: 'refused', sentence: words.taskGone };
-  if (error instanceof AgentRejectedError)
-    return { outcome: 'refused', sentence: words.rejected(error.words) };
-  if (error instanceof AgentError) return { outcome: 'refused', sentence: words.failed(error.sentence) };
+  if (error instanceof AgentError) return { outcome: 'refused', sentence: failureWords(error, has) };
   return { outcome: 'abandoned', sentence: words.abandoned };
+}
+
+/** The error's own sentence is for operators; they find it in the log. */
+function failureWords(error: AgentError, has: { task: boolean; message: boolean }): string {
+  if (error instanceof AgentNotFoundError && has.task) return words.taskGone;
+  const said = error instanceof AgentRejectedError ? error.words : undefined;
+  if (has.message)
+    return error instanceof AgentAnswerSizeError ? words.answerTooLarge : words.unreadable(said ?? '');
+  return said === undefined ? words.notTaken : words.rejected(said);
 }
 
 /** A turn that took longer (ms) ends with a post that mentions the asker: edits notify nobody. */

@@ -281,7 +281,8 @@ export class TurnRun {
 
   /** The turn ends before its reply has settled: the thread is told why. */
   async #endEarly(error: unknown): Promise<void> {
-    const end = ending(error);
+    const { task_id: task } = await this.#thread();
+    const end = ending(error, { task: task !== null, message: this.#turn.user_message_id !== null });
     if (end.outcome === 'cancelled')
       end.sentence = words.cancelled(await stopperName(this.#parts, this.#workspace, this.#turn));
     const { store, log } = this.#parts;
@@ -297,8 +298,7 @@ export class TurnRun {
       await this.#reply.tidy();
     }
     await closeMessage(this.#parts, this.#turn);
-    const thread = await this.#thread();
-    if (end.outcome === 'helped' && thread.task_id === null) await store.threads.rest(thread);
+    if (end.outcome === 'helped' && task === null) await store.threads.rest(this.#turn);
     await this.#close(end.outcome);
   }
 

@@ -19,7 +19,7 @@ import * as words from './words.ts';
 export type ReplyPhase =
   | 'starting'
   | 'uploading'
-  | 'waiting'
+  | 'queued'
   | 'working'
   | 'stopping'
   | 'done'
@@ -27,7 +27,7 @@ export type ReplyPhase =
   | 'failed'
   | 'length'
   | 'background'
-  | 'offline';
+  | 'delayed';
 
 /** All that a reply shows. */
 export interface ShownReply {
@@ -62,16 +62,16 @@ const ANSWERED: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background
 const STOPPABLE: ReadonlySet<ReplyPhase> = new Set([
   'starting',
   'uploading',
-  'waiting',
+  'queued',
   'working',
   'stopping',
-  'offline',
+  'delayed',
 ]);
 
 const USUAL_WORDS: Record<ReplyPhase, string> = {
   starting: words.starting,
   uploading: words.uploading,
-  waiting: words.waitingInLine,
+  queued: words.queued,
   working: words.working,
   stopping: words.stopping,
   done: '',
@@ -79,7 +79,7 @@ const USUAL_WORDS: Record<ReplyPhase, string> = {
   failed: words.failed(''),
   length: words.lengthReached,
   background: words.background,
-  offline: words.offline,
+  delayed: words.busy,
 };
 
 /**

@@ -18,7 +18,7 @@ export const helpInDm =
 
 export const starting = 'Got it, getting started…';
 export const uploading = 'Passing your files to the agent…';
-export const waitingInLine = 'This waits until the agent is done with the message before it.';
+export const queued = 'The agent service has this message; the agent begins on it as soon as it can.';
 export const working = 'The agent is working on it…';
 export const stopping = 'Stopping…';
 
@@ -36,6 +36,8 @@ export const offline =
 export const busy = 'The agent service has a lot to do right now. This goes on by itself in a moment.';
 export const badServiceKey =
   'The agent service does not accept the key that this app uses. Somebody who looks after the app has to put in a new one; this goes on by itself then.';
+export const storeTrouble =
+  'I cannot reach my own database right now. Nothing is lost: this goes on by itself in a moment.';
 export const slackTrouble = 'Slack is holding messages back right now. This goes on by itself in a moment.';
 export const taskGone =
   'The agent no longer knows this conversation; it was probably deleted there. Press Try again, and it begins anew with this message.';
@@ -446,6 +448,18 @@ export function tooMuch(excess: {
 export function rejected(said: string): string {
   return `The agent service did not accept this message${withWords(said)} It was not sent; change it and send it again.`;
 }
+
+/** The service failed in a way that does not pass by itself, before it had the message. */
+export const notTaken =
+  'The agent service could not take this message, so it was not sent. Please try again; if that does not help, tell somebody who looks after the app.';
+
+/** The service has the message, but its answer cannot be read; with its own words where it gave any. */
+export function unreadable(said: string): string {
+  return `The answer cannot be read from the agent service${withWords(said)} The agent has your message and may still be working on it; you can try again, or tell somebody who looks after the app.`;
+}
+
+export const answerTooLarge =
+  "The agent's answer is larger than I can read. Go on in a new thread, and ask for long answers as files.";
 
 /** The service knows no skill of this name. */
 export function unknownSkill(name: string): string {

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
+import {
+  AgentAnswerError,
+  AgentAnswerSizeError,
+  AgentNotFoundError,
+  AgentRejectedError,
+} from '../../src/agent/errors.ts';
 import { messageSchema } from '../../src/agent/schema.ts';
-import { toolsIn } from '../../src/relay/turn-end.ts';
+import { ending, toolsIn } from '../../src/relay/turn-end.ts';
 
 function replyWith(names: readonly string[]) {
   const content = names.map((name, index) => ({ type: 'tool_use', id: `u${index}`, name, input: {} }));
@@ -19,3 +25,32 @@ test('keeps at most fifty names of tools, none of them long', () => {
   expect(tools).toMatchObject({ others: 40 });
   expect(Math.max(...Object.keys(tools).map((name) => name.length))).toBeLessThanOrEqual(100);
 });
+
+const details = { sentence: 'Check AGENT_BASE_URL.', outcome: 'unknown' } as const;
+const nothing = { task: false, message: false };
+const task = { task: true, message: false };
+const all = { task: true, message: true };
+
+test.each([
+  [new AgentAnswerError(details), nothing, /could not take this message, so it was not sent/],
+  [new AgentAnswerError(details), task, /could not take this message, so it was not sent/],
+  [new AgentAnswerError(details), all, /cannot be read .* The agent has your message/],
+  [new AgentAnswerSizeError(details), all, /larger than I can read. Go on in a new thread/],
+  [new AgentRejectedError({ ...details, words: 'no credit' }), task, /“no credit”. It was not sent/],
+  [
+    new AgentRejectedError({ ...details, words: 'no credit' }),
+    all,
+    /cannot be read .*“no credit”. The agent has/,
+  ],
+  [new AgentNotFoundError(details), nothing, /could not take this message, so it was not sent/],
+  [new AgentNotFoundError(details), task, /no longer knows this conversation/],
+  [new AgentNotFoundError(details), all, /no longer knows this conversation/],
+])(
+  'an error of the service (%#) says what became of the message, and nothing that is for operators',
+  (error, has, said) => {
+    const { outcome, sentence } = ending(error, has);
+    expect(outcome).toBe('refused');
+    expect(sentence).toMatch(said);
+    expect(sentence).not.toContain('AGENT_BASE_URL');
+  },
+);

@@ -10,7 +10,7 @@ const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 const phases: ReplyPhase[] = [
   'starting',
   'uploading',
-  'waiting',
+  'queued',
   'working',
   'stopping',
   'done',
@@ -18,7 +18,7 @@ const phases: ReplyPhase[] = [
   'failed',
   'length',
   'background',
-  'offline',
+  'delayed',
 ];
 
 function state(fields: Partial<ShownReply> = {}): ShownReply {
@@ -59,7 +59,7 @@ describe('a reply', () => {
   test('can be stopped while it is written, and has no button but the one that helps at its end', () => {
     expect(buttons(state({ phase: 'starting' }))).toEqual(['stop']);
     expect(buttons(state({ phase: 'working', blocks: tools }))).toEqual(['stop']);
-    expect(buttons(state({ phase: 'offline' }))).toEqual(['stop']);
+    expect(buttons(state({ phase: 'delayed' }))).toEqual(['stop']);
     for (const phase of ['done', 'background'] as const) expect(buttons(state({ phase }))).toEqual([]);
     expect(buttons(state({ phase: 'stopping' }))).toEqual(['stop']);
     expect(buttons(state({ phase: 'cancelled' }))).toEqual(['retry']);

@@ -23,7 +23,7 @@ describe('a reply', () => {
   test.each([
     ['starting', 'Got it, getting started…'],
     ['uploading', 'Passing your files to the agent…'],
-    ['waiting', 'This waits until the agent is done'],
+    ['queued', 'The agent service has this message'],
     ['working', 'The agent is working on it… · 1 min'],
     ['stopping', 'Stopping…'],
     ['done', 'Took 1 min.'],
@@ -31,7 +31,7 @@ describe('a reply', () => {
     ['failed', 'The agent ran into a problem and stopped. Your message did reach it'],
     ['length', 'Press Continue'],
     ['background', 'is still working on something in the background'],
-    ['offline', 'The agent service cannot be reached right now.'],
+    ['delayed', 'The agent service has a lot to do right now.'],
   ] satisfies [ReplyPhase, string][])(
     'in the phase %s says so below what there is of the answer',
     (phase, words) => {
@@ -52,7 +52,7 @@ describe('a reply', () => {
     expect(shown).toContain(`"value":"${turnId}"`);
   });
 
-  test.each(['working', 'failed', 'cancelled', 'offline'] as const)(
+  test.each(['working', 'failed', 'cancelled', 'delayed'] as const)(
     'in the phase %s says the sentence that it is given in place of its own',
     (phase) => {
       const { shown } = rendered({ phase, sentence: 'Stopped by <!channel> Ada.' });

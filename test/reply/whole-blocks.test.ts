@@ -104,7 +104,7 @@ describe('an answer of well-formed blocks', () => {
   });
 
   test('is in every message what Slack takes, with all that stands below it', () => {
-    const phase = fc.constantFrom<ShownReply['phase']>('working', 'done', 'failed', 'length', 'offline');
+    const phase = fc.constantFrom<ShownReply['phase']>('working', 'done', 'failed', 'length', 'delayed');
     const notes = fc.array(fc.string({ maxLength: 300 }), { maxLength: 5 });
     fc.assert(
       fc.property(plans, phase, notes, fc.integer({ min: 1, max: 4 }), (blocks, where, lines, most) => {

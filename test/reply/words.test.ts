@@ -44,7 +44,7 @@ describe('the words for a file that was left out', () => {
 });
 
 describe('words of the service', () => {
-  test.each([words.failed, words.rejected])(
+  test.each([words.failed, words.rejected, words.unreadable])(
     'in %o are put into the sentence, on one line and cut',
     (sentence) => {
       expect(sentence('')).toMatch(/^[^“]*\. \S/);

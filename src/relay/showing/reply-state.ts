@@ -24,7 +24,7 @@ const troubleWords: Record<Trouble, string> = {
   service_busy: words.busy,
   service_key: words.badServiceKey,
   slack: words.slackTrouble,
-  store: words.busy,
+  store: words.storeTrouble,
 };
 
 const endPhase: Partial<Record<TurnOutcome, ReplyPhase>> = {
@@ -239,7 +239,7 @@ export class ReplyState {
     const phase = this.#stopping === undefined ? this.#phase : ('stopping' as const);
     return {
       turnId: this.#turnId,
-      phase: waits ? ('offline' as const) : phase,
+      phase: waits ? ('delayed' as const) : phase,
       blocks: this.#blocks,
       breaks: this.#breaks,
       elapsedMs: this.#elapsedMs,
@@ -265,6 +265,6 @@ export class ReplyState {
 
 /** The phase of a reply that is being written. */
 function phaseOf(message: AgentMessage): ReplyPhase {
-  if (message.status === 'pending') return 'waiting';
+  if (message.status === 'pending') return 'queued';
   return message.status === 'cancelling' ? 'stopping' : 'working';
 }

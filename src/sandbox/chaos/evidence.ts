@@ -9,7 +9,7 @@ import type { Witness } from './witness.ts';
 const waitingMark = 'hourglass_flowing_sand';
 /** Words of a turn that is not over. */
 const unsettledWords =
-  /getting started|Passing (your files|“)|The agent is working|waits until the agent|Stopping…|cannot be reached|a lot to do|does not accept the key|holding messages back/;
+  /getting started|Passing (your files|“)|The agent is working|as soon as it can|Stopping…|cannot be reached|a lot to do|does not accept the key|holding messages back/;
 
 const settleMs = 120_000;
 const lookMs = 200;

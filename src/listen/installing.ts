@@ -140,7 +140,7 @@ function failed(error: Error, response: ServerResponse): void {
   if (error instanceof InstallRefused) {
     const isId = /^[A-Z0-9]+$/.test(error.workspace);
     const who = isId ? `This workspace (${error.workspace})` : 'This workspace';
-    const why = `${who} is not among those that whoever runs Taskthread lets install it. Ask them to add it. Nothing was kept`;
+    const why = `${who} is not on the list of workspaces that may install Taskthread. Ask its operator to add it. Nothing was kept`;
     page(response, 403, 'Taskthread is not installed', why);
     return;
   }

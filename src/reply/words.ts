@@ -4,7 +4,7 @@ import { shorten } from './graphemes.ts';
 import { oneLine, quotedName } from './one-line.ts';
 import { humanSize } from './size.ts';
 
-/** All sentences that people read in a thread. What comes from elsewhere (`said`, names) is put in as it is. */
+/** The sentences that people read in Slack, and those that go to the agent beside their words. What comes from elsewhere (`said`, names) is put in as it is. */
 
 export const help = [
   'Hi! Mention me with a question or a piece of work, and I pass it to the agent and show its answer in this thread.',
@@ -149,13 +149,13 @@ export const channelChoices = {
     everything: ['Every message in the channel', 'Each one begins a new thread with the agent'],
   },
   admits: {
-    usual: ['As for the whole workspace'],
+    usual: ["The workspace's default"],
     members: ['Full members of this workspace'],
     guests: ['Members and guests'],
     everyone: ['Everyone in the channel, other organisations too'],
   },
   controls: {
-    usual: ['As for the whole app'],
+    usual: ["The app's default"],
     starter: ['The person who began the thread, and admins'],
     channel: ['Every full member in the channel'],
     admins: ['Admins of the workspace'],
@@ -185,13 +185,13 @@ export const door = {
 
 /** What App Home says of it; `bots` are ids, or none. */
 export function doorSays({ people, own, bots }: { people: string; own: boolean; bots: string }): string {
-  const whose = own ? 'set for this workspace' : 'as for the whole app';
+  const whose = own ? 'set for this workspace' : "the app's default";
   return `${people} (${whose}). Bots and workflows: ${bots}. A channel's own settings come first.`;
 }
 
 /** The choice of what the whole app's settings say. */
 export function doorUsual(people: string): string {
-  return `As for the whole app: ${people.charAt(0).toLowerCase()}${people.slice(1)}`;
+  return `The app's default: ${people.charAt(0).toLowerCase()}${people.slice(1)}`;
 }
 
 /** Why a channel's settings are not shown or not saved. */
@@ -437,8 +437,8 @@ export function tooMuch(excess: {
   const had = {
     hourPerson: `You sent ${times} within an hour, which is as many as one person may send.`,
     hourWorkspace: `This workspace sent ${times} within an hour, which is as many as it may send.`,
-    atOncePerson: `The agent is working on ${times} of yours, which is as many as one person may have at once.`,
-    atOnceWorkspace: `The agent is working on ${times} of this workspace, which is as many as it may have at once.`,
+    atOncePerson: `The agent is already working on ${times} of yours, the most that one person may have at once.`,
+    atOnceWorkspace: `The agent is already working on ${times} of this workspace, the most that it may have at once.`,
   }[limit];
   const when = waitMs === null ? 'when one of them is done' : `in ${humanDuration(Math.max(1_000, waitMs))}`;
   return `${had} This message was not sent to the agent: send it again ${when}.`;
@@ -513,7 +513,7 @@ export function passedOn(writer: string): string {
 
 /** The service refused a message for a run that is silent. */
 export const putBack =
-  'The agent accepts no message while it works on this one: the next one waits until this is done. Stop ends it.';
+  'The agent accepts no message while it works on this one: the next one waits until this is done. Press Stop to end it.';
 
 /** Of an answer that takes more messages than it may, while it is written: how long it is by now. */
 export function restComing(characters: number): string {
@@ -657,7 +657,7 @@ export function otherBlock(type: string): string {
 
 /** The heading over results that came after their turn. */
 export function laterResults(heading: string): string {
-  return `${heading}, made since`;
+  return `${heading}, made after the answer`;
 }
 
 /** The heading over the results. */
@@ -698,7 +698,7 @@ export const form = {
   optionalQuestion: 'What should the agent do with it?',
   about: 'About this message:',
   filesAlong: (names: readonly string[]) => `Sent along: ${names.join(', ')}`,
-  longQuestion: 'Your question is too long to be shown here. It is asked again as it is.',
+  longQuestion: 'Your question is too long to be shown here. It will be asked again unchanged.',
   title: 'Title',
   titleHint: 'If left empty, it is made from your question.',
   model: 'Model',
@@ -714,7 +714,7 @@ export const form = {
   autoMode: 'Go ahead',
   autoModeHint: 'Without asking questions',
   planMode: 'Plan first',
-  planModeHint: 'Show a plan, and wait for your yes',
+  planModeHint: 'Show a plan, and wait for your approval',
   over: 'This has already been asked again; look further down in the thread.',
   gone: 'I do not know this message any more. Please write your question again.',
   expired:
@@ -766,7 +766,7 @@ export const commandHelp = [
   'Mention me in a channel with a question, and I pass it to the agent and show its answer in the thread. Or:',
   '• `/agent new`: ask with a form, and choose model, skill, title and files',
   '• `/agent status`: what the agent is working on for you in this channel',
-  '• `/agent stop`: the same, to stop some of it',
+  '• `/agent stop`: the same list, with a Stop button for each',
   '• `/agent tasks`: the tasks of this channel',
   '• `/agent settings`: the settings of this channel',
   'You can also choose in a mention: `--model max --skill name --title "A title"` before your question. On any message: “Ask the agent about this”, behind its ⋯.',
@@ -774,10 +774,12 @@ export const commandHelp = [
 
 /** What the command answers. */
 export const command = {
-  nothingRuns: 'Nothing of yours is at work in this channel.',
+  nothingRuns: 'The agent is not working on anything for you in this channel.',
   othersRun: (count: number) =>
-    count === 1 ? 'Somebody else has one task at work here.' : `Others have ${count} tasks at work here.`,
-  yours: 'At work for you in this channel:',
+    count === 1
+      ? 'It is working on one task of somebody else here.'
+      : `It is working on ${count} tasks of others here.`,
+  yours: 'The agent is working for you in this channel:',
   more: 'There are more; these are the newest.',
   stopping: 'stopping',
   untitled: 'Getting started',
@@ -806,8 +808,7 @@ export const account = {
   heading: 'Account at the agent service',
   own: (host: string, person: string, date: string) =>
     `This workspace uses its own account at \`${host}\`, set by <@${person}> on ${date}.`,
-  shared:
-    'This workspace uses the account of whoever runs this app. An account of its own can take its place.',
+  shared: "This workspace uses the account of this app's operator. You can set one of its own.",
   lost: (host: string) =>
     `The key of this workspace's own account at \`${host}\` went when the app was uninstalled, so the agent cannot answer here. Set the account again, or remove it.`,
   none: 'This workspace has no account yet, so the agent cannot answer here.',
@@ -820,7 +821,7 @@ export const account = {
   removeYes: 'Remove',
   removeNo: 'Keep it',
   title: 'Agent account',
-  submit: 'Try and keep',
+  submit: 'Test and save',
   address: 'Base address, with its version at the end (…/v1)',
   key: 'API key',
   keyHint: 'It is tried once, kept encrypted, and never shown again.',

@@ -85,7 +85,7 @@ describe.concurrent('results', () => {
     await pause(1_500);
     const shown = scene.shown(channel, root);
     expect(shown.match(/later-1\.png\n/g)).toHaveLength(1);
-    expect(shown).toContain('2 files from the agent, made since');
+    expect(shown).toContain('2 files from the agent, made after the answer');
     expect(shown.match(/note-1\.txt\n/g)).toHaveLength(1);
     expect(shares(scene, channel, root)).toEqual([['later-1.png', 'later-2.png']]);
     const button = scene

@@ -151,7 +151,7 @@ test('forms, commands and shortcuts work over HTTP too', async () => {
   await http.scene.until('it is answered', () => http.heard(person, channel)[0]?.includes('/agent new'));
   await http.command(person, channel, 'status');
   await http.scene.until('it is answered', () =>
-    http.heard(person, channel)[1]?.includes('Nothing of yours'),
+    http.heard(person, channel)[1]?.includes('not working on anything'),
   );
   await http.command(person, channel, 'new');
   await http.form(person);

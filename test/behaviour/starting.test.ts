@@ -20,7 +20,7 @@ describe.concurrent('/agent', () => {
   test('works where the bot is not in the channel', async () => {
     const { channel, person } = starting.room({ bot: false });
     const answers = [
-      ['status', 'Nothing of yours'],
+      ['status', 'The agent is not working on anything'],
       ['tasks', 'no tasks in this channel'],
     ] as const;
     for (const [at, [text, answer]] of answers.entries()) {
@@ -42,7 +42,7 @@ describe.concurrent('/agent', () => {
     const answer = await scene.until('it is answered', () => starting.heard(person, channel)[0]);
     expect(answer).toContain('mine goes slowly');
     expect(answer).not.toContain('that of Ada');
-    expect(answer).toContain('Somebody else has one task at work here.');
+    expect(answer).toContain('It is working on one task of somebody else here.');
     await starting.command(person, channel, 'stop');
     const list = await scene.until('it is answered', () => slack.ephemerals(person, channel)[1]);
     await slack.click({ person, channel, ts: list.ts, actionId: 'stop' });

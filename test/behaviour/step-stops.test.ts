@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import * as words from '../../src/reply/words.ts';
 import { openScene } from './scene.ts';
 import { openStepScene } from './step-scene.ts';
 import { stepCalls, wholeTrace } from './steps.ts';
@@ -43,6 +44,6 @@ describe.concurrent('a process that stops while a call is on its way, and starts
     expect(await attempts()).toBe(4);
     await scene.finished(channel, root, 60_000);
     expect(scene.shown(channel, root).split('Second 800 of 800')).toHaveLength(2);
-    expect(scene.shown(channel, root)).not.toContain('stopped trying');
+    expect(scene.shown(channel, root)).not.toContain(words.abandoned);
   });
 });

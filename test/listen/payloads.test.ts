@@ -1,6 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { fileNames, readMessage } from '../../src/relay/reading/message.ts';
@@ -25,8 +24,7 @@ const expected: Record<string, Outcome> = {
   'slash_command-1.json': 'silence',
 };
 
-const beside = fileURLToPath(new URL('../../../shared/data/slack-payloads', import.meta.url));
-const folder = process.env.SLACK_PAYLOADS ?? (existsSync(beside) ? beside : undefined);
+const folder = process.env.SLACK_PAYLOADS;
 const files = folder === undefined ? [] : readdirSync(folder).filter((name) => name.endsWith('.json'));
 
 const payload = z.looseObject({
@@ -42,8 +40,9 @@ const bots = {
 };
 const receiver = await openReceiver(bots);
 
-test('where no recorded payloads are at hand, there is nothing to replay', () => {
-  if (files.length === 0) console.log('No recorded payloads: set SLACK_PAYLOADS to a folder of them.');
+if (files.length === 0) console.log('Skipped: recorded payloads; set SLACK_PAYLOADS to a folder of them.');
+
+test.skipIf(files.length === 0)('each recorded payload has an outcome', () => {
   expect(files.filter((name) => !(name in expected))).toEqual([]);
 });
 

@@ -106,6 +106,21 @@ describe.concurrent('results', () => {
   });
 });
 
+test('what was claimed after one turn, and not posted before the next, is posted after that', async ({
+  onTestFinished,
+}) => {
+  const own = await openScene({ agent: { script: maker }, settings }, onTestFinished);
+  const { channel, root } = await asked(own, 'notes 1');
+  const next = own.reply(channel, root, 'and on');
+  await own.finished(channel, next);
+  const { db } = own.stage.bot.store;
+  const batch = '00000000-0000-4000-8000-000000000001';
+  await db.updateTable('results').set({ batch, shown_at: null }).where('root', '=', root.ts).execute();
+  await own.until('it is posted', () => own.shown(channel, root).includes('made after the answer'));
+  await pause(1_000);
+  expect(own.shown(channel, root).match(/made after the answer/g)).toHaveLength(1);
+});
+
 test('a share whose answer was lost is not made again', async ({ onTestFinished }) => {
   const faults = new Faults();
   const lossy = await openScene({ agent: { script: maker }, slack: { faults }, settings }, onTestFinished);

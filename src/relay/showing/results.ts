@@ -28,11 +28,20 @@ export async function postLaterResults(after: AfterTurn): Promise<void> {
   const { parts, turn } = after;
   const all = await after.agent.allResults(after.taskId, { signal: after.lease.signal });
   await claimFresh(after, randomUUID(), all);
-  const batches = new Set<string>();
-  for (const claimed of (await parts.store.results.of(turn)).values()) {
-    if (claimed.turn === turn.id && claimed.batch !== '' && !claimed.shown) batches.add(claimed.batch);
+  const batches = new Map<string, string>();
+  for (const { turn: owner, batch, shown } of (await parts.store.results.of(turn)).values()) {
+    if (batch !== '' && !shown) batches.set(batch, owner);
   }
-  for (const batch of batches) await postBatch(after, batch, all);
+  // The turn that claimed them posts them, also where another one has ended meanwhile.
+  for (const [batch, owner] of batches) {
+    const teller = owner === turn.id ? turn : await parts.store.turns.get(turn.workspace, owner);
+    if (teller !== undefined && isOfTask(teller, after.taskId))
+      await postBatch({ ...after, turn: teller }, batch, all);
+  }
+}
+
+function isOfTask({ task_id: task }: Turn, taskId: string): boolean {
+  return task === null || task === taskId;
 }
 
 async function claimFresh({ parts, turn }: AfterTurn, batch: string, all: ResultFile[]): Promise<void> {

@@ -83,10 +83,11 @@ export class Caller {
   async cancel(
     path: string,
     ids: Record<string, string>,
-    options: CallOptions & { readonly force?: boolean },
+    options: CallOptions & { readonly force?: boolean; readonly repeat: boolean },
   ): Promise<TaskStatus> {
     const body = options.force === true ? { force: true } : undefined;
-    const call = { method: 'POST', path, ids, body, repeat: true, ...this.usual(options) } as const;
+    const { repeat } = options;
+    const call = { method: 'POST', path, ids, body, repeat, ...this.usual(options) } as const;
     return (await this.http.json(call, statusSchema)).value;
   }
 }

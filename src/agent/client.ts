@@ -103,12 +103,16 @@ export class AgentClient extends FileCalls {
     }
   }
 
-  /** Stops a task; `force` at once, else when the agent has come to a good place. */
+  /**
+   * Stops a task; `force` at once, else when the agent has come to a good place. Never repeated: after a lost answer the
+   * task may work on another message already.
+   */
   async cancelTask(
     taskId: string,
     options: CallOptions & { readonly force?: boolean } = {},
   ): Promise<wire.TaskStatus> {
-    return await this.caller.cancel(`${taskPath}/cancel`, { task_id: taskId }, options);
+    const ids = { task_id: taskId };
+    return await this.caller.cancel(`${taskPath}/cancel`, ids, { ...options, repeat: false });
   }
 
   /** One page of a task's results. `limit` 1 to 100; `reconcile` and `withUrls` default to true there. */
@@ -236,7 +240,7 @@ export class AgentClient extends FileCalls {
     return await this.caller.cancel(
       `${messagePath}/cancel`,
       { task_id: taskId, message_id: messageId },
-      options,
+      { ...options, repeat: true },
     );
   }
 

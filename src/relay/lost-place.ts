@@ -5,6 +5,7 @@ import type { Turn } from '../store/tables.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import type { Lease } from './lease.ts';
 import { patiently } from './patience.ts';
+import { slackOverMs, untilOver } from './settling.ts';
 
 /** Slack has no place for a turn's reply any more: its run is stopped gracefully, and the asker told directly. */
 export async function losePlace(
@@ -17,8 +18,9 @@ export async function losePlace(
   if (task_id !== null && turn.user_message_id !== null && turn.settled_at === null) {
     await patiently(lease, () => cancel(parts, account, task_id), quietly);
   }
+  const telling = new Telling(parts, workspace, turn, lease);
   try {
-    await patiently(lease, () => tellAsker(parts, workspace, turn, lease), quietly);
+    await patiently(lease, () => telling.go(), quietly);
   } catch (error) {
     if (!(error instanceof SlackError) || error instanceof LeaseEnded) throw error;
     parts.log.warn({ err: error, turn: turn.id }, 'the asker could not be told');
@@ -33,17 +35,37 @@ async function cancel(parts: RelayParts, account: string, taskId: string): Promi
   }
 }
 
-async function tellAsker(
-  { store }: RelayParts,
-  { posting }: Workspace,
-  turn: Turn,
-  lease: Lease,
-): Promise<void> {
-  // It may have been given to somebody else's earlier message since `turn` was read.
-  const { asker } = (await store.turns.get(turn.workspace, turn.id)) ?? turn;
-  const channel = await posting.openDm(asker, lease);
-  const message = { text: words.replyLost(turn.channel) };
-  await posting.post({ channel, message, key: `${turn.id}/asker`, kind: 'notice', guard: lease });
+/** Tells the asker directly, once: before each try it is looked for what an earlier one came to. */
+class Telling {
+  readonly #parts: RelayParts;
+  readonly #workspace: Workspace;
+  readonly #turn: Turn;
+  readonly #lease: Lease;
+  #intendedAt: Date | undefined;
+
+  constructor(parts: RelayParts, workspace: Workspace, turn: Turn, lease: Lease) {
+    this.#parts = parts;
+    this.#workspace = workspace;
+    this.#turn = turn;
+    this.#lease = lease;
+  }
+
+  async go(): Promise<void> {
+    const { posting, readBack } = this.#workspace;
+    const { id, workspace, started_at: intendedAt } = this.#turn;
+    // It may have been given to somebody else's earlier message since it was read.
+    const { asker } = (await this.#parts.store.turns.get(workspace, id)) ?? this.#turn;
+    const guard = this.#lease;
+    const channel = await posting.openDm(asker, guard);
+    const key = `${id}/asker`;
+    if (this.#intendedAt !== undefined) await untilOver(this.#intendedAt, slackOverMs, guard);
+    if ((await readBack.find({ channel, key, intendedAt, guard })) !== undefined) return;
+    const message = { text: words.replyLost(this.#turn.channel) };
+    const beforeSend = async () => {
+      this.#intendedAt = new Date();
+    };
+    await posting.post({ channel, message, key, kind: 'notice', guard, beforeSend });
+  }
 }
 
 function quietly(): void {

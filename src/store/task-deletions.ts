@@ -80,9 +80,16 @@ export class TaskDeletions {
     );
   }
 
-  /** The thread is about to be told. */
-  async telling(key: DeletionKey): Promise<void> {
-    await this.#of(key).set({ telling_at: new Date() }).execute();
+  /** The thread is about to be told; false where the time of who claimed the deletion is over, and another may tell it. */
+  async telling(deletion: TaskDeletion): Promise<boolean> {
+    const row = await this.#of(deletion)
+      .set({ telling_at: sql<Date>`coalesce(telling_at, clock_timestamp())` })
+      .where('held_until', '>', sql<Date>`clock_timestamp()`)
+      // Whoever claims it anew does so for a minute more.
+      .where('held_until', '<', new Date(deletion.held_until.getTime() + 1_000))
+      .returning('task')
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   /** The thread was told, or has no place for it. */

@@ -12,7 +12,7 @@ type RestTurn = Pick<Turn, 'id' | 'workspace' | 'channel' | 'root'>;
 /** Who shares files, and who remembers them. */
 interface RestParts {
   slackFiles: Pick<SlackFiles, 'of' | 'begin' | 'place'>;
-  uploads: Pick<Uploads, 'upload' | 'whereabouts'>;
+  uploads: Pick<Uploads, 'stage' | 'share' | 'whereabouts'>;
   log: Logger;
 }
 
@@ -33,16 +33,17 @@ export async function shareRest(
   try {
     if (before === undefined || !(await isThere(uploads, before, turn.channel, lease))) {
       const bytes = Buffer.from(rest.content, 'utf8');
-      await uploads.upload({
-        channel: turn.channel,
-        threadTs: turn.root,
+      const { fileId } = await uploads.stage({
         name: rest.name,
-        title: rest.title,
         sizeBytes: bytes.length,
         bytes: inOne(bytes),
-        onId: (fileId) => slackFiles.begin(turn, part, fileId),
+        onId: (id) => slackFiles.begin(turn, part, id),
         guard: lease,
       });
+      // Its time counts from here: the bytes may have taken long.
+      await slackFiles.place(turn, [part], 'sharing');
+      const { channel, root: threadTs } = turn;
+      await uploads.share({ channel, threadTs, files: [{ id: fileId, title: rest.title }], guard: lease });
     }
   } catch (error) {
     if (!isLasting(error)) throw error;

@@ -179,13 +179,17 @@ export class ChannelStarts {
    * or Slack refused it for good. Throws what may pass by itself; another look tries again then.
    */
   async #giveBack(start: Start): Promise<void> {
-    const posting = this.#parts.workspace(start.workspace)?.posting;
-    if (posting !== undefined && start.words !== null) {
+    const workspace = this.#parts.workspace(start.workspace);
+    if (workspace !== undefined && start.words !== null) {
+      const { posting, readBack } = workspace;
       const message = { text: words.startLost(start.channel, start.words.text) };
       const { signal } = this.#rounds;
+      const key = `${keyOf(start)}/lost`;
       try {
         const channel = await posting.openDm(start.person);
-        await posting.post({ channel, message, key: `${keyOf(start)}/lost`, kind: 'notice', signal });
+        // An earlier look may have done it without hearing so.
+        if ((await readBack.find({ channel, key, intendedAt: start.made_at, signal })) === undefined)
+          await posting.post({ channel, message, key, kind: 'notice', signal });
       } catch (error) {
         if (refusalOf(error) === undefined) throw error;
         this.#parts.log.warn({ err: error, start: start.id }, 'a lost question could not be given back');

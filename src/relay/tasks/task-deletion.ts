@@ -121,11 +121,15 @@ export class TaskDeletion {
       const told =
         intendedAt !== null && (await readBack.find({ channel, threadTs, key, intendedAt, signal }));
       if (!told) {
-        if (intendedAt === null) await taskDeletions.telling(deletion);
         const message = { text: words.taskDeleted(deletion.person) };
-        await posting.post({ channel, threadTs, message, key, kind: 'notice', signal });
+        // Waiting for the lane may have taken so long that another process is at it.
+        const beforeSend = async () => {
+          if (!(await taskDeletions.telling(deletion))) throw new TakenOver();
+        };
+        await posting.post({ channel, threadTs, message, key, kind: 'notice', signal, beforeSend });
       }
     } catch (error) {
+      if (error instanceof TakenOver) return;
       if (!hasNoPlace(error)) throw error;
     }
     await taskDeletions.told(deletion);
@@ -140,3 +144,6 @@ export class TaskDeletion {
     }
   }
 }
+
+/** Another process tells the thread by now. */
+class TakenOver extends Error {}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { shareRest } from '../../../src/relay/showing/rest-file.ts';
-import type { UploadRequest } from '../../../src/slack/uploads.ts';
+import type { StageRequest } from '../../../src/slack/uploads.ts';
 import type { SlackFileState } from '../../../src/store/tables.ts';
 import { silent } from '../../silent.ts';
 
@@ -25,13 +25,13 @@ async function shared(before: SlackFileState | undefined, whereabouts: 'absent' 
   };
   const uploads = {
     whereabouts: async () => whereabouts,
-    upload: async (request: UploadRequest) => {
+    stage: async (request: StageRequest) => {
       await request.onId('F2');
-      said.push('upload');
       for await (const chunk of request.bytes) bytes += Buffer.from(chunk).toString('utf8');
       expect(request.sizeBytes).toBe(Buffer.byteLength(bytes));
       return { fileId: 'F2' };
     },
+    share: async () => void said.push('share'),
   };
   await shareRest({ slackFiles, uploads, log: silent }, turn, rest, lease);
   return { said, bytes };
@@ -40,7 +40,7 @@ async function shared(before: SlackFileState | undefined, whereabouts: 'absent' 
 describe('the rest of an answer', () => {
   test('is uploaded whole, and its id recorded before anybody can see it', async () => {
     expect(await shared(undefined, 'absent')).toEqual({
-      said: ['begin rest F2', 'upload', 'rest is shared'],
+      said: ['begin rest F2', 'rest is sharing', 'share', 'rest is shared'],
       bytes: 'größer',
     });
   });
@@ -53,7 +53,12 @@ describe('the rest of an answer', () => {
   );
 
   test('is uploaded again where Slack never heard of its end', async () => {
-    expect((await shared('begun', 'absent')).said).toEqual(['begin rest F2', 'upload', 'rest is shared']);
+    expect((await shared('begun', 'absent')).said).toEqual([
+      'begin rest F2',
+      'rest is sharing',
+      'share',
+      'rest is shared',
+    ]);
   });
 
   test('is left alone once it is shared', async () => {

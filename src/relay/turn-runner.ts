@@ -80,7 +80,8 @@ export class TurnRunner {
           isPoisoned ? run.abandon() : this.#watched(place, lease, () => run.go()),
         );
       } finally {
-        this.#runs.delete(place.id);
+        // After a lost lease this process may be at the turn once more.
+        if (this.#runs.get(place.id) === run) this.#runs.delete(place.id);
       }
       if (await this.#hasMore(thread, place)) await this.#again(thread);
     } catch (error) {

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { ThreadQueue } from '../store/queue.ts';
 import type { RetentionDays } from '../store/retention.ts';
 import type { Store } from '../store/store.ts';
+import type { ThreadKey } from '../store/threads.ts';
 import type { Marks } from './controls/marks.ts';
 import { Rounds } from './rounds.ts';
 
@@ -60,10 +61,14 @@ export class Upkeep {
 
   /** Queues the threads that have work and no job: a process ended just after it took a message in. */
   async #queueAgain(): Promise<void> {
-    const threads = await this.#store.messages.threadsWithWork(mostThreads);
-    for (const thread of await this.#queue.missing(threads)) {
-      this.#log.warn({ ...thread }, 'a thread had work but no job; queued again');
-      await this.#queue.send(this.#store.db, thread);
+    for (let last: ThreadKey | undefined; !this.#queueing.signal.aborted; ) {
+      const threads = await this.#store.messages.threadsWithWork(mostThreads, last);
+      for (const thread of await this.#queue.missing(threads)) {
+        this.#log.warn({ ...thread }, 'a thread had work but no job; queued again');
+        await this.#queue.send(this.#store.db, thread);
+      }
+      if (threads.length < mostThreads) return;
+      last = threads.at(-1);
     }
   }
 

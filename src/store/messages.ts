@@ -249,8 +249,11 @@ export class Messages {
       .executeTakeFirst();
   }
 
-  /** Threads that have an open turn or a waiting message that may go, where the app is installed: each must have a job. */
-  async threadsWithWork(most: number): Promise<ThreadKey[]> {
+  /**
+   * Threads that have an open turn or a waiting message that may go, where the app is installed: each must have a job.
+   * In the order of their keys, behind `after`.
+   */
+  async threadsWithWork(most: number, after?: ThreadKey): Promise<ThreadKey[]> {
     const waiting = this.#db
       .selectFrom('messages')
       .select(['workspace', 'channel', 'root'])
@@ -273,6 +276,14 @@ export class Messages {
           ),
         ),
       )
+      .$if(after !== undefined, (threads) =>
+        threads.where(
+          sql<boolean>`(workspace, channel, root) > (${after?.workspace}, ${after?.channel}, ${after?.root})`,
+        ),
+      )
+      .orderBy('workspace')
+      .orderBy('channel')
+      .orderBy('root')
       .limit(most)
       .execute();
   }

@@ -80,7 +80,10 @@ export class Threads {
     { title, model }: { title: string; model?: string | undefined },
   ): Promise<void> {
     const task = { project_id: projectId, task_title: title, model: model ?? null };
-    await this.#change(key, { ...task, task_intended_at: new Date() });
+    await this.#update(key)
+      .set({ ...task, task_intended_at: new Date() })
+      .where('task_id', 'is', null)
+      .execute();
   }
 
   /** The task was surely not started. */

@@ -123,7 +123,8 @@ export class ThreadFiles {
         guard: this.#lease,
       });
     } catch (error) {
-      if (error instanceof SlackError && error.outcome === 'none') {
+      // After the lease the rows may be those of the process that holds the thread now.
+      if (error instanceof SlackError && error.outcome === 'none' && this.#lease.remainingMs() > 0) {
         // Slack may have forgotten bytes that an earlier process gave it: those are given again.
         if (passing(error) === undefined) await this.#forget(parts);
         else await this.#place(parts, 'staged');

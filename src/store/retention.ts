@@ -66,6 +66,10 @@ const leftovers = [
 
 const isDone = sql`messages.state not in ('waiting', 'sending')`;
 
+/** Files that wait for the next message keep what must go along with it: where they lie. */
+const isKept = sql`(outcome is not distinct from 'kept' and kept_for is null)`;
+const nameless = sql`(select jsonb_agg(note || '{"name": ""}') from jsonb_array_elements(file_notes) as note)`;
+
 /** People's words that were said, or whose turn ended, before `then`. */
 function words(then: RawBuilder<Date>) {
   return [
@@ -85,14 +89,13 @@ function words(then: RawBuilder<Date>) {
       update messages set words = null where (workspace, channel, ts) in (
         select workspace, channel, ts from messages
         where words is not null and ${isDone} and received_at < ${then} limit ${batch})`,
-    // Files that are kept for the next message wait for it.
     sql`
-      update turns set content = null, file_notes = null,
+      update turns set content = null, file_notes = case when ${isKept} then ${nameless} end,
         skill = case when user_message_id is not null then skill end
       where (workspace, id) in (
         select workspace, id from turns
-        where (content is not null or file_notes is not null) and finished_at < ${then}
-          and (outcome is distinct from 'kept' or kept_for is not null)
+        where finished_at < ${then}
+          and (content is not null or file_notes is not null and not (${isKept} and file_notes = ${nameless}))
         limit ${batch})`,
     sql`
       update threads set task_title = null, model = case when task_id is not null then model end

@@ -157,6 +157,7 @@ export type TurnOutcome =
 
 /** What the thread is told of one file of a message. */
 export interface FileNote {
+  /** '': it has left the database. */
   name: string;
   /** A key of the words for a file that was left out; null when it was sent. */
   reason: string | null;

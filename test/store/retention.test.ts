@@ -92,12 +92,15 @@ describe('retention', () => {
     expect(await kysely.selectFrom('files').select('name').execute()).toEqual([{ name: '' }]);
   });
 
-  test('files that wait for the next message keep what is told of them until it takes them', async () => {
+  test('files that wait for the next message keep where they lie, until it takes them', async () => {
     const file = await message(8, 'closed');
+    const note = { reason: 'external', link: 'https://drive.example/1' };
+    await store.turns.record({ workspace: 'T1', id: file.id }, { file_notes: [{ name: 'secret', ...note }] });
     const kept = { outcome: 'kept' as const };
     await kysely.updateTable('turns').set(kept).where('id', '=', file.id).execute();
     await store.retention.sweep(keep);
-    expect((await file.turn())?.file_notes).toHaveLength(1);
+    expect(await file.turn()).toMatchObject({ content: null, file_notes: [{ name: '', ...note }] });
+    expect(await store.retention.sweep(keep)).toBe(0);
     await kysely.updateTable('turns').set({ kept_for: nextId() }).where('id', '=', file.id).execute();
     await store.retention.sweep(keep);
     expect((await file.turn())?.file_notes).toBeNull();

@@ -132,9 +132,11 @@ export async function freezeQuestion(
       const kept = await store.turns.takeKept(turn);
       const attached = [...new Set([...kept.flatMap((one) => one.attached ?? []), ...sent.attached])];
       const own = question.text === '' ? words.filesOnly(attached.length) : question.text;
-      const notes = [...kept.flatMap((one) => one.file_notes ?? []), ...sent.notes];
+      const notes = [...kept.flatMap(notesOf), ...sent.notes];
       const text = [own, linkLines(notes)].filter((part) => part !== '').join('\n\n');
-      const shown = [...kept.flatMap(passedOn), ...sent.notes];
+      // What was left out was told then.
+      const passedOn = kept.flatMap(notesOf).filter(({ reason }) => reason === null);
+      const shown = [...passedOn, ...sent.notes];
       return store.turns.record(turn, {
         content: writers.length > 1 ? signed(text, name) : text,
         attached,
@@ -152,10 +154,10 @@ function goesFirst(workspace: Workspace, earlier: Message, message: Message): bo
   return !asksNothing(earlier.words, workspace.bot.userId);
 }
 
-/** The notes on a kept turn's files that go with the message; what was left out was told then. Names leave in time. */
-function passedOn({ attached, file_notes: notes }: Pick<Turn, 'attached' | 'file_notes'>): FileNote[] {
+/** The notes on a kept turn's files. Names leave in time. */
+function notesOf({ attached, file_notes: notes }: Pick<Turn, 'attached' | 'file_notes'>): FileNote[] {
   if (notes === null) return (attached ?? []).map(() => ({ name: unnamed, reason: null }));
-  return notes.filter(({ reason }) => reason === null);
+  return notes.map((note) => ({ ...note, name: note.name || unnamed }));
 }
 
 /** What a message says of files that are only linked to, as Markdown; '' where there are none. */

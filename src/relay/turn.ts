@@ -6,17 +6,14 @@ import type { Thread, Turn, TurnOutcome } from '../store/tables.ts';
 import { placeOf } from '../store/turns.ts';
 import { tellShared } from './admitting/shared-channel.ts';
 import { type AnsweringManner, followAnswer, type SettledAnswer } from './answering.ts';
-import { isDirect } from './arriving/arrivals.ts';
 import { Asking } from './asking/asking.ts';
-import { asksNothing, isFilesOnly, messageOf } from './asking/question.ts';
-import { sentBefore } from './asking/resending.ts';
-import { closeMessage, putBack } from './asking/unsent.ts';
+import { AsksNothing, endIfNothingAsked, endIfOnlyFiles } from './asking/asks-nothing.ts';
+import { closeAsRead, closeMessage, putBack } from './asking/unsent.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import { sayHeldAndFinish } from './controls/holding.ts';
 import type { Marks } from './controls/marks.ts';
 import { carryOutStop, stopperName } from './controls/stopping.ts';
 import { skippedNotes } from './files/attachments.ts';
-import { keepFiles } from './files/keeping.ts';
 import { HandOver, Held, TurnEnds } from './interruption.ts';
 import type { Lease } from './lease.ts';
 import { losePlace } from './lost-place.ts';
@@ -115,10 +112,11 @@ export class TurnRun {
     const { workspace, channel } = this.#turn;
     if (!(await this.#parts.store.channels.get(workspace, channel)).show_steps) this.#state.hideSteps();
     if (await this.#wasAnsweredThere()) return await this.#close('completed');
+    await endIfNothingAsked(this.#parts, this.#workspace, this.#turn);
     await this.#open();
     if (this.#turn.user_message_id === null) {
       await this.#patiently(() => tellShared(this.#parts, this.#workspace, this.#turn, this.#lease));
-      await this.#keep();
+      await endIfOnlyFiles(this.#parts, this.#workspace, this.#turn, () => this.#asking());
       await this.#ask();
     }
     await this.#answer();
@@ -155,28 +153,8 @@ export class TurnRun {
 
   /** The first reply, before any call to the service. */
   async #open(): Promise<void> {
-    const message = await messageOf(this.#parts, this.#turn);
-    if (this.#turn.content === null && message.words !== null) {
-      if (asksNothing(message.words, this.#workspace.bot.userId)) {
-        const help = isDirect(this.#turn.channel) ? words.helpInDm : words.help;
-        const { task_id } = await this.#thread();
-        throw new TurnEnds('helped', task_id === null ? help : words.helpInThread);
-      }
-    }
     await this.#patiently(() => this.#reply.open());
     if (this.#turn.first_visible_at === null) await this.#record({ first_visible_at: new Date() });
-  }
-
-  /** Files without words go with the next message: the turn ends when they are at the service. */
-  async #keep(): Promise<void> {
-    const message = await messageOf(this.#parts, this.#turn);
-    const { words: said } = message;
-    if (this.#turn.content !== null || said === null) return;
-    if (
-      (await sentBefore(this.#parts.store, message)) === undefined &&
-      isFilesOnly(said, this.#workspace.bot.userId)
-    )
-      await keepFiles(this.#parts, this.#asking(), this.#turn);
   }
 
   #asking(): Asking {
@@ -297,9 +275,22 @@ export class TurnRun {
       await this.#settleReply();
       await this.#reply.tidy();
     }
-    await closeMessage(this.#parts, this.#turn);
+    if (error instanceof AsksNothing) {
+      const read = await closeAsRead(this.#parts, this.#turn, error.read);
+      if (read !== 'closed') return await this.#unshow(read);
+    } else await closeMessage(this.#parts, this.#turn);
     if (end.outcome === 'helped' && task === null) await store.threads.rest(this.#turn);
     await this.#close(end.outcome);
+  }
+
+  /** People changed a message that asked nothing: what was said of it goes, and the message has its own way. */
+  async #unshow(read: 'changed' | 'withdrawn'): Promise<void> {
+    if (read === 'changed') {
+      await this.#patiently(() => putBack(this.#parts, this.#turn, this.#reply));
+      return;
+    }
+    await this.#patiently(() => this.#reply.remove());
+    await this.#close('withdrawn');
   }
 
   async #close(outcome: TurnOutcome): Promise<void> {

@@ -19,6 +19,24 @@ describe.concurrent('changing what was said', () => {
     expect(scene.told('edits while waiting').texts.slice(1)).toEqual(['without a typo']);
   });
 
+  test('a mention without words that becomes a question while it is answered with help is asked', async ({
+    onTestFinished,
+  }) => {
+    const own = await openScene({}, onTestFinished);
+    const channel = own.channel();
+    const posts = { call: 'chat.postMessage', fault: { kind: 'latency', ms: 1_500 }, times: 1 } as const;
+    own.slack.faults.add(posts);
+    const root = own.ask(channel, '');
+    const { turns } = own.stage.bot.store;
+    const key = { workspace: own.slack.team.id, channel: channel.id, ts: root.ts };
+    await own.until('its turn has begun', () => turns.ofMessage(key));
+    own.slack.edit(channel.id, root.ts, `${own.mention} what is in column a?`);
+    await own.until('it is asked', () => own.told('what is in column a?').texts.length > 0);
+    await own.finished(channel, root);
+    expect(own.shown(channel, root)).not.toContain('Mention me with a question');
+    expect(own.replies(channel, root)).toHaveLength(1);
+  });
+
   test('an edit after the message was sent offers to send the correction, once', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'the mean of colum a');

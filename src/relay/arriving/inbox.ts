@@ -155,6 +155,9 @@ export class Inbox {
       }
       if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
       if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
+      // Obeyed where the service does not take it, and it would wait again.
+      if (known.state === 'sending')
+        await store.messages.noteEarlyChange(key, { deleted: true, words: null, edited_ts: null });
       return { kind: 'too_late', change: 'deletion' };
     });
   }

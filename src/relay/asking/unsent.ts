@@ -1,4 +1,5 @@
-import type { Turn } from '../../store/tables.ts';
+import type { Store } from '../../store/store.ts';
+import type { Message, Turn } from '../../store/tables.ts';
 import { messageKeyOf } from '../../store/turns.ts';
 import type { RelayParts } from '../context.ts';
 
@@ -10,9 +11,25 @@ export async function closeMessage({ store }: Parts, turn: Turn): Promise<void> 
   if (now !== undefined) await store.messages.unsend(messageKeyOf(now), 'closed');
 }
 
+/** Closes a message that asks nothing, as it was read; one that was changed since, or taken back, stays as it is. */
+export async function closeAsRead(
+  { store }: Parts,
+  turn: Turn,
+  read: Message,
+): Promise<'closed' | 'changed' | 'withdrawn'> {
+  return store.transaction(async ({ threads, messages }) => {
+    await threads.lock(turn);
+    const now = await messages.get(read);
+    if (now === undefined || now.state === 'withdrawn') return 'withdrawn';
+    if (now.edited_ts !== read.edited_ts) return 'changed';
+    await messages.unsend(read, 'closed');
+    return 'closed';
+  });
+}
+
 /**
- * The message of a turn was not sent and waits again, without a turn; what is shown of it goes away. False where it was
- * taken back meanwhile.
+ * The message of a turn was not sent and waits again, without a turn, as people have changed it meanwhile; what is shown
+ * of it goes away. False where it was taken back.
  */
 export async function putBack(
   { store }: Parts,
@@ -25,11 +42,21 @@ export async function putBack(
     const now = await turns.get(turn.workspace, turn.id);
     if (now === undefined) return false;
     const { workspace, passed_on_by } = now;
-    const waits = await messages.unsend(messageKeyOf(now), 'waiting');
+    const waits = (await messages.unsend(messageKeyOf(now), 'waiting')) && !(await obeyed(messages, now));
     await turns.discard(turn);
     // It was on its way when the run was stopped, and waits behind that stop now like the rest.
     const run = passed_on_by === null ? undefined : await turns.get(workspace, passed_on_by);
     if (run !== undefined && run.finished_at === null && run.stop_asked_at !== null) await holds.begin(run);
     return waits;
   });
+}
+
+/** What people changed about a message while it was being sent; true where they took it back. */
+async function obeyed(messages: Store['messages'], turn: Turn): Promise<boolean> {
+  const key = messageKeyOf(turn);
+  const change = await messages.takeChange(key, key.ts);
+  if (change?.deleted === true) return messages.withdraw(key);
+  if (change?.words != null && change.edited_ts !== null)
+    await messages.reword(key, change.words, change.edited_ts);
+  return false;
 }

@@ -13,7 +13,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
     // More than there are cores: most of them wait.
-    maxWorkers: 4,
+    maxWorkers: 6,
     projects: [
       {
         extends: true,

@@ -18,10 +18,9 @@ describe.concurrent('a process', () => {
     const crew = await openCrew(onTestFinished);
     const frozen = await crew.start();
     await crew.witness.start();
-    const live = [
-      crew.ask('a live one', frozenMs / 1_000 + 4),
-      crew.ask('another live one', frozenMs / 1_000 + 4),
-    ];
+    // They must not have ended when it wakes, also where the machine is busy.
+    const seconds = frozenMs / 1_000 + 20;
+    const live = [crew.ask('a live one', seconds), crew.ask('another live one', seconds)];
     await crew.until('the replies grow', () => live.every((root) => crew.grows(root)));
     const send = /^POST .*\/messages$/;
     crew.agent.faults.add({ call: send, fault: { kind: 'latency', ms: 300 }, times: 1 });

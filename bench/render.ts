@@ -17,7 +17,7 @@ function show(length: number, phase: ReplyPhase, draft: Draft): number {
     { kind: 'tool_result', toolUseId: 't1', content: '1' },
     { kind: 'text', text: answer.slice(0, length) },
   ];
-  const state = { turnId: 'bench', phase, blocks, elapsedMs: 65_000, notes: [] };
+  const state = { turnId: 'bench', phase, blocks, elapsedMs: 65_000, notes: [], mostMessages: 12 };
   let messages = 0;
   // Before the edit to see what is stale, when the edit may be sent, and afterwards to see what is left.
   for (let look = 0; look < 3; look += 1) {

@@ -133,7 +133,7 @@ describe('the examples of how to run it', () => {
     expect(grace).toBeGreaterThan(sleep + drain + 20);
   });
 
-  test('the database of compose.yaml is asked at the address at which Taskthread asks it', () => {
+  test('the database of compose.yaml is well only once it answers by TCP, as Taskthread asks it', () => {
     const { database } = z
       .looseObject({
         services: z.looseObject({

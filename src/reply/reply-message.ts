@@ -43,13 +43,12 @@ export interface ShownReply {
   breaks?: readonly number[] | undefined;
   /** Says nothing of the agent's tool calls: only the time. */
   quiet?: boolean | undefined;
-  /** Messages that the answer may take; the rest is for a file. 12 when left out. */
-  mostMessages?: number | undefined;
+  /** Messages that the answer may take; the rest is for a file. */
+  mostMessages: number;
   /** The message was refused for what was chosen: it can be chosen anew rather than tried again. */
   offer?: 'choose' | undefined;
 }
 
-export const MESSAGES_MOST = 12;
 /** All block text of one message (https://docs.slack.dev/reference/block-kit/blocks/markdown-block, with a margin). */
 export const TEXT_MOST = 9_990;
 export const BLOCKS_MOST = 50;
@@ -119,7 +118,7 @@ export function answerRest(state: ShownReply, draft: Draft = new Draft()): Rest 
 
 function split(state: ShownReply, draft: Draft): { parts: Part[]; rest: Rest | undefined } {
   const text = answerText(state.blocks);
-  const most = state.mostMessages ?? MESSAGES_MOST;
+  const most = state.mostMessages;
   const final = SETTLED.has(state.phase);
   try {
     return overflow(text, draft.parts(text, { final, most, breaks: state.breaks }), most);

@@ -52,7 +52,7 @@ export class Admissions {
   }
 
   /**
-   * Decides about a message and writes it down, its thread with it (migrations 0014 and 0022). Of a thread one
+   * Decides about a message and writes it down, its thread with it (`admit` and `admit_all` in migration 0022). Of a thread one
    * statement is under way at a time, and what arrives meanwhile shares the next one: a thread that somebody holds
    * locked keeps one connection busy, and no other thread waiting.
    */

@@ -22,7 +22,7 @@ const phases: ReplyPhase[] = [
 ];
 
 function state(fields: Partial<ShownReply> = {}): ShownReply {
-  return { turnId, phase: 'working', blocks: [], elapsedMs: 65_000, notes: [], ...fields };
+  return { turnId, phase: 'working', blocks: [], elapsedMs: 65_000, notes: [], mostMessages: 12, ...fields };
 }
 
 /** The action ids of a reply's buttons. */

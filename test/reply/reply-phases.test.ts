@@ -12,6 +12,7 @@ function rendered(fields: Partial<ShownReply>): { text: string; shown: string } 
     blocks: [{ kind: 'text', text: 'The answer.' }],
     elapsedMs: 65_000,
     notes: [],
+    mostMessages: 12,
     ...fields,
   });
   expect(messages).toHaveLength(1);
@@ -79,7 +80,7 @@ describe('a reply', () => {
     const text = 'word '.repeat(1_880).trimEnd();
     const notes = Array.from({ length: 10 }, () => 'n'.repeat(240));
     const messages = renderReply({
-      ...{ turnId, phase: 'done', elapsedMs: 1_000, notes },
+      ...{ turnId, phase: 'done', elapsedMs: 1_000, notes, mostMessages: 12 },
       blocks: [{ kind: 'text', text }],
     });
     expect(messages).toHaveLength(2);

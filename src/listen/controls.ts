@@ -1,7 +1,8 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { ControlOutcome, Controls } from '../relay/controls/controls.ts';
+import type { ControlOutcome } from '../relay/controls/control.ts';
+import type { Controls } from '../relay/controls/controls.ts';
 import * as words from '../reply/words.ts';
 import { behindAnswer, type PressPlace, readPlace, type Telling } from './press.ts';
 

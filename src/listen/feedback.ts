@@ -1,7 +1,7 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { ControlOutcome } from '../relay/controls/controls.ts';
+import type { ControlOutcome } from '../relay/controls/control.ts';
 import type { Feedback } from '../relay/controls/feedback.ts';
 import { COMMENT_MOST, readFeedback } from '../reply/feedback.ts';
 import * as words from '../reply/words.ts';

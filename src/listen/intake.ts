@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
-import type { Admission, Inbox } from '../relay/arriving/inbox.ts';
-import type { Sign, SignOutcome } from '../relay/controls/signs.ts';
+import type { Admission } from '../relay/arriving/arrivals.ts';
+import type { Inbox } from '../relay/arriving/inbox.ts';
+import type { SignOutcome } from '../relay/controls/control.ts';
+import type { Sign } from '../relay/controls/signs.ts';
 import type { Departure } from '../relay/installing/departures.ts';
 import type { Whereabouts } from '../relay/installing/installed.ts';
 import { readDeparture } from './departures.ts';

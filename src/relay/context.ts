@@ -13,10 +13,10 @@ import type { Sessions } from '../slack/sessions.ts';
 import type { Uploads } from '../slack/uploads.ts';
 import type { Views } from '../slack/views.ts';
 import type { TurnLimits } from '../store/allowances.ts';
+import type { ThreadKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { Tables, Turn } from '../store/tables.ts';
 import type { Admits, ControlledBy } from '../store/tables-channels.ts';
-import type { ThreadKey } from '../store/threads.ts';
 import type { Lease } from './lease.ts';
 
 /** What the relay may do in one Slack workspace. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { ThreadKey } from '../store/keys.ts';
 import type { ThreadJob, ThreadQueue } from '../store/queue.ts';
-import type { ThreadKey } from '../store/threads.ts';
 import {
   type Clocks,
   elapsedMs,

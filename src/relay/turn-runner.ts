@@ -1,6 +1,6 @@
 import { jobIds } from '../store/job-id.ts';
+import type { ThreadKey } from '../store/keys.ts';
 import type { Turn, TurnPlace } from '../store/tables.ts';
-import type { ThreadKey } from '../store/threads.ts';
 import { placeOf } from '../store/turns.ts';
 import { beginTurn, nextAdmitted } from './admitting/begin.ts';
 import { admitStrays } from './arriving/stray-replies.ts';

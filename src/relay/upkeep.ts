@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
+import type { ThreadKey } from '../store/keys.ts';
 import type { ThreadQueue } from '../store/queue.ts';
 import type { RetentionDays } from '../store/retention.ts';
 import type { Store } from '../store/store.ts';
-import type { ThreadKey } from '../store/threads.ts';
 import type { Marks } from './controls/marks.ts';
 import { Rounds } from './rounds.ts';
 

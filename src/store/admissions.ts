@@ -1,9 +1,9 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { Prepared } from './database.ts';
 import { jsonText } from './json-text.ts';
+import type { ThreadKey } from './keys.ts';
 import type { EarlyChange } from './messages.ts';
 import type { SlackTs, Tables, Words } from './tables.ts';
-import type { ThreadKey } from './threads.ts';
 
 /** A message that arrived, and what is known of it. */
 export interface ArrivedMessage extends ThreadKey {

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow, millis } from './clock.ts';
 import { inThread } from './conditions.ts';
+import type { ThreadKey } from './keys.ts';
 import type { SlackTs, Tables } from './tables.ts';
-import type { ThreadKey } from './threads.ts';
 
 /** In place of a thread's root: the messages that stand in the channel itself. */
 export const CHANNEL_ITSELF: SlackTs = '0.000000';

@@ -1,8 +1,6 @@
 import { sql } from 'kysely';
-import type { MessageKey } from './messages.ts';
-import type { ProjectKey } from './projects.ts';
+import type { MessageKey, ProjectKey, ThreadKey } from './keys.ts';
 import type { TurnId } from './tables.ts';
-import type { ThreadKey } from './threads.ts';
 
 /** The rows of a thread: for tables with `workspace`, `channel` and `root`. */
 export function inThread({ workspace, channel, root }: ThreadKey) {

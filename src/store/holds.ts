@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { hasTurn, inThread } from './conditions.ts';
+import type { ThreadKey } from './keys.ts';
 import type { Message, SlackTs, Tables, Turn } from './tables.ts';
-import type { ThreadKey } from './threads.ts';
 
 /** Not a turn that only tries to pass its message on. */
 const isNotPassing = sql<boolean>`not (passed_on_by is not null and user_message_id is null and finished_at is null)`;

@@ -1,15 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { hasTurn, inThread, mayGo, ofMessage } from './conditions.ts';
 import { jsonText } from './json-text.ts';
+import type { MessageKey, ThreadKey } from './keys.ts';
 import type { Message, MessageState, SlackTs, Tables, Words } from './tables.ts';
-import type { ThreadKey } from './threads.ts';
-
-/** Names one message in Slack. */
-export interface MessageKey {
-  workspace: string;
-  channel: string;
-  ts: SlackTs;
-}
 
 /** A message as it is written down. */
 export interface NewMessage {

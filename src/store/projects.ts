@@ -1,14 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from './clock.ts';
 import { ofProject } from './conditions.ts';
+import type { ProjectKey } from './keys.ts';
 import type { Tables } from './tables.ts';
-
-/** Names a channel's project under one service account. */
-export interface ProjectKey {
-  workspace: string;
-  channel: string;
-  account: string;
-}
 
 /** What a turn finds when it asks for its channel's project. */
 export type ProjectClaim =

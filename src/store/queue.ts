@@ -7,9 +7,9 @@ import { z } from 'zod';
 import type { Database } from './database.ts';
 import { asStoreError } from './errors.ts';
 import { jobIds } from './job-id.ts';
+import type { ThreadKey } from './keys.ts';
 import { Listener } from './listener.ts';
 import type { Tables } from './tables.ts';
-import type { ThreadKey } from './threads.ts';
 
 /** A job that this process holds. `retryCount` names the attempt: the next holder has another. */
 export interface ThreadJob {

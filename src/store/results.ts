@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { inThread } from './conditions.ts';
+import type { ThreadKey } from './keys.ts';
 import type { Tables, Turn } from './tables.ts';
-import type { ThreadKey } from './threads.ts';
 
 /** Results that were claimed for one post. */
 export interface ClaimedResult {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { inThread } from './conditions.ts';
+import type { ThreadKey } from './keys.ts';
 import type { Tables, Turn } from './tables.ts';
-import type { ThreadKey } from './threads.ts';
 
 /** Reviews and where they are posted: each once per thread. */
 export class Reviews {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { inThread, isTurn, mayGo } from './conditions.ts';
+import type { ThreadKey } from './keys.ts';
 import type { Message, SlackTs, Tables, Turn, TurnId } from './tables.ts';
-import type { ThreadKey } from './threads.ts';
 
 /** From so long (s) after the first, another ask for a stop means: at once. */
 export const forceAfterSeconds = 10;

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { inThread } from './conditions.ts';
+import type { ThreadKey } from './keys.ts';
 import type { SlackTs, Tables } from './tables.ts';
-import type { ThreadKey } from './threads.ts';
 
 /** Replies in threads that were not ours when they arrived: ids only, forgotten after ten minutes. */
 export class Strays {

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from './clock.ts';
 import { inThread } from './conditions.ts';
+import type { ThreadKey } from './keys.ts';
 import type { Tables, TaskDeletion } from './tables.ts';
-import type { ThreadKey } from './threads.ts';
 
 /** How long a process has to carry a deletion out before another takes it up (ms). */
 const holdMs = 60_000;

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { inThread } from './conditions.ts';
+import type { ThreadKey } from './keys.ts';
 import type { SlackTs, Tables, TurnOutcome } from './tables.ts';
-import type { ThreadKey } from './threads.ts';
 
 /** A thread's task, as lists and details show it. */
 export interface TaskRow extends ThreadKey {

@@ -1,13 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { inThread } from './conditions.ts';
+import type { ThreadKey } from './keys.ts';
 import type { SlackTs, Tables, Thread } from './tables.ts';
-
-/** Names one thread: `root` is the ts of its first message. */
-export interface ThreadKey {
-  workspace: string;
-  channel: string;
-  root: SlackTs;
-}
 
 /** The threads that are ours. */
 export class Threads {

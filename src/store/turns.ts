@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import { inThread, isTurn } from './conditions.ts';
 import { jsonText } from './json-text.ts';
-import type { MessageKey } from './messages.ts';
+import type { MessageKey, ThreadKey } from './keys.ts';
 import type {
   FileNote,
   Message,
@@ -14,7 +14,6 @@ import type {
   TurnOutcome,
   TurnPlace,
 } from './tables.ts';
-import type { ThreadKey } from './threads.ts';
 import { type OnStep, stepsIn } from './turn-steps.ts';
 
 /** What a step records in its turn. */

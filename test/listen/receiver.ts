@@ -4,8 +4,9 @@ import { type ControlListeners, listenToControls } from '../../src/listen/contro
 import { Intake } from '../../src/listen/intake.ts';
 import { SlackApp } from '../../src/listen/slack-app.ts';
 import { HealthServer } from '../../src/operate/health.ts';
-import { type Admission, Inbox } from '../../src/relay/arriving/inbox.ts';
-import type { ControlOutcome, ControlRequest } from '../../src/relay/controls/controls.ts';
+import type { Admission } from '../../src/relay/arriving/arrivals.ts';
+import { Inbox } from '../../src/relay/arriving/inbox.ts';
+import type { ControlOutcome, ControlRequest } from '../../src/relay/controls/control.ts';
 import { Admissions } from '../../src/store/admissions.ts';
 import { ThreadQueue } from '../../src/store/queue.ts';
 import { Store } from '../../src/store/store.ts';

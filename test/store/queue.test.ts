@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { ThreadKey } from '../../src/store/keys.ts';
 import { type ThreadJob, ThreadQueue } from '../../src/store/queue.ts';
-import type { ThreadKey } from '../../src/store/threads.ts';
 import { silent } from '../silent.ts';
 import { soon } from '../soon.ts';
 import { jobCounts } from './jobs.ts';

@@ -1,6 +1,6 @@
 import * as words from '../../reply/words.ts';
+import type { ThreadKey } from '../../store/keys.ts';
 import type { Message, Turn } from '../../store/tables.ts';
-import type { ThreadKey } from '../../store/threads.ts';
 import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../lease.ts';

@@ -1,5 +1,7 @@
 import type { ThreadMessage } from '../../slack/read-back.ts';
+import type { ThreadKey } from '../../store/keys.ts';
 import type { SlackTs, Words } from '../../store/tables.ts';
+import type { SignOutcome } from '../controls/control.ts';
 
 /** A message that a person wrote in Slack, as far as it may concern us. */
 export interface PersonMessage {
@@ -31,6 +33,24 @@ export type Arrival =
   | { kind: 'renaming'; workspace: string; channel: string }
   /** Nothing that concerns us; `why` is for the log. */
   | { kind: 'silence'; why: string };
+
+/** What became of an arrival. */
+export type Admission =
+  /** `waits`: behind others; `held`: what waits in its thread is held since a stop. */
+  | { kind: 'admitted'; thread: ThreadKey; waits: boolean; held: boolean }
+  /** Known already: the other copy of a mention, or a redelivery. */
+  | { kind: 'known' }
+  /** A reply in a thread that is not ours: its ids are kept for ten minutes. */
+  | { kind: 'stray' }
+  /** The word stop. `first`: it was not heard before. */
+  | { kind: 'stop_said'; thread: ThreadKey; outcome: SignOutcome; first: boolean }
+  | { kind: 'reworded' }
+  | { kind: 'withdrawn' }
+  /** Changed after it was sent. */
+  | { kind: 'too_late'; change: 'edit' | 'deletion' }
+  /** A channel's new name is noted for its project. */
+  | { kind: 'renamed' }
+  | { kind: 'ignored'; why: string };
 
 /** Whether a channel is a direct one, between two: Slack gives those ids that begin with D. */
 export function isDirect(channel: string): boolean {

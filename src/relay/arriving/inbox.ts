@@ -1,30 +1,11 @@
+import type { ThreadKey } from '../../store/keys.ts';
 import type { EarlyChange } from '../../store/messages.ts';
-import type { ThreadKey } from '../../store/threads.ts';
 import { isBotId } from '../admitting/admittance.ts';
-import type { SignOutcome } from '../controls/signs.ts';
 import { mentions } from '../reading/mentions.ts';
 import { type MessageToRead, readMessage } from '../reading/message.ts';
 import { isStopWord } from '../reading/stop-word.ts';
-import type { Arrival, PersonMessage } from './arrivals.ts';
+import type { Admission, Arrival, PersonMessage } from './arrivals.ts';
 import { type StopWordParts, StopWords } from './stop-words.ts';
-
-/** What became of an arrival. */
-export type Admission =
-  /** `waits`: behind others; `held`: what waits in its thread is held since a stop. */
-  | { kind: 'admitted'; thread: ThreadKey; waits: boolean; held: boolean }
-  /** Known already: the other copy of a mention, or a redelivery. */
-  | { kind: 'known' }
-  /** A reply in a thread that is not ours: its ids are kept for ten minutes. */
-  | { kind: 'stray' }
-  /** The word stop. `first`: it was not heard before. */
-  | { kind: 'stop_said'; thread: ThreadKey; outcome: SignOutcome; first: boolean }
-  | { kind: 'reworded' }
-  | { kind: 'withdrawn' }
-  /** Changed after it was sent. */
-  | { kind: 'too_late'; change: 'edit' | 'deletion' }
-  /** A channel's new name is noted for its project. */
-  | { kind: 'renamed' }
-  | { kind: 'ignored'; why: string };
 
 /** What the inbox needs. */
 export interface InboxParts extends StopWordParts {

@@ -1,6 +1,6 @@
+import type { ThreadKey } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 import type { Thread, Words } from '../../store/tables.ts';
-import type { ThreadKey } from '../../store/threads.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../lease.ts';
 import { mentions } from '../reading/mentions.ts';

@@ -1,5 +1,5 @@
 import { correctionNote, deletionNote } from '../../reply/notes.ts';
-import type { Admission } from '../arriving/inbox.ts';
+import type { Admission } from '../arriving/arrivals.ts';
 import type { RelayParts } from '../context.ts';
 import { tell } from '../telling.ts';
 

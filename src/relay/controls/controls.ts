@@ -2,47 +2,21 @@ import type { Transaction } from 'kysely';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { resultMessages } from '../../reply/results.ts';
 import * as words from '../../reply/words.ts';
+import type { ThreadKey } from '../../store/keys.ts';
 import type { NewMessage } from '../../store/messages.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tables, Turn, Words } from '../../store/tables.ts';
-import type { ThreadKey } from '../../store/threads.ts';
 import { messageKeyOf, taskIdOf } from '../../store/turns.ts';
 import type { RelayParts } from '../context.ts';
 import { shownResult } from '../showing/results.ts';
 import { tell } from '../telling.ts';
+import type { ControlOutcome, ControlRequest, Press } from './control.ts';
 import type { Holding } from './holding.ts';
 import { permits } from './permission.ts';
 import type { Stopping } from './stopping.ts';
 
-/**
- * What became of a control. `stopping`: asked for before, and not ended yet; `running`: the turn is at work;
- * `refused`: the person may not, and was told so; `away`: the service does not answer; `gone`: it has it no more.
- */
-export type ControlOutcome =
-  | 'done'
-  | 'over'
-  | 'unknown'
-  | 'stopping'
-  | 'running'
-  | 'refused'
-  | 'away'
-  | 'gone';
-
 /** What a button says to the agent. */
 type Saying = Pick<NewMessage, 'words' | 'resends' | 'asksAgain'>;
-
-/** A control as a person gave it. */
-export interface ControlRequest {
-  workspace: string;
-  turnId: string;
-  person: string;
-}
-
-/** A press on a button below a message of ours. */
-export interface Press extends ControlRequest {
-  /** When the button was pressed, as Slack's action_ts: the ts of the message that the press stands for. */
-  ts: string;
-}
 
 /**
  * What people do about a turn: handled at once by the process that hears it, never queued behind the turn. The turn

@@ -4,7 +4,7 @@ import type { Turn } from '../../store/tables.ts';
 import type { RelayParts } from '../context.ts';
 import { tryToTell } from '../telling.ts';
 import { type Opened, openAndFill, type WindowPlace } from '../windows.ts';
-import type { ControlOutcome, ControlRequest } from './controls.ts';
+import type { ControlOutcome, ControlRequest } from './control.ts';
 import { type ControlUse, permits, refusalOf } from './permission.ts';
 
 /** What people think of answers: a thumb of each person on each, and a comment where they like. */

@@ -1,14 +1,14 @@
 import * as words from '../../reply/words.ts';
 import type { Turn } from '../../store/tables.ts';
-import type { PersonMessage } from '../arriving/arrivals.ts';
-import type { Admission } from '../arriving/inbox.ts';
+import type { Admission, PersonMessage } from '../arriving/arrivals.ts';
 import type { RelayParts } from '../context.ts';
 import { type TellingPlace, tryToTell } from '../telling.ts';
+import type { SignOutcome } from './control.ts';
 import { Controls } from './controls.ts';
 import { Feedback } from './feedback.ts';
 import { Holding } from './holding.ts';
 import type { Marks } from './marks.ts';
-import { type Sign, type SignOutcome, Signs } from './signs.ts';
+import { type Sign, Signs } from './signs.ts';
 import { Stopping } from './stopping.ts';
 
 /** Everything with which people take the agent's work into their hands. */

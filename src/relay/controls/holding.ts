@@ -1,12 +1,12 @@
 import { heldMessage, heldNoMore } from '../../reply/held.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import * as words from '../../reply/words.ts';
+import type { ThreadKey } from '../../store/keys.ts';
 import type { Message, Turn, TurnOutcome } from '../../store/tables.ts';
-import type { ThreadKey } from '../../store/threads.ts';
-import type { Admission } from '../arriving/inbox.ts';
+import type { Admission } from '../arriving/arrivals.ts';
 import type { RelayParts } from '../context.ts';
 import type { ThreadPosts } from '../showing/thread-posts.ts';
-import type { ControlOutcome, Press } from './controls.ts';
+import type { ControlOutcome, Press } from './control.ts';
 import type { Marks } from './marks.ts';
 import { permits } from './permission.ts';
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MessageKey } from '../../store/messages.ts';
-import type { ThreadKey } from '../../store/threads.ts';
-import type { Admission } from '../arriving/inbox.ts';
+import type { MessageKey, ThreadKey } from '../../store/keys.ts';
+import type { Admission } from '../arriving/arrivals.ts';
 import type { RelayParts } from '../context.ts';
 
 /** The mark of a message that waits its turn. */

@@ -1,9 +1,9 @@
 import { jobIds } from '../../store/job-id.ts';
+import type { ThreadKey } from '../../store/keys.ts';
 import type { Turn } from '../../store/tables.ts';
-import type { ThreadKey } from '../../store/threads.ts';
 import { isDirect, isEarlier, type PersonMessage } from '../arriving/arrivals.ts';
 import type { RelayParts } from '../context.ts';
-import type { ControlOutcome } from './controls.ts';
+import type { SignOutcome } from './control.ts';
 import type { Marks } from './marks.ts';
 import { permits } from './permission.ts';
 import type { Stopping } from './stopping.ts';
@@ -28,9 +28,6 @@ interface ThreadStop {
   ts: string;
   control: string;
 }
-
-/** What became of a sign; `nothing`: there is nothing to stop, `withdrawn`: the message had not been sent. */
-export type SignOutcome = ControlOutcome | 'nothing' | 'withdrawn' | 'ignored';
 
 /**
  * Stops without a button: the word, a reaction, Slack's own button. They name a thread or a message; the turn that

@@ -8,7 +8,7 @@ import type { RelayParts, Workspace } from '../context.ts';
 import { passing } from '../patience.ts';
 import { Rounds } from '../rounds.ts';
 import { isSettled, isSettledTask } from '../showing/follow.ts';
-import type { ControlOutcome } from './controls.ts';
+import type { ControlOutcome } from './control.ts';
 import { permits } from './permission.ts';
 
 /** Stops that are still to be carried out are looked for so often (ms). */

@@ -1,4 +1,4 @@
-import type { ThreadKey } from '../../store/threads.ts';
+import type { ThreadKey } from '../../store/keys.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../lease.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FormView } from '../../reply/views/inputs.ts';
 import { startNotice, startView } from '../../reply/views/start-view.ts';
 import * as words from '../../reply/words.ts';
-import type { MessageKey } from '../../store/messages.ts';
+import type { MessageKey } from '../../store/keys.ts';
 import type { Start, Words } from '../../store/tables.ts';
 import { startRefused } from '../admitting/starts.ts';
 import { isDirect } from '../arriving/arrivals.ts';

@@ -1,8 +1,8 @@
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import * as words from '../../reply/words.ts';
 import { SlackError } from '../../slack/errors.ts';
+import type { ThreadKey } from '../../store/keys.ts';
 import type { TaskDeletion as Deletion } from '../../store/tables.ts';
-import type { ThreadKey } from '../../store/threads.ts';
 import type { RelayParts } from '../context.ts';
 import { allOver } from '../patience.ts';
 import { Rounds } from '../rounds.ts';

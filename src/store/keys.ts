@@ -1,0 +1,22 @@
+import type { SlackTs } from './tables.ts';
+
+/** Names one thread: `root` is the ts of its first message. */
+export interface ThreadKey {
+  workspace: string;
+  channel: string;
+  root: SlackTs;
+}
+
+/** Names one message in Slack. */
+export interface MessageKey {
+  workspace: string;
+  channel: string;
+  ts: SlackTs;
+}
+
+/** Names a channel's project under one service account. */
+export interface ProjectKey {
+  workspace: string;
+  channel: string;
+  account: string;
+}

@@ -6,8 +6,8 @@ import type { RelayParts, Workspace } from './context.ts';
 import type { Marks } from './controls/marks.ts';
 import { TurnEnds } from './interruption.ts';
 import type { Lease } from './lease.ts';
-import type { Follow, FollowOptions } from './showing/follow.ts';
 import type { LiveReply } from './showing/live-reply.ts';
+import type { ReplyReader, ReplyReaderOptions } from './showing/reply-reader.ts';
 import type { ReplyState } from './showing/reply-state.ts';
 
 /** What a turn lends to the following of its answer. */
@@ -17,8 +17,8 @@ export interface AnsweringManner {
   marks: Pick<Marks, 'tidy'>;
   /** Aborted when somebody asks for the stop of the turn. */
   stop: AbortSignal;
-  /** Begins to follow the reply. */
-  follow(onRead: FollowOptions['onRead']): Follow;
+  /** Reads the reply. */
+  reader(onRead: ReplyReaderOptions['onRead']): ReplyReader;
   /** The reply was found. */
   found(replyId: string): Promise<void>;
   /** Runs a step, again and again where its error passes by itself. */
@@ -53,15 +53,15 @@ export async function followAnswer(
     putBack: () => state.putBack(),
   });
   const toEnd = async () => {
-    const follow = manner.follow((message, print) => {
+    const reader = manner.reader((message, print) => {
       if (reply.lost !== undefined) throw reply.lost;
       state.read(message, print, parts.settings.silenceMs);
       if (state.silence !== undefined) passing.offer(state.silence);
     });
-    const found = await patiently(() => follow.find(known));
+    const found = await patiently(() => reader.find(known));
     if (found === undefined) throw new TurnEnds('failed', words.noAnswer);
     await manner.found(found.id);
-    return patiently(() => follow.toEnd());
+    return patiently(() => reader.toEnd());
   };
   let settled: AgentMessage;
   try {

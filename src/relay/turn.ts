@@ -19,10 +19,10 @@ import type { Lease } from './lease.ts';
 import { losePlace } from './lost-place.ts';
 import { patiently } from './patience.ts';
 import { endNotes } from './showing/end-notes.ts';
-import { Follow, type FollowOptions, worksOn } from './showing/follow.ts';
 import { LiveReply } from './showing/live-reply.ts';
 import type { ReadRate } from './showing/read-rate.ts';
 import { hasNoPlace } from './showing/reply-messages.ts';
+import { ReplyReader, type ReplyReaderOptions, worksOn } from './showing/reply-reader.ts';
 import { ReplyState } from './showing/reply-state.ts';
 import { shareRest } from './showing/rest-file.ts';
 import { ThreadPosts } from './showing/thread-posts.ts';
@@ -43,7 +43,7 @@ export class TurnRun {
   /** Aborted when somebody asked for a stop. */
   readonly #stop = new AbortController();
   #turn: Turn;
-  #follow: Follow | undefined;
+  #reader: ReplyReader | undefined;
   /** The reply, where the answer to the send told it. */
   #known: AgentMessage | null = null;
 
@@ -129,19 +129,19 @@ export class TurnRun {
     if (this.#turn.first_visible_at !== null) return false;
     const { account, task_id } = await this.#thread();
     if (task_id === null) return false;
-    const follow = this.#following(account, task_id, this.#turn.user_message_id, () => undefined);
-    this.#known = (await this.#patiently(() => follow.find(null))) ?? null;
+    const reader = this.#readerOf(account, task_id, this.#turn.user_message_id, () => undefined);
+    this.#known = (await this.#patiently(() => reader.find(null))) ?? null;
     return this.#known === null;
   }
 
-  #following(
+  #readerOf(
     account: string,
     taskId: string,
     userMessageId: string,
-    onRead: FollowOptions['onRead'],
-  ): Follow {
+    onRead: ReplyReaderOptions['onRead'],
+  ): ReplyReader {
     const agent = this.#parts.agent(account);
-    return new Follow({
+    return new ReplyReader({
       agent,
       taskId,
       userMessageId,
@@ -186,20 +186,20 @@ export class TurnRun {
     if (task_id === null || this.#turn.user_message_id === null) throw new Error('A turn without its task.');
     this.#state.files(this.#turn.file_notes ?? []);
     this.#state.step('working');
-    const { reply, passed } = await this.#followed(account, task_id, this.#turn.user_message_id);
+    const { reply, passed } = await this.#readToEnd(account, task_id, this.#turn.user_message_id);
     this.#state.files(skippedNotes(this.#turn, reply.input?.fileIds ?? null));
     await this.#settle(this.#parts.agent(account), task_id, reply, passed);
   }
 
-  async #followed(account: string, taskId: string, userMessageId: string): Promise<SettledAnswer> {
+  async #readToEnd(account: string, taskId: string, userMessageId: string): Promise<SettledAnswer> {
     const manner: AnsweringManner = {
       state: this.#state,
       reply: this.#reply,
       marks: this.#marks,
       stop: this.#stop.signal,
-      follow: (onRead) => {
-        this.#follow = this.#following(account, taskId, userMessageId, onRead);
-        return this.#follow;
+      reader: (onRead) => {
+        this.#reader = this.#readerOf(account, taskId, userMessageId, onRead);
+        return this.#reader;
       },
       found: async (replyId) => {
         if (this.#turn.assistant_message_id === null) await this.#record({ assistant_message_id: replyId });
@@ -334,7 +334,7 @@ export class TurnRun {
         await this.#record({ breaks });
         this.#state.breaks(breaks);
       },
-      refresh: async () => this.#follow?.freshen(),
+      refresh: async () => this.#reader?.freshen(),
       blank: () => this.#state.blank,
     };
   }

@@ -7,7 +7,7 @@ import { isEarlier } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import { passing } from '../patience.ts';
 import { Rounds } from '../rounds.ts';
-import { isSettled, isSettledTask } from '../showing/follow.ts';
+import { isSettled, isSettledTask } from '../showing/reply-reader.ts';
 import type { ControlOutcome } from './control.ts';
 import { permits } from './permission.ts';
 

@@ -48,7 +48,7 @@ export class LiveReply {
     await this.#messages.load();
     if (!this.#messages.has(0)) await this.#messages.post(0, 'first');
     this.#lease.signal.addEventListener('abort', () => this.#wake?.(), { once: true });
-    this.#running = this.#follow();
+    this.#running = this.#showChanges();
   }
 
   /** There is something new to show. */
@@ -99,7 +99,7 @@ export class LiveReply {
     return this.#final || this.#closed || this.#lease.signal.aborted;
   }
 
-  async #follow(): Promise<void> {
+  async #showChanges(): Promise<void> {
     let failures = 0;
     while (!this.#over) {
       if (this.#unseenSince === undefined) {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AgentClient } from '../../../src/agent/client.ts';
 import { type Message as AgentMessage, messageSchema } from '../../../src/agent/schema.ts';
-import { Follow } from '../../../src/relay/showing/follow.ts';
 import { ReadRate } from '../../../src/relay/showing/read-rate.ts';
+import { ReplyReader } from '../../../src/relay/showing/reply-reader.ts';
 
 const never = new AbortController().signal;
 const lease = { signal: never, draining: never, remainingMs: () => 8_000 };
@@ -18,8 +18,8 @@ function reply(status: string, said: string): AgentMessage {
   return messageSchema.parse({ ...ids, ...empty, role: 'assistant', platform: null, status, content });
 }
 
-/** A reply that is followed; `reads` counts, and `end` is set when the follower knows the end. */
-async function followed({ live = 1, moves = true }) {
+/** A reader of a reply; `reads` counts, and `end` is set when it knows the end. */
+async function aReader({ live = 1, moves = true }) {
   const rate = new ReadRate(20);
   for (let other = 1; other < live; other += 1) rate.join();
   const scene = { reads: 0, moves, completed: false, end: undefined as AgentMessage | undefined };
@@ -28,7 +28,7 @@ async function followed({ live = 1, moves = true }) {
     scene.reads += 1;
     return reply(scene.completed ? 'completed' : 'streaming', scene.moves ? 'x'.repeat(scene.reads) : 'x');
   });
-  const follow = new Follow({
+  const reader = new ReplyReader({
     agent,
     taskId: 't',
     userMessageId: 'u',
@@ -36,11 +36,11 @@ async function followed({ live = 1, moves = true }) {
     lease,
     onRead: () => undefined,
   });
-  await follow.find(reply('streaming', ''));
-  void follow.toEnd().then((message) => {
+  await reader.find(reply('streaming', ''));
+  void reader.toEnd().then((message) => {
     scene.end = message;
   });
-  return { scene, follow, rate };
+  return { scene, reader, rate };
 }
 
 describe('the end that an edit has read', () => {
@@ -49,25 +49,25 @@ describe('the end that an edit has read', () => {
     ['a reply that moves among a hundred', { live: 100, moves: true }],
     ['a silent reply', { live: 1, moves: false }],
   ])('is known at once, and is not read again: %s', async (_, manner) => {
-    const { scene, follow } = await followed(manner);
+    const { scene, reader } = await aReader(manner);
     await vi.advanceTimersByTimeAsync(20_400);
     const before = scene.reads;
     await vi.advanceTimersByTimeAsync(500);
     scene.completed = true;
-    await follow.freshen();
+    await reader.freshen();
     await vi.advanceTimersByTimeAsync(0);
     expect(scene.end?.status).toBe('completed');
     expect(scene.reads - before).toBeLessThanOrEqual(1);
   });
 
   test('ends the wait for a turn', async () => {
-    const { scene, follow, rate } = await followed({});
+    const { scene, reader, rate } = await aReader({});
     await vi.advanceTimersByTimeAsync(500);
     for (let turn = 0; turn < 1_000; turn += 1) void rate.turn(never);
     await vi.advanceTimersByTimeAsync(3_000);
     expect(scene.end).toBeUndefined();
     scene.completed = true;
-    const edit = follow.freshen();
+    const edit = reader.freshen();
     await vi.advanceTimersByTimeAsync(60);
     await edit;
     expect([scene.end?.status, scene.reads]).toEqual(['completed', 2]);
@@ -75,12 +75,12 @@ describe('the end that an edit has read', () => {
 });
 
 test('an edit whose read has no room waits no longer than a second', async () => {
-  const { scene, follow, rate } = await followed({});
+  const { scene, reader, rate } = await aReader({});
   await vi.advanceTimersByTimeAsync(500);
   const before = scene.reads;
   rate.hold(30_000);
   let shows = false;
-  void follow.freshen().then(() => {
+  void reader.freshen().then(() => {
     shows = true;
   });
   await vi.advanceTimersByTimeAsync(900);
@@ -89,23 +89,23 @@ test('an edit whose read has no room waits no longer than a second', async () =>
   expect([shows, scene.reads]).toEqual([true, before]);
 });
 
-test('a read that serves an edit serves the follower, too', async () => {
-  const { scene, follow } = await followed({});
+test('a read that serves an edit serves the reader of the reply, too', async () => {
+  const { scene, reader } = await aReader({});
   await vi.advanceTimersByTimeAsync(10);
   const before = scene.reads;
   for (let edit = 0; edit < 10; edit += 1) {
     await vi.advanceTimersByTimeAsync(900);
-    await follow.freshen();
+    await reader.freshen();
   }
   expect(scene.reads - before).toBe(10);
 });
 
 test('a silent reply that an edit finds moving is read at the usual pace again', async () => {
-  const { scene, follow } = await followed({ moves: false });
+  const { scene, reader } = await aReader({ moves: false });
   await vi.advanceTimersByTimeAsync(60_000);
   scene.moves = true;
   await vi.advanceTimersByTimeAsync(500);
-  await follow.freshen();
+  await reader.freshen();
   const before = scene.reads;
   await vi.advanceTimersByTimeAsync(4_100);
   expect(scene.reads - before).toBe(4);

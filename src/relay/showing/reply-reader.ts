@@ -16,8 +16,8 @@ const longestPauseMs = 5_000;
 /** How often a reply that has not begun is looked for, with the task's state (ms). */
 const findEveryMs = 1_000;
 
-/** What following needs to know. */
-export interface FollowOptions {
+/** Whose reply is read, how, and who hears of it. */
+export interface ReplyReaderOptions {
   agent: AgentClient;
   taskId: string;
   userMessageId: string;
@@ -28,8 +28,8 @@ export interface FollowOptions {
 }
 
 /** Reads one reply until it has settled. */
-export class Follow {
-  readonly #options: FollowOptions;
+export class ReplyReader {
+  readonly #options: ReplyReaderOptions;
   #replyId: string | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<AgentMessage> | undefined;
@@ -42,7 +42,7 @@ export class Follow {
   readonly #wait: Wait = { end: undefined };
   #dueWait: Wait | undefined;
 
-  constructor(options: FollowOptions) {
+  constructor(options: ReplyReaderOptions) {
     this.#options = options;
   }
 

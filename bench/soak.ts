@@ -19,11 +19,11 @@ const messagesPerMinute = 66;
 const channels = 24;
 /**
  * What is measured is no warm-up: V8 goes on compiling what is used often for 800 turns; after that the code in memory
- * hardly grows. With the faults a bot may post some 105 times a minute: talk that it cannot keep up with would only
- * wait, and be measured.
+ * hardly grows. With the faults a bot may post some 120 times a minute, and a message takes 1.2 posts: talk that it
+ * cannot keep up with would only wait, and be measured.
  */
-const warmUpPerMinute = 75;
-const warmUpMs = 660_000;
+const warmUpPerMinute = 90;
+const warmUpMs = 540_000;
 const sampleEveryMs = 3_000;
 /** Bytes: a larger file goes up in parts of half that. */
 const multipartThreshold = 1_024;

@@ -16,8 +16,8 @@ export const SLOWING = {
   /** What a refusal leaves of the pace. */
   factor: 0.8,
   least: 0.3,
-  /** Of the full pace. */
-  backPerMinute: 0.1,
+  /** Of the full pace: one refusal costs a minute. A refusal of one call in a hundred leaves a busy lane 0.8 of it. */
+  backPerMinute: 0.2,
   /** Refusals of requests that were on their way together count once (ms). */
   oneRefusalMs: 2_000,
 } as const;

@@ -91,9 +91,9 @@ describe('a refusal', () => {
   test('slows the lane for everybody, once for those that come together, and it comes back', async () => {
     await lanes.hold('T1', 'slowed', 10);
     await lanes.hold('T1', 'slowed', 10);
-    await age('slowed', 60);
+    await age('slowed', 30);
     expect(await cost('slowed')).toBeCloseTo(1 / 0.9, 2);
-    await age('slowed', 60);
+    await age('slowed', 30);
     expect(await cost('slowed')).toBeCloseTo(1, 2);
   });
 
@@ -104,10 +104,10 @@ describe('a refusal', () => {
       const { rows } = await database.pool.query<{ factor: number }>(
         "select factor from lanes where lane = 'refused'",
       );
-      // Each comes three seconds after the one before.
+      // Each comes 2.2 seconds after the one before.
       expect(rows[0]?.factor).toBeGreaterThanOrEqual(factor - 0.001);
       expect(rows[0]?.factor).toBeLessThan(factor + 0.02);
-      await age('refused', 3);
+      await age('refused', 2.2);
     }
   });
 

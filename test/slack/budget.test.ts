@@ -249,9 +249,9 @@ describe('when Slack throttles', () => {
     budget.throttled(edits, 0);
     budget.throttled(edits, 1_000);
     expect(factor()).toBeCloseTo(0.8, 5);
-    await vi.advanceTimersByTimeAsync(60_000);
+    await vi.advanceTimersByTimeAsync(30_000);
     expect(factor()).toBeCloseTo(0.9, 5);
-    await vi.advanceTimersByTimeAsync(120_000);
+    await vi.advanceTimersByTimeAsync(60_000);
     expect(factor()).toBe(1);
   });
 

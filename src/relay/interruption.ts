@@ -16,6 +16,9 @@ export class Held extends Error {
   }
 }
 
+/** Another process does by now what this one was about to do. */
+export class TakenOver extends Error {}
+
 /** A step found that the turn ends here. The thread shows `sentence`, or nothing where it is null. */
 export class TurnEnds extends Error {
   readonly outcome: TurnOutcome;

@@ -18,9 +18,9 @@ export async function losePlace(
   if (task_id !== null && turn.user_message_id !== null && turn.settled_at === null) {
     await patiently(lease, () => cancel(parts, account, task_id), quietly);
   }
-  const telling = new Telling(parts, workspace, turn, lease);
+  const tellAsker = tellingAsker(parts, workspace, turn, lease);
   try {
-    await patiently(lease, () => telling.go(), quietly);
+    await patiently(lease, tellAsker, quietly);
   } catch (error) {
     if (!(error instanceof SlackError) || error instanceof LeaseEnded) throw error;
     parts.log.warn({ err: error, turn: turn.id }, 'the asker could not be told');
@@ -35,37 +35,27 @@ async function cancel(parts: RelayParts, account: string, taskId: string): Promi
   }
 }
 
-/** Tells the asker directly, once: before each try it is looked for what an earlier one came to. */
-class Telling {
-  readonly #parts: RelayParts;
-  readonly #workspace: Workspace;
-  readonly #turn: Turn;
-  readonly #lease: Lease;
-  #intendedAt: Date | undefined;
-
-  constructor(parts: RelayParts, workspace: Workspace, turn: Turn, lease: Lease) {
-    this.#parts = parts;
-    this.#workspace = workspace;
-    this.#turn = turn;
-    this.#lease = lease;
-  }
-
-  async go(): Promise<void> {
-    const { posting, readBack } = this.#workspace;
-    const { id, workspace, started_at: intendedAt } = this.#turn;
-    // It may have been given to somebody else's earlier message since it was read.
-    const { asker } = (await this.#parts.store.turns.get(workspace, id)) ?? this.#turn;
-    const guard = this.#lease;
+/** Tells the asker directly, once, however often it is called: what an earlier try came to is looked for first. */
+function tellingAsker(
+  { store }: RelayParts,
+  { posting, readBack }: Workspace,
+  turn: Turn,
+  guard: Lease,
+): () => Promise<void> {
+  const key = `${turn.id}/asker`;
+  const message = { text: words.replyLost(turn.channel) };
+  let triedAt: Date | undefined;
+  const beforeSend = async () => {
+    triedAt = new Date();
+  };
+  return async () => {
+    // It may have been given to somebody else's earlier message since `turn` was read.
+    const { asker } = (await store.turns.get(turn.workspace, turn.id)) ?? turn;
     const channel = await posting.openDm(asker, guard);
-    const key = `${id}/asker`;
-    if (this.#intendedAt !== undefined) await untilOver(this.#intendedAt, slackOverMs, guard);
-    if ((await readBack.find({ channel, key, intendedAt, guard })) !== undefined) return;
-    const message = { text: words.replyLost(this.#turn.channel) };
-    const beforeSend = async () => {
-      this.#intendedAt = new Date();
-    };
-    await posting.post({ channel, message, key, kind: 'notice', guard, beforeSend });
-  }
+    if (triedAt !== undefined) await untilOver(triedAt, slackOverMs, guard);
+    const found = await readBack.find({ channel, key, intendedAt: turn.started_at, guard });
+    if (found === undefined) await posting.post({ channel, message, key, kind: 'notice', guard, beforeSend });
+  };
 }
 
 function quietly(): void {

@@ -32,12 +32,16 @@ export async function postLaterResults(after: AfterTurn): Promise<void> {
   for (const { turn: owner, batch, shown } of (await parts.store.results.of(turn)).values()) {
     if (batch !== '' && !shown) batches.set(batch, owner);
   }
-  // The turn that claimed them posts them, also where another one has ended meanwhile.
   for (const [batch, owner] of batches) {
-    const teller = owner === turn.id ? turn : await parts.store.turns.get(turn.workspace, owner);
+    const teller = await tellerOf(after, owner);
     if (teller !== undefined && isOfTask(teller, after.taskId))
       await postBatch({ ...after, turn: teller }, batch, all);
   }
+}
+
+/** The turn that claimed something for a post makes it, also where another one has ended meanwhile. */
+export async function tellerOf({ parts, turn }: AfterTurn, owner: string): Promise<Turn | undefined> {
+  return owner === turn.id ? turn : parts.store.turns.get(turn.workspace, owner);
 }
 
 function isOfTask({ task_id: task }: Turn, taskId: string): boolean {

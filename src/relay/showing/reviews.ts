@@ -8,6 +8,7 @@ import { plain } from '../../slack/message.ts';
 import type { AfterTurn } from '../context.ts';
 import { digestOf, replyBlock } from './rendered.ts';
 import { shareRest } from './rest-file.ts';
+import { tellerOf } from './results.ts';
 import { ThreadPosts } from './thread-posts.ts';
 
 /** States of a message that is still being written. */
@@ -28,7 +29,7 @@ export async function postReviews(after: AfterTurn): Promise<void> {
     const whole = await rendered(after, review);
     if (whole === undefined) continue;
     const owner = await parts.store.reviews.claim(turn, name);
-    const teller = owner === turn.id ? turn : await parts.store.turns.get(turn.workspace, owner);
+    const teller = await tellerOf(after, owner);
     if (teller !== undefined) await post({ ...after, turn: teller }, name, whole);
     await parts.store.reviews.shown(turn, name);
   }

@@ -5,6 +5,7 @@ import { ChannelGone, PayloadRefused, Refused, SlackError, Unauthorized } from '
 import type { Start } from '../../store/tables.ts';
 import { namesFor } from '../asking/question.ts';
 import type { RelayParts, Workspace } from '../context.ts';
+import { TakenOver } from '../interruption.ts';
 import { fileNames, readMessage } from '../reading/message.ts';
 import { idsIn } from '../reading/names.ts';
 import { readable } from '../reading/readable.ts';
@@ -198,9 +199,6 @@ export class ChannelStarts {
     await this.#parts.store.starts.finish(start);
   }
 }
-
-/** Another process posts this question by now. */
-class TakenOver extends Error {}
 
 function keyOf({ id }: Start): string {
   return `start/${id}`;

@@ -4,6 +4,7 @@ import { SlackError } from '../../slack/errors.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { TaskDeletion as Deletion } from '../../store/tables.ts';
 import type { RelayParts } from '../context.ts';
+import { TakenOver } from '../interruption.ts';
 import { allOver } from '../patience.ts';
 import { Rounds } from '../rounds.ts';
 import { hasNoPlace } from '../showing/reply-messages.ts';
@@ -144,6 +145,3 @@ export class TaskDeletion {
     }
   }
 }
-
-/** Another process tells the thread by now. */
-class TakenOver extends Error {}

@@ -2,8 +2,7 @@ import { shorten } from '../reply/graphemes.ts';
 import * as words from '../reply/words.ts';
 import { SlackError } from '../slack/errors.ts';
 import type { ThreadKey } from '../store/keys.ts';
-import type { Admission } from './arriving/arrivals.ts';
-import { isDirect } from './arriving/arrivals.ts';
+import { type Admission, isDirect } from './arriving/arrivals.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import { addressOf } from './tasks/task-list.ts';
 

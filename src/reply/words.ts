@@ -4,7 +4,10 @@ import { shorten } from './graphemes.ts';
 import { oneLine, quotedName } from './one-line.ts';
 import { humanSize } from './size.ts';
 
-/** The sentences that people read in Slack, and those that go to the agent beside their words. What comes from elsewhere (`said`, names) is put in as it is. */
+/**
+ * The sentences that people read in Slack, and those that go to the agent beside their words. What comes from elsewhere
+ * (`said`, names) is put in as it is.
+ */
 
 export const help = [
   'Hi! Mention me with a question or a piece of work, and I pass it to the agent and show its answer in this thread.',

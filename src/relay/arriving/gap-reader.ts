@@ -4,8 +4,7 @@ import type { ThreadMessage } from '../../slack/read-back.ts';
 import { type CatchUp, CHANNEL_ITSELF } from '../../store/catch-ups.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import { allOver, passing, pauseMs } from '../patience.ts';
-import type { Admission } from './arrivals.ts';
-import { isDirect, isEarlier, isWritten, type PersonMessage, wordsIn } from './arrivals.ts';
+import { type Admission, isDirect, isEarlier, isWritten, type PersonMessage, wordsIn } from './arrivals.ts';
 import type { Inbox } from './inbox.ts';
 
 /** How long a process has a place for itself (ms), and how often it says that it still reads. */

@@ -1,7 +1,6 @@
 import type { Store } from '../../store/store.ts';
 import type { SignOutcome } from '../controls/control.ts';
-import type { Admission } from './arrivals.ts';
-import { isEarlier, type PersonMessage } from './arrivals.ts';
+import { type Admission, isEarlier, type PersonMessage } from './arrivals.ts';
 
 /** What the word stop needs. */
 export interface StopWordParts {

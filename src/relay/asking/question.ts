@@ -132,11 +132,11 @@ export async function freezeQuestion(
       const kept = await store.turns.takeKept(turn);
       const attached = [...new Set([...kept.flatMap((one) => one.attached ?? []), ...sent.attached])];
       const own = question.text === '' ? words.filesOnly(attached.length) : question.text;
-      const notes = [...kept.flatMap(notesOf), ...sent.notes];
+      const keptNotes = kept.flatMap(notesOf);
+      const notes = [...keptNotes, ...sent.notes];
       const text = [own, linkLines(notes)].filter((part) => part !== '').join('\n\n');
       // What was left out was told then.
-      const passedOn = kept.flatMap(notesOf).filter(({ reason }) => reason === null);
-      const shown = [...passedOn, ...sent.notes];
+      const shown = [...keptNotes.filter(({ reason }) => reason === null), ...sent.notes];
       return store.turns.record(turn, {
         content: writers.length > 1 ? signed(text, name) : text,
         attached,

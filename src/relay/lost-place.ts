@@ -1,10 +1,10 @@
-import { AgentNotFoundError } from '../agent/errors.ts';
+import { AgentBusyError, AgentError } from '../agent/errors.ts';
 import * as words from '../reply/words.ts';
 import { LeaseEnded, SlackError } from '../slack/errors.ts';
 import type { Turn } from '../store/tables.ts';
 import type { RelayParts, Workspace } from './context.ts';
 import type { Lease } from './lease.ts';
-import { patiently } from './patience.ts';
+import { passing, patiently } from './patience.ts';
 import { slackOverMs, untilOver } from './settling.ts';
 
 /** Slack has no place for a turn's reply any more: its run is stopped gracefully, and the asker told directly. */
@@ -31,7 +31,10 @@ async function cancel(parts: RelayParts, account: string, taskId: string): Promi
   try {
     await parts.agent(account).cancelTask(taskId);
   } catch (error) {
-    if (!(error instanceof AgentNotFoundError)) throw error;
+    const waits = passing(error) !== undefined && !(error instanceof AgentBusyError);
+    if (!(error instanceof AgentError) || waits) throw error;
+    // It is gone, or has nothing to stop any more, or takes no stop: the asker is told all the same.
+    parts.log.info({ err: error, task: taskId }, 'a task was not stopped');
   }
 }
 

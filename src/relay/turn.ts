@@ -1,6 +1,7 @@
 import type { AgentClient } from '../agent/client.ts';
 import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
+import { isLasting } from '../slack/errors.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Thread, Turn, TurnOutcome } from '../store/tables.ts';
 import { placeOf } from '../store/turns.ts';
@@ -78,16 +79,22 @@ export class TurnRun {
   /** Takes all steps that are left. Throws HandOver, or the lease's reason once it is lost. */
   async go(): Promise<void> {
     if (this.#turn.stop_asked_at !== null) this.stopAsked();
+    await this.#toAnEnd(() => this.#steps(), hasNoPlace);
+  }
+
+  /** Ends a turn that came no further for too many takeovers. */
+  async abandon(): Promise<void> {
+    this.#parts.log.error({ turn: this.#turn.id }, 'turn abandoned: too many attempts without progress');
+    const end = () => this.#endEarly(new TurnEnds('abandoned', words.abandoned));
+    await this.#toAnEnd(end, (error) => hasNoPlace(error) || isLasting(error));
+  }
+
+  /** Takes steps; those that fail for good end the turn, in its thread or, where that `isLost`, without it. */
+  async #toAnEnd(steps: () => Promise<void>, isLost: (error: unknown) => boolean): Promise<void> {
     try {
-      await this.#steps();
+      await steps().catch((error: unknown) => this.#endOtherwise(error));
     } catch (error) {
-      if (error instanceof HandOver || error instanceof StoreError || this.#lease.remainingMs() <= 0)
-        throw error;
-      if (error instanceof Held) {
-        await this.#patiently(() => putBack(this.#parts, this.#turn, this.#reply));
-        return;
-      }
-      if (!hasNoPlace(error)) return await this.#endEarly(error);
+      if (!isLost(error)) throw error;
       this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the reply has no place in Slack any more');
       await losePlace(this.#parts, this.#workspace, this.#turn, this.#lease);
       await closeMessage(this.#parts, this.#turn);
@@ -98,14 +105,12 @@ export class TurnRun {
     }
   }
 
-  /** Ends a turn that came no further for too many takeovers. */
-  async abandon(): Promise<void> {
-    this.#parts.log.error({ turn: this.#turn.id }, 'turn abandoned: too many attempts without progress');
-    try {
-      await this.#endEarly(new TurnEnds('abandoned', words.abandoned));
-    } finally {
-      await this.#reply.close();
-    }
+  async #endOtherwise(error: unknown): Promise<void> {
+    if (error instanceof HandOver || error instanceof StoreError || this.#lease.remainingMs() <= 0)
+      throw error;
+    if (hasNoPlace(error)) throw error;
+    if (!(error instanceof Held)) return this.#endEarly(error);
+    await this.#patiently(() => putBack(this.#parts, this.#turn, this.#reply));
   }
 
   async #steps(): Promise<void> {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { Faults } from '../../src/sandbox/faults.ts';
 import { openScene } from './scene.ts';
 
 const scene = await openScene();
@@ -15,8 +16,8 @@ async function begin(text: string) {
 }
 
 /** What the bot told Ada directly. */
-function toldAda(): string {
-  const dm = slack.openDm(scene.ada);
+function toldAda({ slack, ada } = scene): string {
+  const dm = slack.openDm(ada);
   return slack
     .messages(dm)
     .map((message) => slack.shown(message))
@@ -52,6 +53,46 @@ describe.concurrent('Slack changes under a live turn', () => {
     await scene.until('the run is stopped', () => statusOf('one to leave') === 'cancelled');
     expect(toldAda()).toContain(`<#${channel.id}>`);
   });
+});
+
+test('a mention without words where the bot may not write: the asker is told, and the turn ends', async ({
+  onTestFinished,
+}) => {
+  const faults = new Faults();
+  const own = await openScene({ slack: { faults } }, onTestFinished);
+  const body = { ok: false, error: 'restricted_action_read_only_channel' };
+  faults.add({ call: 'chat.postMessage', fault: { kind: 'status', status: 200, body }, times: 1 });
+  const channel = own.channel();
+  const root = own.ask(channel, '');
+  await own.finished(channel, root);
+  expect(toldAda(own)).toContain(`<#${channel.id}>`);
+  expect(own.replies(channel, root)).toEqual([]);
+});
+
+test('the reply is deleted, and the service has nothing to stop any more: the asker is told', async ({
+  onTestFinished,
+}) => {
+  const goesOn = Promise.withResolvers<void>();
+  const agent = {
+    dialect: { cancelSettled: 409 as const },
+    script: async (turn: { write(text: string): void }) => {
+      turn.write('A beginning.');
+      await goesOn.promise;
+      turn.write(' An end.');
+    },
+  };
+  const own = await openScene({ agent }, onTestFinished);
+  const channel = own.channel();
+  const root = own.ask(channel, 'one to settle first');
+  const reply = await own.until('the reply shows text', () =>
+    own.replies(channel, root).find((message) => own.slack.shown(message).includes('A beginning.')),
+  );
+  own.slack.remove(channel.id, reply.ts);
+  const task = () => own.agent.tasks.find(({ title }) => title.startsWith('one to settle first'));
+  goesOn.resolve();
+  await own.finished(channel, root);
+  expect(task()?.status).toBe('completed');
+  expect(toldAda(own)).toContain(`<#${channel.id}>`);
 });
 
 describe('a refused edit', () => {

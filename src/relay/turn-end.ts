@@ -8,7 +8,7 @@ import { isBotId } from './admitting/admittance.ts';
 import { isDirect } from './arriving/arrivals.ts';
 import type { AfterTurn } from './context.ts';
 import { TurnEnds } from './interruption.ts';
-import { postResults } from './showing/results.ts';
+import { postResults, watchForMore } from './showing/results.ts';
 import type { ThreadPosts } from './showing/thread-posts.ts';
 
 /** What an error that does not pass by itself means for its turn, by what the service has of it. */
@@ -39,14 +39,24 @@ function failureWords(error: AgentError, has: { task: boolean; message: boolean 
 /** A turn that took longer (ms) ends with a post that mentions the asker: edits notify nobody. */
 const longTurnMs = 120_000;
 
-/** Posts the turn's results; or, after a long turn without any, a line that calls its asker back. */
+/**
+ * Posts the turn's results; or, after a long turn without any, a line that calls its asker back. The answer stays as it
+ * is where the results cannot be read: the thread is told that they are missing, and the task is watched for them.
+ */
 export async function postEnd(
   after: AfterTurn,
   posts: Pick<ThreadPosts, 'load' | 'post'>,
   patiently: <T>(step: () => Promise<T>) => Promise<T>,
 ): Promise<void> {
   const { turn } = after;
-  const count = await patiently(() => postResults(after));
+  const count = await patiently(() => postResults(after)).catch(async (error: unknown) => {
+    if (!(error instanceof AgentError)) throw error;
+    after.parts.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
+    await watchForMore(after);
+    await posts.load();
+    await patiently(() => posts.post('unread', { text: words.resultsUnread }, '', 'notice'));
+    return 0;
+  });
   const tookMs = Date.now() - turn.started_at.getTime();
   if (count > 0 || tookMs <= longTurnMs) return;
   await posts.load();

@@ -658,6 +658,13 @@ export function otherBlock(type: string): string {
   return `(The agent also sent something of the kind “${type || 'unknown'}”, which cannot be shown here.)`;
 }
 
+/** Below an answer whose results could not be listed. */
+export const resultsUnread =
+  'I could not read which files the agent made for this answer. I post them here if I can read them later.';
+
+/** Below the names of results that Slack did not take with their links. */
+export const linksRefused = 'Slack did not take the links to them.';
+
 /** The heading over results that came after their turn. */
 export function laterResults(heading: string): string {
   return `${heading}, made after the answer`;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import * as words from '../../src/reply/words.ts';
 import type { AgentScript } from '../../src/sandbox/agent/script.ts';
 import { Faults } from '../../src/sandbox/faults.ts';
 import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
@@ -130,6 +131,43 @@ test('a share whose answer was lost is not made again', async ({ onTestFinished 
   expect(shares(lossy, channel, root)).toEqual([[pictureName(1), pictureName(2)]]);
   const calls = lossy.slack.calls.map(({ method }) => method);
   expect(calls.filter((method) => method === 'files.completeUploadExternal')).toHaveLength(1);
+});
+
+describe('results that cannot be listed or shown', () => {
+  test('leave the answer as it is, and are posted once they can be read', async ({ onTestFinished }) => {
+    const faults = new Faults();
+    const own = await openScene({ agent: { script: maker, faults }, settings }, onTestFinished);
+    const call = 'GET /experimental/tasks/{task_id}/results';
+    faults.add({ call, fault: { kind: 'status', status: 200, body: { none: true } }, times: 1 });
+    const { channel, root } = await asked(own, 'notes 1');
+    const shown = own.shown(channel, root);
+    expect(shown).toContain('I made some files.');
+    expect(shown).toContain(words.resultsUnread);
+    expect(shown).not.toContain(words.buttons.retry);
+    await own.until('they are posted', () => own.shown(channel, root).includes('note-1.txt'));
+  });
+
+  test('are named where Slack does not take their links', async ({ onTestFinished }) => {
+    const faults = new Faults();
+    const ends = Promise.withResolvers<void>();
+    const script: AgentScript = async (turn) => {
+      turn.write('A note.');
+      await turn.result('note.txt', 'text/plain', 'A note.');
+      await ends.promise;
+    };
+    const own = await openScene({ agent: { script }, slack: { faults }, settings }, onTestFinished);
+    const channel = own.channel();
+    const root = own.ask(channel, 'one note');
+    await own.until('the answer shows', () => own.shown(channel, root).includes('A note.'));
+    const body = { ok: false, error: 'invalid_blocks' };
+    faults.add({ call: 'chat.postMessage', fault: { kind: 'status', status: 200, body }, times: 1 });
+    ends.resolve();
+    await own.finished(channel, root);
+    const shown = own.shown(channel, root);
+    expect(shown).toContain('note.txt');
+    expect(shown).toContain(words.linksRefused);
+    expect(shown).not.toContain(words.abandoned);
+  });
 });
 
 test('a workspace that takes no files gets the links', async ({ onTestFinished }) => {

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ResultFile } from '../../agent/schema.ts';
 import { type Result, resultMessages } from '../../reply/results.ts';
+import type { RenderedMessage } from '../../reply/slack-blocks.ts';
+import * as words from '../../reply/words.ts';
+import { PayloadRefused } from '../../slack/errors.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { AfterTurn, LinkedResult } from '../context.ts';
 import { showInline } from './inline-results.ts';
@@ -16,11 +19,14 @@ export async function postResults(after: AfterTurn): Promise<number> {
   const all = await after.agent.allResults(after.taskId, { signal: after.lease.signal });
   await claimFresh(after, '', all);
   const count = await postBatch(after, '', all);
-  const { watchMs, watchEveryMs } = after.parts.settings.results;
-  if (watchMs > 0) {
-    await after.parts.store.watches.keep(after.turn, { firstMs: watchEveryMs, forMs: watchMs });
-  }
+  await watchForMore(after);
   return count;
+}
+
+/** Results that the task has later, or that can be read later, are looked for and posted. */
+export async function watchForMore({ parts, turn }: Pick<AfterTurn, 'parts' | 'turn'>): Promise<void> {
+  const { watchMs, watchEveryMs } = parts.settings.results;
+  if (watchMs > 0) await parts.store.watches.keep(turn, { firstMs: watchEveryMs, forMs: watchMs });
 }
 
 /** Posts the results that the task made after its last turn, each once. A look of the watch. */
@@ -70,12 +76,23 @@ async function postBatch(after: AfterTurn, batch: string, all: ResultFile[]): Pr
     const messages = resultMessages(shown, { turnId: turn.id, later: batch !== '' });
     const prefix = batch === '' ? 'results' : `results:${batch}`;
     for (const [index, message] of messages.entries()) {
-      await posts.post(`${prefix}:${index}`, message, digestOf(message), 'result');
+      await postList(posts, `${prefix}:${index}`, message);
     }
     await showInline(parts, workspace, agent, posts, turn, mine, lease);
   }
   await parts.store.results.shown(turn, batch);
   return mine.length;
+}
+
+/** Names the results without their links where Slack does not take the whole. */
+async function postList(posts: ThreadPosts, part: string, message: RenderedMessage): Promise<void> {
+  try {
+    await posts.post(part, message, digestOf(message), 'result');
+  } catch (error) {
+    if (!(error instanceof PayloadRefused)) throw error;
+    const plain = { text: `${message.text}\n${words.linksRefused}`, blocks: [] };
+    await posts.post(part, plain, digestOf(plain), 'result');
+  }
 }
 
 function linked({ workspace, channel, root }: Turn, resultId: string): LinkedResult {

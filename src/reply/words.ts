@@ -361,6 +361,8 @@ export const tasks = {
   deleted: 'The task is deleted. Its messages stay in Slack, and its files stay in the project.',
   deletedLater:
     'The agent service cannot be reached right now. The task will be deleted once it is back; its files stay in the project.',
+  accountGone:
+    'This task belongs to a previous account of this workspace at the agent service, which I cannot reach any more, so I cannot delete it. Ask the owner of that account to delete it there.',
   busy: 'The agent is still working on this task. Stop it first, then delete the task.',
 } as const;
 
@@ -369,6 +371,10 @@ export function taskDeleted(userId: string): string {
   const who = userId === '' ? 'This task was deleted' : `<@${userId}> deleted this task`;
   return `${who}: the agent does not know this conversation any more. The files stay in the project. What you write here next begins a new task.`;
 }
+
+/** Posted once into the thread of a task that was to be deleted, and never can be. */
+export const taskNotDeleted =
+  'The task of this thread was to be deleted, but it belongs to a previous account of this workspace at the agent service, which I cannot reach any more. Ask the owner of that account to delete it there. What you write here next begins a new task.';
 
 /** The heading over the tasks of a channel; `count` is how many there are. */
 export function channelTasks(shown: number, count: number): string {

@@ -110,8 +110,8 @@ export class Accounts {
   }
 
   /**
-   * Drops the keys of accounts that are not in use any more, once their last turn is over, or a day later. The answer
-   * is how many.
+   * Drops the keys of accounts that are not in use any more, once their last turn is over and their last deletion done,
+   * or a day later. The answer is how many.
    */
   async dropKeys(): Promise<number> {
     return this.#db.transaction().execute(async (trx) => {
@@ -122,7 +122,10 @@ export class Accounts {
           retired_at < now() - interval '1 day' or not exists (
             select from threads join turns using (workspace, channel, root)
             where threads.workspace = accounts.workspace and threads.account = accounts.account
-              and turns.finished_at is null))`.execute(trx);
+              and turns.finished_at is null) and not exists (
+            select from task_deletions
+            where task_deletions.workspace = accounts.workspace and task_deletions.account = accounts.account
+              and deleted_at is null and told_at is null))`.execute(trx);
       return Number(numAffectedRows ?? 0);
     });
   }

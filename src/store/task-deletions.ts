@@ -44,15 +44,14 @@ export class TaskDeletions {
     });
   }
 
-  /** Whether somebody has had this task deleted already. */
-  async isAsked({ workspace, task }: DeletionKey): Promise<boolean> {
-    const row = await this.#db
+  /** What somebody has had done about this task already. */
+  async get({ workspace, task }: DeletionKey): Promise<TaskDeletion | undefined> {
+    return this.#db
       .selectFrom('task_deletions')
-      .select('task')
+      .selectAll()
       .where('workspace', '=', workspace)
       .where('task', '=', task)
       .executeTakeFirst();
-    return row !== undefined;
   }
 
   /** Claims deletions that are not told yet and that nobody is at. */

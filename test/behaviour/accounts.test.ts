@@ -175,6 +175,15 @@ describe("a workspace's account", () => {
     await store.accounts.dropKeys();
     expect((await store.accounts.get(keyOf(before)))?.sealed).not.toBeNull();
     expect(await tenants.answered(root)).toContain('Second 300');
+    const due = { workspace: 'T1', task: 'due', channel: place.channel.id, root: root.ts, person: boss.id };
+    const account = before?.account ?? '';
+    await store.db
+      .insertInto('task_deletions')
+      .values({ ...due, account, held_until: new Date('2999-01-01') })
+      .execute();
+    await store.accounts.dropKeys();
+    expect((await store.accounts.get(keyOf(before)))?.sealed).not.toBeNull();
+    await store.taskDeletions.told(due);
     await store.accounts.dropKeys();
     expect((await store.accounts.get(keyOf(before)))?.sealed).toBeNull();
   });

@@ -260,4 +260,27 @@ describe('deleting a task', () => {
     await scene.until('the thread is told', () => notices(channel, root) > 0);
     expect(await deletions(channel)).toEqual([{ person: scene.ada.id, task: id }]);
   });
+
+  test('is not said to be done where the account of the task is not known any more', async () => {
+    const { db } = scene.stage.bot.store;
+    const { channel, root } = await asked('Left with its account');
+    const id = taskOf('Left with its account')?.id ?? '';
+    await db.updateTable('threads').set({ account: 'gone' }).where('task_id', '=', id).execute();
+    await openDetails(channel, root);
+    await modalShows('task_delete');
+    await press('task_delete');
+    await modalShows(words.tasks.accountGone);
+    const kept = await db.selectFrom('threads').select('task_id').where('task_id', '=', id).execute();
+    expect(kept).toHaveLength(1);
+    // As where the account went while a deletion waited for the service.
+    await db.updateTable('threads').set({ task_id: null }).where('task_id', '=', id).execute();
+    const where = { workspace: root.teamId, channel: channel.id, root: root.ts };
+    const row = { ...where, task: id, person: scene.ada.id, account: 'gone', held_until: new Date(0) };
+    await db.insertInto('task_deletions').values(row).execute();
+    await scene.stage.restartBot();
+    await scene.until('the thread is told', () => scene.shown(channel, root).includes(words.taskNotDeleted));
+    expect(notices(channel, root)).toBe(0);
+    expect(await deletions(channel)).toEqual([]);
+    expect(scene.agent.tasks.some((task) => task.id === id)).toBe(true);
+  });
 });

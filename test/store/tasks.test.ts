@@ -77,7 +77,7 @@ describe('the deletion of a task', () => {
     expect([first, second]).toContain('over');
     expect(await store.tasks.get(key)).toBeUndefined();
     expect((await store.threads.expect(key)).task_id).toBeNull();
-    expect(await store.taskDeletions.isAsked({ workspace, task })).toBe(true);
+    expect(await store.taskDeletions.get({ workspace, task })).toMatchObject({ deleted_at: null });
     // Whoever asked is at it.
     expect(await store.taskDeletions.due(10)).toEqual([]);
     await kysely

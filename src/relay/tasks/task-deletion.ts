@@ -3,6 +3,7 @@ import * as words from '../../reply/words.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { TaskDeletion as Deletion } from '../../store/tables.ts';
+import { AccountGone } from '../accounts/standing.ts';
 import type { RelayParts } from '../context.ts';
 import { TakenOver } from '../interruption.ts';
 import { allOver } from '../patience.ts';
@@ -53,10 +54,11 @@ export class TaskDeletion {
       (await taskRefusal(workspace, row, person)) ??
       (await this.#permission({ workspace: id, channel, root, person, control: 'task_delete' }));
     if (refusal !== undefined) return refusal;
+    if (!this.#isKnown(row.account)) return words.tasks.accountGone;
     const asked = await this.#parts.store.taskDeletions.ask(thread, task, person);
     if (asked === 'over') return this.#gone(id, task);
     if (asked === 'busy') return words.tasks.busy;
-    return (await this.#carryOut(asked)) ? words.tasks.deleted : words.tasks.deletedLater;
+    return words.tasks[await this.#carryOut(asked)];
   }
 
   /** Goes on with deletions that an earlier process, or an outage, left undone: now, and every minute. */
@@ -77,14 +79,26 @@ export class TaskDeletion {
     await allOver(due.map((deletion) => this.#carryOut(deletion)));
   }
 
-  /** The thread has this task no more: a second press, or one on an old view. */
-  async #gone(workspace: string, task: string): Promise<string> {
-    const asked = await this.#parts.store.taskDeletions.isAsked({ workspace, task });
-    return asked ? words.tasks.deleted : words.tasks.unknown;
+  #isKnown(account: string): boolean {
+    try {
+      this.#parts.agent(account);
+      return true;
+    } catch (error) {
+      if (error instanceof AccountGone) return false;
+      throw error;
+    }
   }
 
-  /** Whether the task is deleted at the service. */
-  async #carryOut(deletion: Deletion): Promise<boolean> {
+  /** The thread has this task no more: a second press, or one on an old view. */
+  async #gone(workspace: string, task: string): Promise<string> {
+    const asked = await this.#parts.store.taskDeletions.get({ workspace, task });
+    if (asked === undefined) return words.tasks.unknown;
+    if (asked.deleted_at !== null) return words.tasks.deleted;
+    return asked.told_at === null ? words.tasks.deletedLater : words.tasks.accountGone;
+  }
+
+  /** What came of it at the service; the thread is told where it is the last word. */
+  async #carryOut(deletion: Deletion): Promise<'deleted' | 'deletedLater' | 'accountGone'> {
     const { task, account } = deletion;
     try {
       if (deletion.deleted_at === null) {
@@ -94,23 +108,32 @@ export class TaskDeletion {
       }
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
-      this.#parts.log.warn({ err: error, task }, 'a task could not be deleted; it is tried again');
-      return false;
+      const isOver = error instanceof AccountGone;
+      const rest = isOver ? 'its account is not known any more' : 'it is tried again';
+      this.#parts.log.warn({ err: error, task }, `a task could not be deleted; ${rest}`);
+      if (!isOver) return 'deletedLater';
+      await this.#tellPatiently(deletion, words.taskNotDeleted);
+      return 'accountGone';
     }
+    await this.#tellPatiently(deletion, words.taskDeleted(deletion.person));
+    return 'deleted';
+  }
+
+  async #tellPatiently(deletion: Deletion, text: string): Promise<void> {
     try {
-      await this.#tell(deletion);
+      await this.#tell(deletion, text);
     } catch (error) {
       if (!(error instanceof SlackError)) throw error;
+      const { task } = deletion;
       this.#parts.log.warn(
         { err: error, task },
         'a thread could not be told of a deletion; it is tried again',
       );
     }
-    return true;
   }
 
   /** Tells the thread, once: after an unknown outcome it is read back first. */
-  async #tell(deletion: Deletion): Promise<void> {
+  async #tell(deletion: Deletion, text: string): Promise<void> {
     const { workspace: id, channel, root: threadTs, task, telling_at: intendedAt } = deletion;
     const workspace = this.#parts.workspace(id);
     if (workspace === undefined) return;
@@ -122,12 +145,11 @@ export class TaskDeletion {
       const told =
         intendedAt !== null && (await readBack.find({ channel, threadTs, key, intendedAt, signal }));
       if (!told) {
-        const message = { text: words.taskDeleted(deletion.person) };
         // Waiting for the lane may have taken so long that another process is at it.
         const beforeSend = async () => {
           if (!(await taskDeletions.telling(deletion))) throw new TakenOver();
         };
-        await posting.post({ channel, threadTs, message, key, kind: 'notice', signal, beforeSend });
+        await posting.post({ channel, threadTs, message: { text }, key, kind: 'notice', signal, beforeSend });
       }
     } catch (error) {
       if (error instanceof TakenOver) return;
@@ -136,12 +158,12 @@ export class TaskDeletion {
     await taskDeletions.told(deletion);
   }
 
-  /** What the service does not know any more is deleted. */
+  /** What the service does not know any more is deleted. Throws AgentError; AccountGone where nobody can ask it. */
   async #deleteAt(account: string, task: string): Promise<void> {
     try {
       await this.#parts.agent(account).deleteTask(task, { signal: this.#rounds.signal });
     } catch (error) {
-      if (!(error instanceof AgentNotFoundError)) throw error;
+      if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) throw error;
     }
   }
 }

@@ -199,14 +199,18 @@ export class Messages {
         edited_ts: change.edited_ts,
       })
       .onConflict((conflict) =>
-        conflict.columns(['workspace', 'channel', 'ts']).doUpdateSet((eb) => ({
-          deleted: sql<boolean>`early_changes.deleted or excluded.deleted`,
-          words: eb.ref('excluded.words'),
-          edited_ts: eb.ref('excluded.edited_ts'),
-          // What is delivered again is no other change.
-          taken_by: sql<SlackTs | null>`case when excluded.edited_ts = early_changes.edited_ts
-            then early_changes.taken_by end`,
-        })),
+        conflict
+          .columns(['workspace', 'channel', 'ts'])
+          .doUpdateSet((eb) => ({
+            deleted: sql<boolean>`early_changes.deleted or excluded.deleted`,
+            words: eb.ref('excluded.words'),
+            edited_ts: eb.ref('excluded.edited_ts'),
+            // What is delivered again is no other change.
+            taken_by: sql<SlackTs | null>`case when excluded.edited_ts = early_changes.edited_ts
+              then early_changes.taken_by end`,
+          }))
+          // An edit that comes late says nothing new.
+          .where(sql<boolean>`(excluded.edited_ts < early_changes.edited_ts) is not true`),
       )
       .execute();
   }

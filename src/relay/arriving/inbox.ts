@@ -4,7 +4,7 @@ import { isBotId } from '../admitting/admittance.ts';
 import { mentions } from '../reading/mentions.ts';
 import { type MessageToRead, readMessage } from '../reading/message.ts';
 import { isStopWord } from '../reading/stop-word.ts';
-import type { Admission, Arrival, PersonMessage } from './arrivals.ts';
+import { type Admission, type Arrival, isEarlier, type PersonMessage } from './arrivals.ts';
 import { type StopWordParts, StopWords } from './stop-words.ts';
 
 /** What the inbox needs. */
@@ -105,6 +105,8 @@ export class Inbox {
       if (await store.messages.reword(key, message.words, editedTs)) return { kind: 'reworded' };
       if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a message taken back' };
       if (known.state === 'refused') return { kind: 'ignored', why: 'an edit of a message that was refused' };
+      const isOld = known.edited_ts !== null && !isEarlier(known.edited_ts, editedTs);
+      if (isOld) return { kind: 'known' };
       // Kept for the button that sends the correction.
       const change = { deleted: false, words: message.words, edited_ts: editedTs };
       await store.messages.noteEarlyChange(key, change);

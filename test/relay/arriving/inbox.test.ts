@@ -134,6 +134,24 @@ describe('the inbox', () => {
     expect((await row(waiting))?.words?.text).toBe('<@UBOT> with no typo');
   });
 
+  test('passes over an edit that is delivered again, or after a later one', async () => {
+    const edited = message('<@UBOT> first words');
+    await say(edited);
+    const [early, late] = [ts(), ts()];
+    const editAt = (editedTs: string, text: string) =>
+      accept({ kind: 'edit', message: { ...edited, words: { text } }, editedTs });
+    await editAt(late, '<@UBOT> second words');
+    expect(await editAt(late, '<@UBOT> second words')).toEqual({ kind: 'known' });
+    await store.messages.freeze(keyOf(edited));
+    expect(await editAt(late, '<@UBOT> second words')).toEqual({ kind: 'known' });
+    expect(await editAt(early, '<@UBOT> older words')).toEqual({ kind: 'known' });
+    const [third, fourth] = [ts(), ts()];
+    await editAt(fourth, '<@UBOT> fourth words');
+    await editAt(third, '<@UBOT> third words');
+    const taken = await store.messages.takeChange(keyOf(edited), ts());
+    expect(taken).toMatchObject({ words: { text: '<@UBOT> fourth words' } });
+  });
+
   test('takes a waiting message back when it is deleted', async () => {
     const waiting = message('<@UBOT> never mind');
     await say(waiting);

@@ -20,6 +20,7 @@ export type Telling = (place: PressPlace, sentence: string) => Promise<void>;
 const actorShape = z.looseObject({
   team: z.looseObject({ id: z.string() }).nullish(),
   user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
+  view: z.looseObject({ app_installed_team_id: z.string().nullish() }).nullish(),
 });
 
 const placeShape = z.looseObject({
@@ -33,12 +34,15 @@ const placeShape = z.looseObject({
     .optional(),
 });
 
-/** Reads who acts, and where, unless `installed` says that; undefined where Slack does not say it. */
-export function readActor(body: unknown, installed?: string | null): Actor | undefined {
+/**
+ * Reads who acts, and at which installation; undefined where Slack does not say it. In a view that is the one that
+ * opened it: with Slack Connect the person may be of another workspace.
+ */
+export function readActor(body: unknown): Actor | undefined {
   const parsed = actorShape.safeParse(body);
   if (!parsed.success) return undefined;
-  const { team, user } = parsed.data;
-  const workspace = installed ?? team?.id ?? user.team_id;
+  const { team, user, view } = parsed.data;
+  const workspace = view?.app_installed_team_id ?? team?.id ?? user.team_id;
   return workspace === undefined ? undefined : { workspace, person: user.id };
 }
 

@@ -5,7 +5,7 @@ import { readActor } from './press.ts';
 const pressShape = z.looseObject({ trigger_id: z.string() });
 
 const formShape = z.looseObject({
-  view: z.looseObject({ id: z.string(), app_installed_team_id: z.string().nullish(), state: z.unknown() }),
+  view: z.looseObject({ id: z.string(), state: z.unknown() }),
 });
 
 /** Somebody pressed a button of the Home tab. */
@@ -32,6 +32,6 @@ export function readVisitorPress(body: unknown): VisitorPress | undefined {
 /** A form that was opened from the Home tab; undefined where it is not for us. */
 export function readVisitorForm(body: unknown): VisitorForm | undefined {
   const view = formShape.safeParse(body).data?.view;
-  const visitor = readActor(body, view?.app_installed_team_id);
+  const visitor = readActor(body);
   return view && visitor && { visitor, viewId: view.id, state: view.state };
 }

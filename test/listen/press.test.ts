@@ -25,6 +25,12 @@ describe('the place of a press', () => {
     expect(readActor(body)).toEqual({ workspace: 'T1', person: 'U1' });
   });
 
+  test('in a view is at the installation that opened it, whoever pressed', () => {
+    const body = { ...by, view: { id: 'V1', app_installed_team_id: 'T3' } };
+    expect(readActor(body)).toEqual({ workspace: 'T3', person: 'U1' });
+    expect(readActor({ ...by, view: { app_installed_team_id: null } })?.workspace).toBe('T1');
+  });
+
   test('is that of the person where Slack names no workspace', () => {
     expect(readActor({ ...by, team: null })).toEqual({ workspace: 'T2', person: 'U1' });
     expect(readActor({ team: null, user: { id: 'U1' } })).toBeUndefined();

@@ -26,8 +26,11 @@ async function run(): Promise<void> {
     const redaction = new Redaction(secretsOf(config));
     const log = createLog({ level: config.LOG_LEVEL, redaction });
     const app = await startApp(config, log, { onSecret: (secret) => redaction.add(secret) });
+    let isStopping = false;
     const stop = (reason: string, code: number) => {
-      log.info({ reason }, 'stopping');
+      log.info({ reason }, isStopping ? 'stopping already' : 'stopping');
+      if (isStopping) return;
+      isStopping = true;
       app.stop().then(
         () => process.exit(code),
         (error: unknown) => {
@@ -36,12 +39,12 @@ async function run(): Promise<void> {
         },
       );
     };
-    process.once('unhandledRejection', (error) => {
+    process.on('unhandledRejection', (error) => {
       log.fatal({ err: error }, 'something failed that nobody waited for');
       stop('an unhandled failure', 1);
     });
-    process.once('SIGTERM', () => stop('SIGTERM', 0));
-    process.once('SIGINT', () => stop('SIGINT', 0));
+    process.on('SIGTERM', () => stop('SIGTERM', 0));
+    process.on('SIGINT', () => stop('SIGINT', 0));
     void app.lost.then((error) => stop(error.message, 1));
   } catch (error) {
     for (const failure of failuresOf(error)) console.error(sentenceOf(failure));

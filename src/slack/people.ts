@@ -130,25 +130,30 @@ export class People {
 
   /** Never throws for want of an answer: such a channel's kind is `unknown`. */
   async channel(id: string, signal?: AbortSignal): Promise<Channel> {
-    const unknown = {
-      id,
-      name: undefined,
-      topic: '',
-      purpose: '',
-      kind: 'unknown',
-      isExtShared: undefined,
-    } as const;
-    const load = async () => {
+    return await this.#orUnknown(this.#channel(id), unknownChannel(id), signal);
+  }
+
+  /** Like `channel`, for who can wait until Slack tells: throws a SlackError where it is away. */
+  async knownChannel(id: string, signal?: AbortSignal): Promise<Channel> {
+    try {
+      return await until(this.#channel(id), signal);
+    } catch (error) {
+      if (error instanceof ChannelGone) return unknownChannel(id);
+      throw error;
+    }
+  }
+
+  #channel(id: string): Promise<Channel> {
+    return this.#channels.get(id, async () => {
       try {
         const answer = await patiently(() =>
           this.#api.call('conversations.info', { channel: id }, { schema: channelAnswer }),
         );
         return channelOf(answer.channel);
       } catch (error) {
-        return settled<Channel>(error, unknown);
+        return settled(error, unknownChannel(id));
       }
-    };
-    return await this.#orUnknown(this.#channels.get(id, load), unknown, signal);
+    });
   }
 
   /** Whether the bot is in a channel now, and it is open; asked anew each time. Throws a SlackError where Slack is away. */
@@ -257,6 +262,10 @@ async function until<T>(answer: Promise<T>, signal: AbortSignal | undefined): Pr
 
 function nameOf(user: SlackUser): string {
   return user.profile?.display_name || user.profile?.real_name || user.real_name || user.name || user.id;
+}
+
+function unknownChannel(id: string): Channel {
+  return { id, name: undefined, topic: '', purpose: '', kind: 'unknown', isExtShared: undefined };
 }
 
 function channelOf(channel: SlackChannel): Channel {

@@ -173,4 +173,17 @@ describe.concurrent('whose messages are taken', () => {
     const task = scene.agent.tasks.find(({ title }) => title === 'the first of a shared channel');
     expect(Number(notice[0]?.ts)).toBeLessThan((task?.createdAt ?? 0) / 1_000);
   });
+
+  test('a shared channel whose kind Slack cannot tell at first waits until it says so', async () => {
+    const { channel } = room('stranger', { shared: true });
+    const mend = slack.faults.add({ call: 'conversations.info', fault: { kind: 'status', status: 503 } });
+    const root = scene.ask(channel, 'asked while Slack is away');
+    await scene.until('the reply is there', () => scene.replies(channel, root).length > 0);
+    const refused = () => slack.calls.filter(({ method, ok }) => method === 'conversations.info' && !ok);
+    const before = refused().length;
+    await scene.until('it was asked often', () => refused().length > before + 5);
+    mend();
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('shared with another organisation');
+  });
 });

@@ -128,8 +128,14 @@ describe('a channel', () => {
     expect((await people.channel('C1')).kind).toBe(kind);
   });
 
+  test('is not known while Slack fails', async () => {
+    scene.slack.on('conversations.info', { status: 503 });
+    await expect(people.knownChannel('C1')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
   test('that Slack does not show is unknown', async () => {
     scene.slack.on('conversations.info', { body: { ok: false, error: 'channel_not_found' } });
+    expect(await people.knownChannel('C1')).toEqual(await people.channel('C1'));
     expect(await people.channel('C1')).toMatchObject({
       kind: 'unknown',
       name: undefined,

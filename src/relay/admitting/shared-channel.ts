@@ -5,8 +5,8 @@ import type { Lease } from '../lease.ts';
 import { ThreadPosts } from '../showing/thread-posts.ts';
 
 /**
- * Says in the thread, once for each channel and before its first task, that another organisation reads along. Where
- * Slack does not tell whether it does, the next turn says it.
+ * Says in the thread, once for each channel and before its first task, that another organisation reads along. Throws a
+ * SlackError where Slack is away and cannot tell whether one does.
  */
 export async function tellShared(
   parts: RelayParts,
@@ -14,7 +14,7 @@ export async function tellShared(
   turn: Turn,
   lease: Lease,
 ): Promise<void> {
-  const channel = await workspace.people.channel(turn.channel, lease.signal);
+  const channel = await workspace.people.knownChannel(turn.channel, lease.signal);
   if (channel.isExtShared !== true || !(await parts.store.channels.tellsOnce(turn, 'shared'))) return;
   const posts = new ThreadPosts(parts, workspace, turn, lease);
   await posts.load();

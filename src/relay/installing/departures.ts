@@ -88,11 +88,11 @@ export class Departures {
     throw new Error(`The installation of ${workspace} changes too often to be ended; Slack sends it again.`);
   }
 
-  /** The workspace's own installation; where it has none, its organisation's. */
+  /** The workspace's own installation; where it has none, or has one no more, its organisation's. */
   async #meant({ workspace, organisation }: Departure): Promise<string | undefined> {
     const { installations } = this.#parts.store;
     const own = workspace === undefined ? undefined : await installations.get(workspace);
-    if (own !== undefined) return workspace;
+    if (own !== undefined && own.left_at === null) return workspace;
     return organisation;
   }
 

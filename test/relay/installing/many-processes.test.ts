@@ -257,6 +257,13 @@ describe('the end of an installation', () => {
     expect((await store.installations.get(id))?.sealed).toBeNull();
   });
 
+  test('is that of its organisation where its own was over before', async () => {
+    await leave();
+    await installOrganisation('E8');
+    await departures(false).accept({ ...uninstalled(), organisation: 'E8' });
+    expect((await store.installations.get('E8'))?.sealed).toBeNull();
+  });
+
   test('is believed without a question when it comes long after the installation', async () => {
     await departures(new Error('Slack is away')).accept(uninstalled(new Date(Date.now() + hour)));
     expect((await store.installations.get(id))?.sealed).toBeNull();

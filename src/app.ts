@@ -285,6 +285,7 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
     taskWatch,
     starting.channelStarts,
     tasks.deletion,
+    tasks.files,
     upkeep,
     names,
     slackApp,

@@ -6,7 +6,6 @@ import type { Home } from '../relay/tasks/home.ts';
 import type { TaskDeletion } from '../relay/tasks/task-deletion.ts';
 import type { TaskModal, TaskRequest } from '../relay/tasks/task-modal.ts';
 import { readFilesPage } from '../reply/views/task-view.ts';
-import * as words from '../reply/words.ts';
 import { homePlaceOf } from './home.ts';
 import { jsonOf } from './json.ts';
 import { behindAnswer, readActor } from './press.ts';
@@ -14,7 +13,7 @@ import { behindAnswer, readActor } from './press.ts';
 /** Who does what can be pressed in a task's details. */
 export interface TaskListeners {
   tasks: Pick<TaskModal, 'fill' | 'say'>;
-  files: Pick<FileReturn, 'bring' | 'isUnderWay' | 'tell'>;
+  files: Pick<FileReturn, 'deliver'>;
   deletion: Pick<TaskDeletion, 'delete'>;
   home: Pick<Home, 'show'>;
 }
@@ -50,14 +49,7 @@ export function listenToTasks(app: App, { tasks, files, deletion, home }: TaskLi
   }
 
   listen('task_file', async ({ viewId, request, value: fileId }) => {
-    const wish = { ...request, fileId };
-    if (files.isUnderWay(wish)) return;
-    const [brought] = await Promise.all([
-      files.bring(wish),
-      tasks.fill(viewId, { ...request, note: words.tasks.fileOnItsWay }),
-    ]);
-    const isSeen = await tasks.fill(viewId, { ...request, note: brought.sentence });
-    if (!isSeen && !brought.sent) await files.tell(wish, brought.sentence);
+    await files.deliver({ ...request, fileId }, (note) => tasks.fill(viewId, { ...request, note }));
   });
 
   listen('task_delete', async ({ viewId, request, task }) => {

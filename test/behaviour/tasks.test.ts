@@ -128,6 +128,22 @@ describe("a task's details", () => {
     await scene.until('it is told', told);
   });
 
+  test('say it where the bot stops before a file is brought back', async () => {
+    const { channel, root } = await asked('Keep my third file', { files: [table] });
+    await openDetails(channel, root);
+    await modalShows('sheep.csv');
+    const slow = { kind: 'latency', ms: 2_000 } as const;
+    scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: slow, times: 1 });
+    await press('task_file');
+    await modalShows('On its way');
+    await slack.closeView(scene.ada);
+    const dm = slack.openDm(scene.ada);
+    const told = () => slack.messages(dm).filter(({ text }) => text.includes('I could not bring you')).length;
+    const before = told();
+    await scene.stage.restartBot();
+    expect(told()).toBe(before + 1);
+  });
+
   test('turn their pages where there are many files', async () => {
     const { channel, root } = await asked('/files 20');
     await openDetails(channel, root);

@@ -18,41 +18,43 @@ export interface FileWish {
   fileId: string;
 }
 
-/** What came of it, as a sentence. */
-export interface Brought {
-  sent: boolean;
-  sentence: string;
-}
-
 /** Brings files of tasks back to people: streamed from the service into their direct messages, never held. */
 export class FileReturn {
   readonly #parts: RelayParts;
-  readonly #underWay = new Set<string>();
+  /** Files on their way, by file and person. */
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #closing = new AbortController();
 
   constructor(parts: RelayParts) {
     this.#parts = parts;
   }
 
-  /** Whether this file is on its way to this person already; a second press brings no second copy. */
-  isUnderWay(wish: FileWish): boolean {
-    return this.#underWay.has(nameOf(wish));
+  /**
+   * Brings a file, and says what comes of it by `show`, which answers whether anybody sees it: who does not is told
+   * directly of a failure. One that is on its way to this person already is brought once. Throws where the store is away.
+   */
+  async deliver(wish: FileWish, show: (sentence: string) => Promise<boolean>): Promise<void> {
+    const name = nameOf(wish);
+    if (this.#underWay.has(name)) return;
+    const delivery = this.#deliver(wish, show).finally(() => this.#underWay.delete(name));
+    this.#underWay.set(name, delivery);
+    await delivery;
   }
 
-  /** Brings a file. Throws where the store is away. */
-  async bring(wish: FileWish): Promise<Brought> {
-    const workspace = this.#parts.workspace(wish.workspace);
-    if (workspace === undefined) return { sent: false, sentence: words.tasks.unknown };
-    this.#underWay.add(nameOf(wish));
-    try {
-      const trouble = await this.#bring(workspace, wish);
-      return { sent: trouble === undefined, sentence: trouble ?? words.tasks.fileSent };
-    } finally {
-      this.#underWay.delete(nameOf(wish));
-    }
+  /** Breaks off what is on its way; whoever waits for it is told. */
+  async stop(): Promise<void> {
+    this.#closing.abort();
+    await Promise.allSettled(this.#underWay.values());
+  }
+
+  async #deliver(wish: FileWish, show: (sentence: string) => Promise<boolean>): Promise<void> {
+    const [trouble] = await Promise.all([this.#bring(wish), show(words.tasks.fileOnItsWay)]);
+    const isSeen = await show(trouble ?? words.tasks.fileSent);
+    if (!isSeen && trouble !== undefined) await this.#tell(wish, trouble);
   }
 
   /** Tells a person in their direct messages, where the modal is closed that would say it. Throws a SlackError. */
-  async tell({ workspace, person }: FileWish, sentence: string): Promise<void> {
+  async #tell({ workspace, person }: FileWish, sentence: string): Promise<void> {
     const posting = this.#parts.workspace(workspace)?.posting;
     if (posting === undefined) return;
     const channel = await posting.openDm(person);
@@ -60,8 +62,10 @@ export class FileReturn {
   }
 
   /** A sentence on what went wrong, if something did. */
-  async #bring(workspace: Workspace, wish: FileWish): Promise<string | undefined> {
+  async #bring(wish: FileWish): Promise<string | undefined> {
     const { store, log } = this.#parts;
+    const workspace = this.#parts.workspace(wish.workspace);
+    if (workspace === undefined) return words.tasks.unknown;
     const row = await store.tasks.get(wish);
     if (row === undefined) return words.tasks.unknown;
     const refusal = await taskRefusal(workspace, row, wish.person);
@@ -95,7 +99,7 @@ export class FileReturn {
       channel: await posting.openDm(person),
       name,
       sizeBytes,
-      bytes: bytesOf(agent, id, sizeBytes, name),
+      bytes: bytesOf(agent, id, sizeBytes, name, this.#closing.signal),
       // A person who presses again gets it again: nothing is to be settled later.
       onId: async () => undefined,
     });
@@ -108,8 +112,9 @@ async function* bytesOf(
   id: string,
   sizeBytes: number,
   name: string,
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const { body } = await agent.fileContent(id);
+  const { body } = await agent.fileContent(id, { signal });
   yield* exactly(body, sizeBytes, name);
 }
 

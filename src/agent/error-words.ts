@@ -7,16 +7,21 @@ const detailItems = z.array(z.looseObject({ loc: z.array(z.unknown()).optional()
 const records = z.record(z.string(), z.unknown());
 
 /**
- * The service's reason in an error body, by the first of `places` that holds one. A place is a dotted path to
- * a text, or to a list of `{loc, msg}`. Falls back to the body's own text, shortened; '' for an empty body.
+ * The service's reason in an error body: by the first of `places` that holds one, a dotted path to a text or to a list of
+ * `{loc, msg}`; of a body that is no JSON all of it. Undefined where neither is there.
  */
-export function errorWords(body: string, places: readonly string[]): string {
+export function reasonIn(body: string, places: readonly string[]): string | undefined {
   const parsed = parseJson(body);
   for (const place of places) {
     const words = wordsOf(valueAt(parsed, place));
     if (words !== undefined) return shorten(words);
   }
-  return shorten(xmlWords(body) ?? body);
+  return parsed === undefined ? shorten(xmlWords(body) ?? body) : undefined;
+}
+
+/** The reason, else the body itself, which may repeat what was sent; '' for an empty body. */
+export function errorWords(body: string, places: readonly string[]): string {
+  return reasonIn(body, places) ?? shorten(body);
 }
 
 /** The value at a dotted path such as `error.message`, or undefined. */

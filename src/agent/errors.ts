@@ -71,12 +71,16 @@ export class AgentBusyError extends AgentError {
 /** Any other 4xx: the service does not want this request as it is; `words` is its reason. */
 export class AgentRejectedError extends AgentError {
   readonly code = 'rejected';
-  /** The service's own words, or '' where it gave none. Untrusted text. */
-  readonly words: string;
+  readonly #words: string;
 
   constructor(details: AgentErrorDetails & { readonly words: string }) {
     super(details);
-    this.words = details.words;
+    this.#words = details.words;
+  }
+
+  /** The service's own words, or '' where it gave none. Untrusted text, and in no log: it may repeat what was sent. */
+  get words(): string {
+    return this.#words;
   }
 }
 

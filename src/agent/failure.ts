@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.ts';
-import { errorWords } from './error-words.ts';
+import { errorWords, reasonIn } from './error-words.ts';
 import {
   AgentAbortedError,
   AgentAnswerError,
@@ -42,8 +42,9 @@ export async function refusal(called: Called, answer: Answer): Promise<AgentErro
   const { status } = answer;
   const { dialect } = called;
   const { text } = await readText(answer.body, mostErrorBytes).catch(() => ({ text: '' }));
-  const words = called.redact(errorWords(text, dialect.errorWords));
-  const said = words === '' ? '' : ` It said: ${words}`;
+  // Logs have the sentence: what may repeat people's words is left out of it.
+  const reason = called.redact(reasonIn(text, dialect.errorWords) ?? '');
+  const said = reason === '' ? '' : ` It said: ${reason}`;
   const who = called.to === 'service' ? 'The agent service' : "The agent service's file storage";
   const about = `(${called.name}, status ${status})`;
   const details = (sentence: string): AgentErrorDetails => ({
@@ -72,6 +73,7 @@ export async function refusal(called: Called, answer: Answer): Promise<AgentErro
   if (status >= 500) {
     return new AgentUnavailableError({ ...details(`has a problem ${about}. Try again later.`), ...wait });
   }
+  const words = called.redact(errorWords(text, dialect.errorWords));
   return new AgentRejectedError({ ...details(`${refusedFor(status)} ${about}.`), words });
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AgentClient } from '../../src/agent/client.ts';
 import { AgentRejectedError } from '../../src/agent/errors.ts';
+import { createLog } from '../../src/operate/log.ts';
 import { type AgentService, startAgentService } from '../../src/sandbox/agent/service.ts';
 
 let service: AgentService;
@@ -51,6 +52,21 @@ describe('the documented errors', () => {
       message: expect.stringContaining("Skill 'juggling' not found"),
       requestId: expect.stringMatching(/./),
     });
+  });
+
+  it('a refusal that repeats what was sent shows it to the thread, and in no log', async () => {
+    const body = { errors: [{ input: 'the secret of my sheep' }] };
+    const call = 'POST /experimental/tasks/{task_id}/messages';
+    service.faults.add({ call, fault: { kind: 'status', status: 422, body }, times: 1 });
+    const refused: unknown = await client.sendMessage(taskId, { content: 'x' }).catch((error) => error);
+    if (!(refused instanceof AgentRejectedError)) throw new Error('It was not refused.');
+    expect(refused.words).toContain('the secret of my sheep');
+    const lines: string[] = [];
+    const destination = { write: (line: string) => lines.push(line) };
+    createLog({ level: 'info', destination }).info({ err: refused }, 'refused');
+    const logged = lines.join('');
+    expect(logged).toContain('422');
+    expect(logged).not.toContain('sheep');
   });
 
   it('an unknown model', async () => {

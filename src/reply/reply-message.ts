@@ -130,7 +130,7 @@ function split(state: ShownReply, draft: Draft): { parts: Part[]; rest: Rest | u
 }
 
 function fits(blocks: readonly SlackBlock[]): boolean {
-  // A Markdown block counts as many as Slack makes of it; the split left room for four of ours.
+  // A Markdown block counts as many as Slack makes of it; the split left room for five of ours.
   return blocks.length <= BLOCKS_MOST && textLength(blocks) <= TEXT_MOST;
 }
 

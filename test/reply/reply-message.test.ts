@@ -5,6 +5,7 @@ import { Draft } from '../../src/reply/draft.ts';
 import { answerRest, type ReplyPhase, renderReply, type ShownReply } from '../../src/reply/reply-message.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 import { markdownText } from './markdown-text.ts';
+import { shapeOf } from './shape.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 const phases: ReplyPhase[] = [
@@ -54,6 +55,19 @@ describe('a reply', () => {
       ),
       { numRuns: 15, endOnFailure: true },
     );
+  });
+
+  test.each(phases)('in the phase %s never takes more blocks than Slack allows in one message', (phase) => {
+    for (let headings = 40; headings <= 50; headings += 1) {
+      const heading: ReplyBlock = { kind: 'text', text: '# A heading\n\n'.repeat(headings) };
+      const blocks = [...tools, heading];
+      for (const message of renderReply(state({ phase, blocks, notes: ['A file was left out.'] }))) {
+        const counts = message.blocks.map((block) =>
+          block.type === 'markdown' ? shapeOf(block.text).blocks : 1,
+        );
+        expect(counts.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(50);
+      }
+    }
   });
 
   test('can be stopped while it is written, and has no button but the one that helps at its end', () => {

@@ -21,6 +21,28 @@ describe.concurrent('trouble', () => {
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
+  test('an edit that Slack fails at is tried again, though nothing more comes', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openScene({}, onTestFinished);
+    const channel = scene.channel();
+    const mend = scene.slack.faults.add({ call: 'chat.update', fault: { kind: 'status', status: 500 } });
+    const root = scene.ask(channel, '/stubborn');
+    await scene.until('an edit with the text has failed', () =>
+      scene.slack.calls.some(
+        ({ method, args }) =>
+          method === 'chat.update' && JSON.stringify(args).includes('I do not stop when I am asked to.'),
+      ),
+    );
+    mend();
+    await scene.until(
+      'the text is shown',
+      () => scene.shown(channel, root).includes('I do not stop when I am asked to.'),
+      20_000,
+    );
+    expect(scene.replies(channel, root)).toHaveLength(1);
+  });
+
   test('the answer to the commit that records a send is lost: the message is sent once', async ({
     onTestFinished,
   }) => {

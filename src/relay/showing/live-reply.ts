@@ -122,6 +122,7 @@ export class LiveReply {
           'the live reply could not be shown; trying again',
         );
         failures += 1;
+        this.#unseenSince ??= Date.now();
         await this.#rest(Math.max(passing(error)?.waitMs ?? 0, pauseMs(failures)));
       }
     }

@@ -13,8 +13,6 @@ const backgroundEveryMs = 2_000;
 const dueMs = 1_000;
 /** A silent reply is read less and less often, down to once in so long (ms). */
 const longestPauseMs = 5_000;
-/** How often a reply that has not begun is looked for, with the task's state (ms). */
-const findEveryMs = 1_000;
 
 /** Whose reply is read, how, and who hears of it. */
 export interface ReplyReaderOptions {
@@ -50,20 +48,11 @@ export class ReplyReader {
    * Finds the reply to our message. Undefined where the task settled without one. Throws AgentError.
    */
   async find(known: AgentMessage | null): Promise<AgentMessage | undefined> {
-    const { agent, taskId, lease } = this.#options;
-    let candidate = known !== null && this.#answersUs(known) ? known : undefined;
-    for (let settledReads = 0; candidate === undefined; ) {
-      candidate = await this.#look();
-      if (candidate !== undefined) break;
-      const task = await agent.getTask(taskId, { signal: lease.signal });
-      settledReads = isSettledTask(task.status) ? settledReads + 1 : 0;
-      // The task may settle between the two reads, so a settled task is looked at twice more.
-      if (settledReads > 2) return undefined;
-      await pause(findEveryMs, lease);
-    }
-    this.#replyId = candidate.id;
-    this.#take(candidate);
-    return candidate;
+    const found = known !== null && this.#answersUs(known) ? known : await this.#search();
+    if (found === undefined) return undefined;
+    this.#replyId = found.id;
+    this.#take(found);
+    return found;
   }
 
   /** Reads until the reply has settled; the answer is its last state. Throws AgentError. */
@@ -138,6 +127,32 @@ export class ReplyReader {
     this.#settled = isSettled(message);
     this.#print = fingerprint(message);
     this.#options.onRead(message, this.#print);
+  }
+
+  /** Looks for the reply, at the rate's pace after a first look. */
+  async #search(): Promise<AgentMessage | undefined> {
+    const { agent, taskId, rate, lease } = this.#options;
+    const leave = rate.join();
+    try {
+      for (let settledReads = 0; ; ) {
+        const found = await this.#look();
+        if (found !== undefined) return found;
+        await this.#turn();
+        const task = await agent.getTask(taskId, { signal: lease.signal });
+        settledReads = isSettledTask(task.status) ? settledReads + 1 : 0;
+        // The task may settle between the two reads, so a settled task is looked at twice more.
+        if (settledReads > 2) return undefined;
+        await pause(rate.intervalMs(), lease);
+        await this.#turn();
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  async #turn(): Promise<void> {
+    await this.#options.rate.turn(this.#options.lease.signal);
+    checkpoint(this.#options.lease);
   }
 
   /** The assistant message that names ours, or else the first one after ours. */

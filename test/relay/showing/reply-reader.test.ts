@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AgentClient } from '../../../src/agent/client.ts';
-import { type Message as AgentMessage, messageSchema } from '../../../src/agent/schema.ts';
+import { type Message as AgentMessage, messageSchema, taskSchema } from '../../../src/agent/schema.ts';
 import { ReadRate } from '../../../src/relay/showing/read-rate.ts';
 import { ReplyReader } from '../../../src/relay/showing/reply-reader.ts';
 
@@ -109,4 +109,34 @@ test('a silent reply that an edit finds moving is read at the usual pace again',
   const before = scene.reads;
   await vi.advanceTimersByTimeAsync(4_100);
   expect(scene.reads - before).toBe(4);
+});
+
+test('replies that have not begun are looked for within the rate of all', async () => {
+  const rate = new ReadRate(20);
+  const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
+  const task = {
+    id: 't',
+    created_at: '2026-01-01T00:00:00Z',
+    status: 'running',
+    project_id: 'p',
+    platform: null,
+  };
+  let reads = 0;
+  vi.spyOn(agent, 'messagesAfter').mockImplementation(async function* () {
+    reads += 1;
+    yield* [];
+  });
+  vi.spyOn(agent, 'getTask').mockImplementation(async () => {
+    reads += 1;
+    return taskSchema.parse(task);
+  });
+  for (let thread = 0; thread < 100; thread += 1) {
+    const own = { agent, taskId: 't', userMessageId: `u${thread}`, rate, lease, onRead: () => undefined };
+    void new ReplyReader(own).find(null);
+  }
+  await vi.advanceTimersByTimeAsync(0);
+  const before = reads;
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(reads - before).toBeGreaterThan(390);
+  expect(reads - before).toBeLessThanOrEqual(402);
 });

@@ -21,6 +21,29 @@ describe.concurrent('trouble', () => {
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
+  test('the service away in the middle of an answer: the reply says so, and that it is being stopped', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openScene({}, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000');
+    const reply = await scene.until('the reply grows', () =>
+      scene.replies(channel, root).find((message) => scene.slack.shown(message).includes('Second')),
+    );
+    const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
+    const saysTrouble = () => scene.shown(channel, root).includes('cannot be reached');
+    await scene.until('the reply says that the service is away', saysTrouble);
+    await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    await scene.until('the reply says that it is being stopped', () =>
+      scene.shown(channel, root).includes('ada asked me to stop. Stopping…'),
+    );
+    expect(saysTrouble()).toBe(true);
+    back();
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+    expect(saysTrouble()).toBe(false);
+  });
+
   test('an edit that Slack fails at is tried again, though nothing more comes', async ({
     onTestFinished,
   }) => {

@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/client.ts';
 import type { Message as AgentMessage } from '../../agent/schema.ts';
 import type { Lease } from '../lease.ts';
-import { checkpoint, pause, type Wait } from '../patience.ts';
+import { checkpoint, passing, pause, type Wait } from '../patience.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { ReadRate } from './read-rate.ts';
 
@@ -9,7 +9,7 @@ import type { ReadRate } from './read-rate.ts';
 const freshMs = 400;
 /** How often a task that still works in the background is asked (ms). */
 const backgroundEveryMs = 2_000;
-/** An edit waits so long (ms) for a turn to read; then it shows what was read last. */
+/** An edit waits so long (ms) for a turn to read, and for the read; then it shows what was read last. */
 const dueMs = 1_000;
 /** A silent reply is read less and less often, down to once in so long (ms). */
 const longestPauseMs = 5_000;
@@ -96,7 +96,7 @@ export class ReplyReader {
     return this.#reading;
   }
 
-  /** Makes sure that what is shown next is fresh, as far as the rate allows. */
+  /** Makes sure that what is shown next is fresh, as far as the rate allows and the service answers. */
   async freshen(): Promise<void> {
     if (this.#isFresh()) return;
     const { rate, lease } = this.#options;
@@ -104,7 +104,17 @@ export class ReplyReader {
     this.#dueWait = wait;
     const had = await rate.turn(lease.signal, { due: true, withinMs: dueMs, wait });
     if (this.#dueWait === wait) this.#dueWait = undefined;
-    if (had && !this.#isFresh()) await this.read();
+    if (!had || this.#isFresh()) return;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, dueMs);
+    try {
+      await Promise.race([this.read(), late]);
+    } catch (error) {
+      // Whoever follows the reply meets it too, and the thread is told.
+      if (passing(error) === undefined) throw error;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #isFresh(): boolean {

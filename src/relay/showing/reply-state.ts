@@ -233,13 +233,13 @@ export class ReplyState {
   }
 
   #shown(): ShownReply {
-    const waits = this.#trouble !== undefined;
-    const usual = this.#stopping ?? this.#sentence;
-    const sentence = this.#trouble === undefined ? usual : troubleWords[this.#trouble];
-    const phase = this.#stopping === undefined ? this.#phase : ('stopping' as const);
+    const trouble = this.#trouble === undefined ? undefined : troubleWords[this.#trouble];
+    const phase = trouble === undefined ? this.#phase : ('delayed' as const);
+    const said = [this.#stopping, trouble].filter((one) => one !== undefined).join(' ');
+    const sentence = said === '' ? this.#sentence : said;
     return {
       turnId: this.#turnId,
-      phase: waits ? ('delayed' as const) : phase,
+      phase: this.#stopping === undefined ? phase : ('stopping' as const),
       blocks: this.#blocks,
       breaks: this.#breaks,
       elapsedMs: this.#elapsedMs,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AgentClient } from '../../../src/agent/client.ts';
+import { AgentKeyError, AgentUnavailableError } from '../../../src/agent/errors.ts';
 import { type Message as AgentMessage, messageSchema, taskSchema } from '../../../src/agent/schema.ts';
 import { ReadRate } from '../../../src/relay/showing/read-rate.ts';
 import { ReplyReader } from '../../../src/relay/showing/reply-reader.ts';
@@ -18,14 +19,21 @@ function reply(status: string, said: string): AgentMessage {
   return messageSchema.parse({ ...ids, ...empty, role: 'assistant', platform: null, status, content });
 }
 
-/** A reader of a reply; `reads` counts, and `end` is set when it knows the end. */
+/** A reader of a reply; `reads` counts, and `end` is set when it knows the end; `trouble` comes before an answer. */
 async function aReader({ live = 1, moves = true }) {
   const rate = new ReadRate(20);
   for (let other = 1; other < live; other += 1) rate.join();
-  const scene = { reads: 0, moves, completed: false, end: undefined as AgentMessage | undefined };
+  const scene = {
+    reads: 0,
+    moves,
+    completed: false,
+    end: undefined as AgentMessage | undefined,
+    trouble: undefined as (() => Promise<never>) | undefined,
+  };
   const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
   vi.spyOn(agent, 'getMessage').mockImplementation(async () => {
     scene.reads += 1;
+    await scene.trouble?.();
     return reply(scene.completed ? 'completed' : 'streaming', scene.moves ? 'x'.repeat(scene.reads) : 'x');
   });
   const reader = new ReplyReader({
@@ -37,9 +45,12 @@ async function aReader({ live = 1, moves = true }) {
     onRead: () => undefined,
   });
   await reader.find(reply('streaming', ''));
-  void reader.toEnd().then((message) => {
-    scene.end = message;
-  });
+  void reader.toEnd().then(
+    (message) => {
+      scene.end = message;
+    },
+    () => undefined,
+  );
   return { scene, reader, rate };
 }
 
@@ -109,6 +120,36 @@ test('a silent reply that an edit finds moving is read at the usual pace again',
   const before = scene.reads;
   await vi.advanceTimersByTimeAsync(4_100);
   expect(scene.reads - before).toBe(4);
+});
+
+test.each([
+  ['is away', new AgentUnavailableError({ sentence: 'Away.', outcome: 'not_sent' })],
+  ['refuses the key', new AgentKeyError({ sentence: 'Refused.', outcome: 'refused' })],
+])('an edit whose read fails because the service %s shows what was read last', async (_, error) => {
+  const { scene, reader } = await aReader({});
+  await vi.advanceTimersByTimeAsync(500);
+  scene.trouble = async () => {
+    throw error;
+  };
+  await reader.freshen();
+  expect(scene.reads).toBe(2);
+});
+
+test('an edit whose read hangs waits no longer than a second', async () => {
+  const { scene, reader } = await aReader({});
+  await vi.advanceTimersByTimeAsync(500);
+  const { promise, reject } = Promise.withResolvers<never>();
+  scene.trouble = () => promise;
+  let shows = false;
+  void reader.freshen().then(() => {
+    shows = true;
+  });
+  await vi.advanceTimersByTimeAsync(900);
+  expect(shows).toBe(false);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(shows).toBe(true);
+  reject(new AgentUnavailableError({ sentence: 'Away.', outcome: 'not_sent' }));
+  await vi.advanceTimersByTimeAsync(0);
 });
 
 test('replies that have not begun are looked for within the rate of all', async () => {

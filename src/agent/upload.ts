@@ -78,29 +78,25 @@ async function sendWhole(
   request: UploadRequest,
   { url, headers }: { readonly url: string | null; readonly headers: Readonly<Record<string, string>> },
 ): Promise<void> {
-  const { sizeBytes, mimeType, signal, onProgress } = request;
+  const { sizeBytes, mimeType, signal } = request;
   const called = linkCall('upload link', client.dialect);
-  const body = async () => {
-    const source = 'open' in request ? await opened(request.open) : request.body;
-    const reader = new PieceReader(source, 0, sizeBytes, signal ?? new AbortController().signal);
-    return Readable.from(counted(reader, onProgress), { objectMode: false });
-  };
   await client.putLink({
     called,
     method: client.dialect.uploadMethod,
     url: url ?? '',
     headers: { 'content-type': mimeType, ...headers },
-    body,
+    body: () => Readable.from(wholeOf(request), { objectMode: false }),
     sizeBytes,
     repeat: 'open' in request,
     signal,
   });
 }
 
-async function* counted(
-  reader: PieceReader,
-  onProgress: ((doneBytes: number) => void) | undefined,
-): AsyncGenerator<Uint8Array, void, undefined> {
+/** The file's bytes. The source is opened when the storage takes them: nobody could let go of one that was not begun. */
+async function* wholeOf(request: UploadRequest): AsyncGenerator<Uint8Array, void, undefined> {
+  const { sizeBytes, signal, onProgress } = request;
+  const source = 'open' in request ? await opened(request.open) : request.body;
+  const reader = new PieceReader(source, 0, sizeBytes, signal ?? new AbortController().signal);
   let done = 0;
   try {
     for await (const chunk of reader.all()) {

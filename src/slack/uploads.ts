@@ -14,6 +14,7 @@ export interface StageRequest {
   altText?: string | undefined;
   /** At least 1: Slack takes no empty file. */
   sizeBytes: number;
+  /** Must open nothing before the first chunk is taken: where Slack does not take them, they are never begun. */
   bytes: AsyncIterable<Uint8Array>;
   /** Records the file's id before its bytes are sent, so that `whereabouts` can settle an unknown outcome later. */
   onId(fileId: string): Promise<void>;

@@ -153,6 +153,30 @@ describe('an upload in one piece', () => {
     expect(stored.finalized).toEqual([]);
   });
 
+  it('does not open the source where the storage cannot be reached', async () => {
+    const closed = await localServer(() => undefined);
+    await closed[Symbol.asyncDispose]();
+    const started = { id: 'f', upload_url: `${closed.origin}/part/0` };
+    await using server = await localServer((_, response) => response.end(JSON.stringify(started)));
+    const client = clientOf(server.origin);
+    let opened = 0;
+    const open = async () => {
+      opened += 1;
+      return chunked(bytes);
+    };
+    const failing = uploadFile(client, { ...described, open });
+    await expect(failing).rejects.toMatchObject({ code: 'unavailable', attempts: 3 });
+    await client.close();
+    expect(opened).toBe(0);
+  });
+
+  it('fails with the error of a source that cannot be opened', async () => {
+    await using stored = await storage({});
+    const open = () => Promise.reject(new RangeError('no source'));
+    await expect(uploadFile(stored.client, { ...described, open })).rejects.toThrow(RangeError);
+    expect(stored.finalized).toEqual([]);
+  });
+
   it('takes an empty file', async () => {
     await using stored = await storage({});
     await uploadFile(stored.client, { ...described, sizeBytes: 0, body: chunked(Buffer.alloc(0)) });

@@ -178,6 +178,18 @@ test('a workspace that takes no files gets the links', async ({ onTestFinished }
   const { channel, root } = await asked(full, 'pictures 2');
   expect(urls(full, channel, root)).toHaveLength(2);
   expect(shares(full, channel, root)).toEqual([]);
+  expect(full.agent.calls.filter(({ name }) => name === 'GET download')).toEqual([]);
+});
+
+test('a picture that the service does not hand out is left to its link, and asked for once', async ({
+  onTestFinished,
+}) => {
+  const own = await openScene({ agent: { script: maker }, settings }, onTestFinished);
+  own.agent.faults.add({ call: 'GET download', fault: { kind: 'status', status: 403 } });
+  const { channel, root } = await asked(own, 'pictures 1');
+  expect(urls(own, channel, root)).toHaveLength(1);
+  expect(shares(own, channel, root)).toEqual([]);
+  expect(own.agent.calls.filter(({ name }) => name === 'GET download')).toHaveLength(1);
 });
 
 test('250 results with links of 2,500 characters are posted whole', async ({ onTestFinished }) => {

@@ -63,17 +63,18 @@ function isOf({ name, mimeType }: ResultFile, kinds: Readonly<Record<string, str
 
 function toShare(agent: AgentClient, part: string, result: ResultFile, lease: Lease): FileToShare {
   const { name, sizeBytes } = result;
-  return { part, name, altText: name.slice(0, 1_000), sizeBytes, open: () => opened(agent, result, lease) };
+  return { part, name, altText: name.slice(0, 1_000), sizeBytes, bytes: () => bytesOf(agent, result, lease) };
 }
 
-async function opened(
+/** The result's bytes, asked for only when somebody takes them. */
+async function* bytesOf(
   agent: AgentClient,
   { id, name, sizeBytes, downloadUrl }: ResultFile,
   lease: Lease,
-): Promise<AsyncIterable<Uint8Array>> {
+): AsyncGenerator<Uint8Array> {
   if (!downloadUrl) throw new Error(`The result ${id} has no link.`);
   const { body } = await agent.download(downloadUrl, { signal: lease.signal });
-  return exactly(body, sizeBytes, name);
+  yield* exactly(body, sizeBytes, name);
 }
 
 /** Posts a table's first rows; one that is no table, or that cannot be read now, is left to its link. */
@@ -89,7 +90,7 @@ async function postRows(
   if (posts.has(part)) return;
   try {
     const chunks: Uint8Array[] = [];
-    for await (const chunk of await opened(agent, result, lease)) chunks.push(chunk);
+    for await (const chunk of bytesOf(agent, result, lease)) chunks.push(chunk);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
     const message = tableMessage({ name: result.name, text });
     if (message !== undefined) await posts.post(part, message, digestOf(message), 'result');

@@ -1,3 +1,4 @@
+import { AgentError } from '../../agent/errors.ts';
 import { LeaseEnded, SlackError, Unauthorized } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { SlackFileRow, Turn } from '../../store/tables.ts';
@@ -18,7 +19,8 @@ export interface FileToShare {
   /** For screen readers. */
   altText?: string | undefined;
   sizeBytes: number;
-  open(): Promise<AsyncIterable<Uint8Array>>;
+  /** Opens nothing before the first chunk is taken: Slack may not want them. */
+  bytes(): AsyncIterable<Uint8Array>;
 }
 
 /**
@@ -88,7 +90,7 @@ export class ThreadFiles {
           name,
           altText,
           sizeBytes,
-          bytes: await file.open(),
+          bytes: file.bytes(),
           onId: (fileId) => this.#parts.store.slackFiles.begin(this.#turn, part, fileId),
           guard: this.#lease,
         });
@@ -96,7 +98,7 @@ export class ThreadFiles {
         await this.#load();
       } catch (error) {
         if (!this.#mayLeaveOut(error)) throw error;
-        const wait = passing(error);
+        const wait = passing(sourceError(error));
         this.#parts.log.warn(
           { err: error, turn: this.#turn.id, part, attempt },
           'a file could not be given to Slack',
@@ -150,4 +152,9 @@ export class ThreadFiles {
     if (error instanceof Unauthorized && error.dead) return false;
     return !(error instanceof HandOver) && !(error instanceof StoreError);
   }
+}
+
+/** What an upload failed at: the service's own error where it did not hand out the bytes. */
+function sourceError(error: unknown): unknown {
+  return error instanceof SlackError && error.cause instanceof AgentError ? error.cause : error;
 }

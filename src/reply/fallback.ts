@@ -1,8 +1,11 @@
 import { graphemeStart, utf8Length } from './graphemes.ts';
 import { escapeMrkdwn } from './pings.ts';
+import { type RenderedMessage, type SectionBlock, section } from './slack-blocks.ts';
 
 /** chat.update refuses a `text` of more than 4,000 (https://docs.slack.dev/reference/methods/chat.update). */
 const BYTES_MOST = 3_900;
+/** Characters of a section (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
+const SECTION_MOST = 3_000;
 
 /** Markdown as plain reading for notifications and screen readers: escaped, without pings, under 4,000 UTF-8 bytes. */
 export function fallbackText(markdown: string): string {
@@ -36,4 +39,32 @@ export function cutBytes(text: string, most: number): string {
     }
   }
   return `${best.trimEnd()}…`;
+}
+
+/** The message with its Markdown letter by letter, in sections, for where Slack refuses the Markdown. */
+export function withPlainText(message: RenderedMessage): RenderedMessage {
+  const blocks = message.blocks.flatMap((block) =>
+    block.type === 'markdown' ? sectionsOf(block.text) : [block],
+  );
+  return { ...message, blocks };
+}
+
+/** The same, and nothing but the Markdown. */
+export function onlyPlainText(message: RenderedMessage): RenderedMessage {
+  return withPlainText({ ...message, blocks: message.blocks.filter(({ type }) => type === 'markdown') });
+}
+
+/** Cut at the ends of lines where that leaves no section short, else on graphemes. */
+function sectionsOf(text: string): SectionBlock[] {
+  const sections: SectionBlock[] = [];
+  for (let at = 0; at < text.length; ) {
+    const most = Math.max(graphemeStart(text, at + SECTION_MOST), at + 1);
+    const line = text.lastIndexOf('\n', most - 1) + 1;
+    const end = most < text.length && line - at > SECTION_MOST / 2 ? line : most;
+    const piece = text.slice(at, end);
+    // Slack takes no section without something to see.
+    if (/\S/.test(piece)) sections.push(section(piece));
+    at = end;
+  }
+  return sections;
 }

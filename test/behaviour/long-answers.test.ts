@@ -56,3 +56,18 @@ describe('an answer of more messages than it may take', () => {
     expect(scene.shown(channel, root)).not.toContain('in the file below');
   });
 });
+
+test('an answer whose Markdown Slack refuses is shown whole, letter by letter, with its buttons', async ({
+  onTestFinished,
+}) => {
+  const own = await openScene({ slack: { refusedBlocks: ['markdown'] } }, onTestFinished);
+  const channel = own.channel();
+  const root = own.ask(channel, '/long 9000');
+  await own.finished(channel, root);
+  const [task] = own.agent.tasks;
+  const answer = textOf(task?.messages.at(-1)?.content ?? []);
+  const bare = (text: string) => text.replaceAll(/[\s\u2060]/g, '');
+  expect(answer.length).toBeGreaterThanOrEqual(9_000);
+  expect(bare(own.shown(channel, root))).toContain(bare(answer));
+  expect(JSON.stringify(own.replies(channel, root).at(-1)?.blocks)).toContain('feedback_good');
+});

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutBytes, fallbackText } from '../../src/reply/fallback.ts';
+import { cutBytes, fallbackText, onlyPlainText, withPlainText } from '../../src/reply/fallback.ts';
+import { section } from '../../src/reply/slack-blocks.ts';
+import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 import { markdownText } from './markdown-text.ts';
 
 describe('the text for notifications', () => {
@@ -44,5 +46,30 @@ describe('cutBytes', () => {
 
   test('leaves a text that fits as it is', () => {
     expect(cutBytes('fits', 4)).toBe('fits');
+  });
+});
+
+describe('a message without its Markdown', () => {
+  test('shows all of it letter by letter, in sections that Slack takes', () => {
+    fc.assert(
+      fc.property(markdownText(), (markdown) => {
+        const text = `${markdown.repeat(20)}.`.slice(0, 9_900);
+        const message = onlyPlainText({ text: '', blocks: [{ type: 'markdown', text }, section('Ours.')] });
+        expect(checkBlocks(message.blocks, 'message').length).toBeLessThanOrEqual(8);
+        const shown = message.blocks.map((block) => (block.type === 'section' ? block.text.text : ''));
+        expect(shown.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('keeps our own blocks, and goes on at the start of a line where it can', () => {
+    const line = `${'A line. '.repeat(10)}\n`;
+    const ours = section('Ours.');
+    const { blocks } = withPlainText({
+      text: '',
+      blocks: [{ type: 'markdown', text: line.repeat(60) }, ours],
+    });
+    expect(blocks).toEqual([section(line.repeat(37)), section(line.repeat(23)), ours]);
   });
 });

@@ -1,7 +1,7 @@
+import { onlyPlainText, withPlainText } from '../../reply/fallback.ts';
 import { withPlainThumbs } from '../../reply/feedback.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import { ChannelGone, MessageGone, PayloadRefused, type SlackError } from '../../slack/errors.ts';
-import { plain } from '../../slack/message.ts';
 import type { EditState } from '../../slack/posting.ts';
 import type { TurnPlace } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
@@ -40,6 +40,14 @@ export interface EditManner {
 type Form = (message: RenderedMessage) => RenderedMessage;
 const asItIs: Form = (message) => message;
 const plainThumbs: Form = (message) => withPlainThumbs(message) ?? message;
+/** What Slack may take of a message, the fullest first; all of the answer in all but the last. */
+const forms: readonly Form[] = [
+  asItIs,
+  plainThumbs,
+  (message) => withPlainText(plainThumbs(message)),
+  onlyPlainText,
+  (message) => ({ ...message, blocks: [] }),
+];
 /** Where Slack refused the block with thumbs. */
 const thumbless = new WeakSet<Workspace>();
 
@@ -164,32 +172,32 @@ export class ReplyMessages {
     await this.#posts.removeAll(setAsidePrefix);
   }
 
-  /** Shows a message as it is; where Slack refuses it, with ordinary buttons for thumbs, and at last as plain text. */
+  /** Shows a message in the fullest form that Slack takes. */
   async #inAnyForm<T>(
     message: () => RenderedMessage | undefined,
     show: (form: Form) => Promise<T>,
   ): Promise<T> {
-    const takesThumbs = !thumbless.has(this.#workspace);
-    try {
-      return await show(takesThumbs ? asItIs : plainThumbs);
-    } catch (error) {
-      if (!(error instanceof PayloadRefused)) throw error;
-      this.#parts.log.error(
-        { err: error, turn: this.#turn.id },
-        'Slack refused the blocks; showing simpler ones',
-      );
-    }
-    const last = message();
-    if (takesThumbs && last !== undefined && withPlainThumbs(last) !== undefined) {
+    const refused = new Set<string>();
+    let last: unknown;
+    for (const form of thumbless.has(this.#workspace) ? forms.slice(1) : forms) {
+      const before = message();
+      if (before !== undefined && refused.has(digestOf(form(before)))) continue;
       try {
-        const value = await show(plainThumbs);
-        thumbless.add(this.#workspace);
+        const value = await show(form);
+        if (form === plainThumbs) thumbless.add(this.#workspace);
         return value;
       } catch (error) {
         if (!(error instanceof PayloadRefused)) throw error;
+        this.#parts.log.error(
+          { err: error, turn: this.#turn.id },
+          'Slack refused the blocks; showing simpler ones',
+        );
+        const tried = message();
+        if (tried !== undefined) refused.add(digestOf(form(tried)));
+        last = error;
       }
     }
-    return show((refused) => ({ ...plain(refused), blocks: [] }));
+    throw last;
   }
 }
 

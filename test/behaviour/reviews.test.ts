@@ -12,6 +12,7 @@ const plans: Record<string, ReviewPlan> = {
   failing: { error: 'The reviewer ran out of time' },
   broken: { findings: 'Half of it', error: 'Not verified', afterMs: 5_000, verifyMs: 5_000 },
   long: { findings: long },
+  middling: { findings: long.split('\n\n').slice(0, 80).join('\n\n') },
   blank: { findings: ' ' },
 };
 
@@ -100,6 +101,15 @@ describe.concurrent('a review', () => {
     expect(reviews(scene, channel, root)).toEqual([
       'A review of the work in this thread ended without findings.',
     ]);
+  });
+
+  test('whose Markdown Slack refuses is shown whole', async ({ onTestFinished }) => {
+    const slack = { refusedBlocks: ['markdown'] };
+    const own = await openScene({ agent: { script: reviewed }, slack, settings }, onTestFinished);
+    const { channel, root } = await asked(own, 'one middling');
+    await own.until('the findings are there', () => reviews(own, channel, root).length > 0);
+    const shown = own.shown(channel, root);
+    for (let line = 0; line < 80; line += 1) expect(shown.split(`Finding ${line}: `)).toHaveLength(2);
   });
 
   test('of many messages is shown whole, each line once', async () => {

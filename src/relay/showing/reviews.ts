@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { Review } from '../../agent/schema.ts';
+import { withPlainText } from '../../reply/fallback.ts';
 import { failedReview, reviewMessages, type ShownReview } from '../../reply/review.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import { PayloadRefused } from '../../slack/errors.ts';
@@ -13,6 +14,10 @@ import { ThreadPosts } from './thread-posts.ts';
 
 /** States of a message that is still being written. */
 const unfinished: readonly (string | null)[] = ['pending', 'streaming', 'cancelling'];
+
+const bareText = (message: RenderedMessage) => ({ ...plain(message), blocks: [] });
+/** What Slack may take of a message, the fullest first. */
+const forms = [(message: RenderedMessage) => message, withPlainText, bareText];
 
 /**
  * Posts the reviews of a task that have their findings, each once in its thread, and says of one that failed that it
@@ -99,14 +104,15 @@ async function postOne(
   message: RenderedMessage,
 ): Promise<void> {
   const digest = digestOf(message);
-  try {
-    await posts.post(part, message, digest, 'result');
-  } catch (error) {
-    if (!(error instanceof PayloadRefused)) throw error;
-    parts.log.error(
-      { err: error, turn: turn.id },
-      'Slack refused the blocks of a review; showing plain text',
-    );
-    await posts.post(part, { ...plain(message), blocks: [] }, digest, 'result');
+  for (const form of forms) {
+    try {
+      return await posts.post(part, form(message), digest, 'result');
+    } catch (error) {
+      if (!(error instanceof PayloadRefused) || form === bareText) throw error;
+      parts.log.error(
+        { err: error, turn: turn.id },
+        'Slack refused the blocks of a review; showing plain text',
+      );
+    }
   }
 }

@@ -35,7 +35,7 @@ export interface Put {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Makes the body anew for each try. */
-  readonly body: () => Uint8Array | Readable | Promise<Readable>;
+  readonly body: () => Uint8Array | Readable;
   readonly sizeBytes: number;
   /** Whether the body can be made again after a failure. */
   readonly repeat: boolean;
@@ -71,7 +71,7 @@ export class Links {
   async put(put: Put): Promise<{ etag: string | undefined }> {
     const { url, dispatcher } = this.#target(put.called, put.url, undefined);
     const once = async () => {
-      const body = await put.body();
+      const body = put.body();
       const answer = await this.#once(put.called, {
         dispatcher,
         method: put.method,

@@ -23,7 +23,7 @@ export interface DownloadsOptions {
   dispatcher?: Dispatcher | undefined;
 }
 
-/** A file on its way. Read it to the end or leave the loop: both free the connection. */
+/** A file on its way. Read it to the end, leave the loop, or `leave` it unread: each frees the connection. */
 export interface OpenFile {
   /** From the offset on. Ends with a FileRefused (`broken_off`, `changed`, `too_large`) where it must not be used. */
   stream: AsyncIterable<Uint8Array>;
@@ -32,6 +32,7 @@ export interface OpenFile {
   mime: string | undefined;
   /** The version of the file that Slack's answer names: its ETag, or when it was changed. */
   version: string | undefined;
+  leave(): void;
 }
 
 /** What is known of a shared file once Slack has been asked. */
@@ -170,7 +171,13 @@ export class Downloads {
       if ((total ?? 0) > mostBytes) throw new FileRefused(file.id, 'too_large');
       const whole = answer.statusCode === 206 ? answer.body : withoutFirst(offset, answer.body);
       const stream = await this.#checked(file, whole, { total, offset, signal: from.signal });
-      return { stream, sizeBytes: total, mime: file.mimetype ?? undefined, version: versionOf(answer) };
+      return {
+        stream,
+        sizeBytes: total,
+        mime: file.mimetype ?? undefined,
+        version: versionOf(answer),
+        leave: () => discard(answer.body),
+      };
     } catch (error) {
       discard(answer.body);
       throw error;

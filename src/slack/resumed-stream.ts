@@ -6,6 +6,8 @@ export interface Stretch {
   stream: AsyncIterable<Uint8Array>;
   /** The version of the file that the server names. */
   version: string | undefined;
+  /** Frees the connection of a stream that is not read. */
+  leave(): void;
 }
 
 /** How a download that broke off is taken up again. */
@@ -36,7 +38,7 @@ export async function* resumedStream(
     try {
       stretch ??= await resuming.reopen(at);
       if (stretch.version !== first.version) {
-        await stretch.stream[Symbol.asyncIterator]().return?.();
+        stretch.leave();
         throw new FileRefused(resuming.fileId, 'changed');
       }
       for await (const chunk of stretch.stream) {

@@ -290,9 +290,21 @@ describe('a download that breaks off', () => {
     expect(await readAll(await downloads.read(file()))).toEqual(CONTENT);
   });
 
-  test('ends when another version of the file answers', async () => {
-    serveCutting(7_000, (from) => ({ status: from === 0 ? 200 : 206, etag: from === 0 ? '"one"' : '"two"' }));
+  test('ends when another version of the file answers, and leaves no connection open', async () => {
+    const left = Promise.withResolvers<void>();
+    scene.slack.on('files/F1', (call, _request, response) => {
+      const isFirst = call.headers.range === undefined;
+      response.writeHead(isFirst ? 200 : 206, {
+        'content-type': 'text/csv',
+        etag: isFirst ? '"one"' : '"two"',
+        ...(isFirst ? {} : { 'content-range': `bytes 7000-${CONTENT.length - 1}/${CONTENT.length}` }),
+      });
+      if (isFirst) response.write(CONTENT.subarray(0, 7_000), () => setTimeout(() => response.destroy(), 20));
+      else response.once('close', () => left.resolve()).write(Buffer.alloc(64 * 1_024 * 1_024));
+      return undefined;
+    });
     expect(await reasonOf(downloads.read(file()).then(readAll))).toBe('changed');
+    await left.promise;
   });
 
   test('is given up when Slack does not hand out the rest', async () => {

@@ -87,6 +87,20 @@ export class Accounts {
     return rows.flatMap(({ task_id: task }) => (task === null ? [] : [task]));
   }
 
+  /** The newest projects of an account's channels: the same holds for them. */
+  async projectsOf({ workspace, account }: AccountKey, most: number): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom('projects')
+      .select('project_id')
+      .where('workspace', '=', workspace)
+      .where('account', '=', account)
+      .where('project_id', 'is not', null)
+      .orderBy('created_at', 'desc')
+      .limit(most)
+      .execute();
+    return rows.flatMap(({ project_id: project }) => (project === null ? [] : [project]));
+  }
+
   /** Puts other sealed text in place of what a row has; false where it has changed meanwhile. */
   async reseal({ workspace, account }: AccountKey, before: string, sealed: string): Promise<boolean> {
     const row = await this.#db.transaction().execute(async (trx) => {

@@ -36,8 +36,8 @@ export type Setting =
 /** What may be a key. It is taken out of the log wherever it stands, so it must not be a word or a part of JSON. */
 const keyShape = /^(?:(?!["'`{}\\])[\x21-\x7e]){16,}$/;
 
-/** Tasks that are tried to see whether a key belongs to the account before. */
-const tasksTried = 3;
+/** Tasks, and projects, that are tried to see whether a key belongs to the account before. */
+const mostTried = 3;
 
 /** The workspace's own account at the service: set by its admins, tried before it is kept. */
 export class AccountSetting {
@@ -137,15 +137,18 @@ export class AccountSetting {
 
   /** Whether a key opens what the account before has made. An account that has made nothing is anybody's. */
   async #isSame(before: { workspace: string; account: string }, credentials: Credentials): Promise<boolean> {
-    const tasks = await this.#parts.store.accounts.tasksOf(before, tasksTried);
-    for (const task of tasks) {
+    const { accounts } = this.#parts.store;
+    const tasks = (await accounts.tasksOf(before, mostTried)).map((task) => ({ task }));
+    const projects = (await accounts.projectsOf(before, mostTried)).map((project) => ({ project }));
+    const made = [...tasks, ...projects];
+    for (const one of made) {
       try {
-        if (await opens({ ...credentials, ...this.#parts.options }, task)) return true;
+        if (await opens({ ...credentials, ...this.#parts.options }, one)) return true;
       } catch (error) {
         if (!(error instanceof AgentError)) throw error;
       }
     }
-    return tasks.length === 0;
+    return made.length === 0;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AgentClient } from '../../agent/client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
+import { readProject } from '../../agent/probe.ts';
 import type { Project } from '../../agent/schema.ts';
 import { channelSettingsNotice, channelSettingsView } from '../../reply/views/channel-settings-view.ts';
 import type { FormView } from '../../reply/views/inputs.ts';
@@ -170,24 +171,6 @@ export class ChannelSettings {
 
   #key({ workspace, channel }: SettingsUse) {
     return { workspace, channel, account: this.#options.accountOf(workspace) };
-  }
-}
-
-/**
- * The service has no call that reads a project: a change of nothing answers it. Where the service wants something to
- * change, the project's tasks tell whether there is one. Throws an AgentError; AgentNotFoundError where there is none.
- */
-async function readProject(
-  agent: AgentClient,
-  id: string,
-  signal: AbortSignal,
-): Promise<Project | undefined> {
-  try {
-    return await agent.updateProject(id, {}, { signal });
-  } catch (error) {
-    if (!(error instanceof AgentRejectedError)) throw error;
-    await agent.listTasks(id, { limit: 1, signal });
-    return undefined;
   }
 }
 

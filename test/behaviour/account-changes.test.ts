@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import * as words from '../../src/reply/words.ts';
+import { openTenants } from './tenants.ts';
+
+const one = 'workspace-key-of-one';
+const apiKeys: Record<string, string> = {
+  [one]: 'one',
+  'another-workspace-key-of-one': 'one',
+  'workspace-key-of-two': 'two',
+  'workspace-key-of-three': 'three',
+};
+const tenants = await openTenants({
+  agent: { apiKeys },
+  settings: {
+    AGENT_BASE_URL: '',
+    AGENT_API_KEY: '',
+    PRIVATE_HOSTS: '127.0.0.1',
+    ACCOUNT_HOSTS: '127.0.0.1',
+  },
+});
+const { scene } = tenants;
+const boss = scene.slack.createPerson({ name: 'boss', teamId: 'T1', admin: true });
+const place = tenants.place('T1');
+const { url: address } = scene.agent;
+const { store } = scene.stage.bot;
+const current = (workspace: string) => store.accounts.current(workspace);
+const table = { name: 'table.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' };
+const shareIn = (thread?: string) =>
+  scene.slack.say({
+    person: place.person,
+    channel: place.channel,
+    text: `<@${tenants.team('T1').bot.userId}>`,
+    files: [table],
+    ...(thread && { thread }),
+  });
+
+describe('a change of the account', () => {
+  test('to another owner, before there was a task, begins with new projects', async () => {
+    expect(await tenants.setAccount(boss, address, one)).toContain(words.account.done);
+    await tenants.answered(shareIn());
+    const before = await current('T1');
+    expect(await tenants.setAccount(boss, address, 'another-workspace-key-of-one')).toContain(
+      words.account.doneSame,
+    );
+    expect((await current('T1'))?.account).toBe(before?.account);
+    expect(await tenants.setAccount(boss, address, 'workspace-key-of-two')).toContain(words.account.done);
+    expect((await current('T1'))?.account).not.toBe(before?.account);
+    await tenants.answered(tenants.ask(place, 'Asked of another'));
+    expect(scene.told('Asked of another').texts).toHaveLength(1);
+  });
+});

@@ -48,4 +48,21 @@ describe('a change of the account', () => {
     await tenants.answered(tenants.ask(place, 'Asked of another'));
     expect(scene.told('Asked of another').texts).toHaveLength(1);
   });
+
+  test('lets messages go on that wait because of a refused key, under the new one', async () => {
+    const old = tenants.ask(place, 'Begun before');
+    await tenants.answered(old);
+    delete apiKeys['workspace-key-of-two'];
+    const root = tenants.ask(place, 'Waiting for a key');
+    const next = tenants.ask(place, 'more', old);
+    await scene.until('both wait', () =>
+      [old, root].every((message) => tenants.shown(message).includes('does not accept the key')),
+    );
+    await tenants.setAccount(boss, address, 'workspace-key-of-three');
+    await scene.finished(place.channel, root, 40_000);
+    expect(scene.told('Waiting for a key').texts).toHaveLength(1);
+    await scene.finished(place.channel, next, 40_000);
+    expect(tenants.shown(old)).toContain(words.accountChanged);
+    expect(scene.told('Begun before').texts).toHaveLength(1);
+  });
 });

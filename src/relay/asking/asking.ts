@@ -38,6 +38,8 @@ export class Asking {
   readonly #lease: Lease;
   readonly #manner: AskingManner;
   #turn: Turn;
+  /** Whether this run gave the thread's task up: a service that contradicts itself ends there. */
+  #hasLeft = false;
 
   constructor(parts: RelayParts, workspace: Workspace, turn: Turn, lease: Lease, manner: AskingManner) {
     this.#parts = parts;
@@ -49,46 +51,47 @@ export class Asking {
 
   /** Takes the steps that are left. Throws TurnEnds where the message is not to be sent. */
   async go(): Promise<Delivered> {
-    await this.#settleAccount();
-    const isBegun = await this.#isBegun();
+    const isBegun = await this.#before(async (thread) => isBegunIn(thread));
     const isFresh = this.#turn.content === null;
-    for (;;) {
-      const projectId = await this.#before(async () =>
-        threadProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
-      );
-      const taskId = await this.#before(() => this.#task(projectId));
+    return this.#inProject(async () => {
+      const taskId = await this.#before((thread) => this.#task(thread));
       while (this.#turn.content === null) {
-        const brought = await this.#attach(projectId);
-        this.#turn = await this.#before(async () =>
-          freezeQuestion(
-            this.#parts,
-            this.#workspace,
-            await this.#thread(),
-            this.#turn,
-            brought,
-            this.#lease,
-          ),
+        const brought = await this.#attach();
+        this.#turn = await this.#before((thread) =>
+          freezeQuestion(this.#parts, this.#workspace, thread, this.#turn, brought, this.#lease),
         );
       }
       if (isFresh && isBegun) await this.#tellWhatIsFixed();
       this.#manner.step('working');
-      const agent = this.#parts.agent((await this.#thread()).account);
-      const delivered = await this.#manner.patiently(() => this.#deliver(agent, taskId));
-      if (delivered !== 'in_another_task') return delivered;
-    }
-  }
-
-  /** A step before the message is sent, taken patiently: a stop ends the turn there. */
-  async #before<T>(step: () => Promise<T>): Promise<T> {
-    return this.#manner.patiently(async () => {
-      if (this.#turn.send_intended_at === null) this.#manner.stop.throwIfAborted();
-      return step();
+      return this.#manner.patiently(() => this.#deliver(taskId));
     });
   }
 
-  async #task(projectId: string): Promise<string> {
-    const thread = await this.#thread();
+  /** Takes steps that need the thread's project; all of them again where it gets another one meanwhile. */
+  async #inProject<T>(steps: () => Promise<T>): Promise<T> {
+    for (;;) {
+      await this.#before((thread) =>
+        threadProject(this.#parts, this.#workspace, thread, this.#turn.id, this.#lease),
+      );
+      try {
+        return await steps();
+      } catch (error) {
+        if (!(error instanceof BeginsAgain)) throw error;
+      }
+    }
+  }
+
+  /** A step before the message is sent, taken patiently, each time under the account of now: a stop ends the turn there. */
+  async #before<T>(step: (thread: Thread) => Promise<T>): Promise<T> {
+    return this.#manner.patiently(async () => {
+      if (this.#turn.send_intended_at === null) this.#manner.stop.throwIfAborted();
+      return step(await this.#threadOf(this.#turn));
+    });
+  }
+
+  async #task(thread: Thread): Promise<string> {
     if (thread.task_id !== null) return thread.task_id;
+    const projectId = projectOf(thread);
     const message = await messageOf(this.#parts, this.#turn);
     const question = await readQuestion(this.#parts, this.#workspace, thread, message, this.#lease);
     const start = await this.#startOf(question);
@@ -99,12 +102,6 @@ export class Asking {
         throw new TurnEnds('refused', words.unknownModel(start.model, error.words), error, 'choose');
       throw error;
     }
-  }
-
-  /** Whether the thread's task was begun by an earlier message: what holds for the whole of it is fixed. */
-  async #isBegun(): Promise<boolean> {
-    const { task_id, writers } = await this.#thread();
-    return task_id !== null && writers.length > 0;
   }
 
   async #startOf({ title, choices }: { title: string; choices: Choices }): Promise<TaskStart> {
@@ -133,34 +130,29 @@ export class Asking {
 
   /** Brings files that were shared without words to the service: they wait there for the thread's next message. */
   async keep(): Promise<Attachments> {
-    await this.#settleAccount();
-    const projectId = await this.#before(async () =>
-      threadProject(this.#parts, this.#workspace, await this.#thread(), this.#turn.id, this.#lease),
-    );
-    return this.#attach(projectId);
+    return this.#inProject(() => this.#attach());
   }
 
-  async #attach(projectId: string): Promise<Attachments> {
+  async #attach(): Promise<Attachments> {
     const message = await messageOf(this.#parts, this.#turn);
     const said = message.words;
     if (said === null || (said.files ?? []).length === 0) return nothingAttached;
     // What is sent again takes the files along that are at the service already.
     if ((await sentBefore(this.#parts.store, message)) !== undefined) return nothingAttached;
     this.#manner.step('uploading');
-    const brought = await this.#before(async () => {
-      const thread = await this.#thread();
-      return uploadAttachments({
+    const brought = await this.#before((thread) =>
+      uploadAttachments({
         parts: this.#parts,
         workspace: this.#workspace,
         thread,
         turn: this.#turn,
-        projectId,
+        projectId: projectOf(thread),
         words: said,
         lease: this.#lease,
         stop: this.#manner.stop,
         onProgress: this.#manner.uploading,
-      });
-    });
+      }),
+    );
     this.#manner.files(brought.notes);
     this.#turn = await this.#parts.store.turns.record(this.#turn, {
       file_notes: brought.notes,
@@ -169,13 +161,14 @@ export class Asking {
     return brought;
   }
 
-  async #deliver(agent: AgentClient, taskId: string): Promise<Delivered | 'in_another_task'> {
+  async #deliver(taskId: string): Promise<Delivered> {
     const turn = await this.#parts.store.turns.get(this.#turn.workspace, this.#turn.id);
     if (turn === undefined) throw new TurnEnds('withdrawn', null);
     if (turn.send_intended_at === null) {
       this.#manner.stop.throwIfAborted();
       if (turn.stop_asked_at !== null) throw new TurnEnds('cancelled', null);
     }
+    const agent = this.#parts.agent((await this.#threadOf(turn)).account);
     try {
       return await deliver(this.#parts, agent, taskId, turn, this.#lease, this.#manner.stop);
     } catch (error) {
@@ -183,7 +176,7 @@ export class Asking {
         const { status } = await agent.getTask(taskId);
         // Busy passes by itself, but a task that has ended may take no more at all.
         if (status === 'failed' || status === 'cancelled') {
-          if (await this.#leaves(taskId)) return 'in_another_task';
+          await this.#leave(taskId);
           throw new TurnEnds('refused', words.taskTakesNoMore, error);
         }
       }
@@ -193,28 +186,39 @@ export class Asking {
           throw new TurnEnds('refused', words.unknownSkill(skill), error);
         throw new TurnEnds('refused', words.unknownChosenSkill(skill), error, 'choose');
       }
-      if (error instanceof AgentNotFoundError && (await this.#leaves(taskId))) return 'in_another_task';
+      if (error instanceof AgentNotFoundError) await this.#leave(taskId);
       throw error;
     }
   }
 
-  async #settleAccount(): Promise<void> {
-    const { store, accountOf } = this.#parts;
-    await this.#before(async () => underAccount(store, accountOf, await this.#thread(), this.#turn));
-  }
-
-  /** Gives the thread's task up where somebody tries again: the message begins another. */
-  async #leaves(taskId: string): Promise<boolean> {
+  /** Gives the thread's task up where somebody tries again: the message begins another, once. */
+  async #leave(taskId: string): Promise<void> {
     const { resends } = await messageOf(this.#parts, this.#turn);
-    if (resends === null) return false;
+    if (resends === null || this.#hasLeft) return;
     await this.#parts.store.threads.leaveTask(this.#turn, taskId);
+    this.#hasLeft = true;
     this.#parts.log.info({ turn: this.#turn.id, left: taskId }, 'the thread goes on in another task');
-    return true;
+    throw new BeginsAgain();
   }
 
-  async #thread(): Promise<Thread> {
-    return this.#parts.store.threads.expect(this.#turn);
+  async #threadOf(turn: Turn): Promise<Thread> {
+    const { store, accountOf } = this.#parts;
+    return underAccount(store, accountOf, await store.threads.expect(turn), turn);
   }
+}
+
+/** The thread has another project or another task by now: the message's way begins again where that is needed first. */
+class BeginsAgain extends Error {}
+
+/** The project that the thread had when its steps began; throws BeginsAgain where it has left that since. */
+function projectOf({ project_id: projectId }: Thread): string {
+  if (projectId === null) throw new BeginsAgain();
+  return projectId;
+}
+
+/** Whether the thread's task was begun by an earlier message: what holds for the whole of it is fixed. */
+function isBegunIn({ task_id, writers }: Thread): boolean {
+  return task_id !== null && writers.length > 0;
 }
 
 async function exists(agent: AgentClient, taskId: string): Promise<boolean> {

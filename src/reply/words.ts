@@ -579,6 +579,8 @@ const FILE_REASONS = {
   download_failed: 'it could not be downloaded. Share it again.',
   service_refused: 'the agent service did not accept it.',
   skipped: 'the agent service could not read it and went on without it.',
+  left_behind:
+    'it was shared before the account or the project at the agent service changed. Share it again.',
 } as const;
 
 /** One line on a file that the agent does not have. An unknown reason reads as a failed download. */

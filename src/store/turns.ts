@@ -36,6 +36,9 @@ export type TurnRecord = Partial<
   >
 > & { attached?: string[]; file_notes?: FileNote[]; tools?: Record<string, number> };
 
+/** What becomes of the note on a file that the thread left behind. */
+const leftBehind = { reason: 'left_behind' } satisfies Partial<FileNote>;
+
 /** Where a turn is, without its row. */
 export function placeOf({ workspace, id, channel, root }: TurnPlace): TurnPlace {
   return { workspace, id, channel, root };
@@ -228,6 +231,15 @@ export class Turns {
             and (taker.finished_at is null or taker.user_message_id is not null)))
       returning attached, file_notes, message_ts`.execute(this.#db);
     return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));
+  }
+
+  /** The thread leaves its project: no file that was brought there goes along any more, and its note says so. */
+  async leaveFiles(thread: ThreadKey): Promise<void> {
+    await sql`
+      update turns set attached = '[]', file_notes = (
+        select jsonb_agg(case when note ->> 'reason' is null then note || ${jsonText(leftBehind)}::jsonb else note end order by at)
+        from jsonb_array_elements(file_notes) with ordinality as notes (note, at))
+      where ${inThread(thread)} and attached <> '[]'`.execute(this.#db);
   }
 
   /** Whether a message at the service belongs to a turn already. */

@@ -49,10 +49,19 @@ describe('a change of the account', () => {
     expect(scene.told('Asked of another').texts).toHaveLength(1);
   });
 
+  test('leaves files behind that wait for the next message, and the thread says so', async () => {
+    const root = shareIn();
+    await tenants.answered(root);
+    await tenants.setAccount(boss, address, one);
+    const shown = await tenants.answered(tenants.ask(place, 'What is in the table?', root), root);
+    expect(scene.told('What is in the table?').fileIds).toEqual([[]]);
+    expect(shown).toContain(words.fileMissing({ name: 'table.csv', reason: 'left_behind' }));
+  });
+
   test('lets messages go on that wait because of a refused key, under the new one', async () => {
     const old = tenants.ask(place, 'Begun before');
     await tenants.answered(old);
-    delete apiKeys['workspace-key-of-two'];
+    delete apiKeys[one];
     const root = tenants.ask(place, 'Waiting for a key');
     const next = tenants.ask(place, 'more', old);
     await scene.until('both wait', () =>

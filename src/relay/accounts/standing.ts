@@ -32,5 +32,9 @@ export async function underAccount(
   if (account === noAccount) throw new TurnEnds('refused', words.noAccount);
   if (thread.task_id !== null || thread.task_intended_at !== null)
     throw new TurnEnds('refused', words.accountChanged);
-  return store.threads.moveTo(thread, account);
+  return store.transaction(async ({ threads, turns }) => {
+    const moved = await threads.moveTo(thread, account);
+    if (moved.account === account) await turns.leaveFiles(thread);
+    return moved;
+  });
 }

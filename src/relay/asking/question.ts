@@ -14,7 +14,7 @@ import { type IdsToName, idsIn, type Names } from '../reading/names.ts';
 import { readable, signed } from '../reading/readable.ts';
 import { taskTitle } from '../reading/title.ts';
 import { transcript, withTranscript } from '../reading/transcript.ts';
-import { sentBefore } from './resending.ts';
+import { goesAlong, sentBefore } from './resending.ts';
 import { unlessStopped } from './stop-check.ts';
 
 /** Messages of a human thread that are read back for a transcript, at most. */
@@ -127,6 +127,7 @@ export async function freezeQuestion(
           content: again.content,
           attached: again.attached,
           skill: again.skill,
+          ...(again.notes.length === 0 ? {} : { file_notes: again.notes }),
         });
       const writers = await store.threads.addWriter(turn, message.person);
       const kept = await store.turns.takeKept(turn);
@@ -135,8 +136,7 @@ export async function freezeQuestion(
       const keptNotes = kept.flatMap(notesOf);
       const notes = [...keptNotes, ...sent.notes];
       const text = [own, linkLines(notes)].filter((part) => part !== '').join('\n\n');
-      // What was left out was told then.
-      const shown = [...keptNotes.filter(({ reason }) => reason === null), ...sent.notes];
+      const shown = [...keptNotes.filter(goesAlong), ...sent.notes];
       return store.turns.record(turn, {
         content: writers.length > 1 ? signed(text, name) : text,
         attached,

@@ -1,10 +1,12 @@
+import type { FileReason } from '../../reply/words.ts';
 import type { Store } from '../../store/store.ts';
-import type { Message, Turn } from '../../store/tables.ts';
+import type { FileNote, Message, Turn } from '../../store/tables.ts';
 
 /** What a turn sent to the agent, as it is sent again. */
 export interface SentBefore {
   content: string;
   attached: string[];
+  notes: FileNote[];
   skill: string | null;
   /** The task that it went to, or was to go to. */
   taskId: string | null;
@@ -19,5 +21,11 @@ export async function sentBefore(
   const turn: Turn | undefined = await turns.get(workspace, resends);
   // One that ended before its message was frozen has nothing to repeat: the message goes like any other.
   if (turn === undefined || turn.content === null) return undefined;
-  return { content: turn.content, attached: turn.attached ?? [], skill: turn.skill, taskId: turn.task_id };
+  const { content, attached, file_notes: notes, skill, task_id: taskId } = turn;
+  return { content, attached: attached ?? [], notes: (notes ?? []).filter(goesAlong), skill, taskId };
+}
+
+/** Whether a note goes along with its file: what was left out was told then, but not what was left behind since. */
+export function goesAlong({ reason }: FileNote): boolean {
+  return reason === null || reason === ('left_behind' satisfies FileReason);
 }

@@ -46,6 +46,8 @@ export const taskGone =
   'The agent no longer knows this conversation; it was probably deleted there. Press Try again, and it begins anew with this message.';
 export const accountChanged =
   'This workspace now uses another account at the agent service, and this conversation belongs to the previous one, so it cannot continue. Mention me in a new thread to begin again.';
+export const projectGone =
+  "The agent service no longer has the project that was chosen for this channel, so your message was not sent. Choose another one in the channel's settings (`/agent settings`), then press Try again.";
 export const noAccount =
   'This workspace has no account at the agent service yet. An admin of the workspace can set it: open this app under "Apps" and go to its Home tab.';
 export const taskTakesNoMore =

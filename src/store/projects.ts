@@ -69,10 +69,20 @@ export class Projects {
   /** Records the channel's project; false where the claim was lost meanwhile: another may be in use. */
   async bind(key: ProjectKey, turn: string, projectId: string): Promise<boolean> {
     const row = await this.#claimed(key, turn)
-      .set({ project_id: projectId, intended_at: null, claimed_by: null, claimed_until: null })
+      .set({ project_id: projectId, intended_at: null, claimed_until: null })
       .returning('channel')
       .executeTakeFirst();
     return row !== undefined;
+  }
+
+  /** Forgets a channel's project that was made for it; false where it is one that people chose, which stays. */
+  async forget(key: ProjectKey, projectId: string): Promise<boolean> {
+    await this.#project(key)
+      .set({ project_id: null, claimed_by: null, name_due: null, name_held_until: null })
+      .where('project_id', '=', projectId)
+      .where('claimed_by', 'is not', null)
+      .execute();
+    return (await this.of(key)) !== projectId;
   }
 
   /** The channel's project; undefined while it has none. */

@@ -32,7 +32,7 @@ export interface ProjectTable {
   /** The service account that the project belongs to. */
   account: string;
   project_id: string | null;
-  /** Who is making it now, so that two threads of a channel do not make two. */
+  /** Who makes it, so that two threads of a channel do not make two, or made it; null where people chose it. */
   claimed_by: string | null;
   claimed_until: MaybeTime;
   /** Set just before the project is made, cleared when the outcome is known. */

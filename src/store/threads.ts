@@ -67,6 +67,17 @@ export class Threads {
     return this.expect(key);
   }
 
+  /** A thread leaves its project; false where it has a task, or may have one that was not heard of. */
+  async leaveProject(key: ThreadKey, projectId: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#update(key)
+      .set({ project_id: null })
+      .where('project_id', '=', projectId)
+      .where('task_id', 'is', null)
+      .where('task_intended_at', 'is', null)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
+  }
+
   /** Records that a task is about to be started, by its title, before the call. */
   async intendTask(
     key: ThreadKey,

@@ -3,13 +3,13 @@ import { AgentBusyError, AgentNotFoundError, AgentRejectedError } from '../../ag
 import { fixedNote } from '../../reply/notes.ts';
 import * as words from '../../reply/words.ts';
 import type { Choices, FileNote, Thread, Turn } from '../../store/tables.ts';
-import { underAccount } from '../accounts/standing.ts';
+import { AccountGone, underAccount } from '../accounts/standing.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import { type Attachments, type UploadProgress, uploadAttachments } from '../files/attachments.ts';
 import { TurnEnds } from '../interruption.ts';
 import type { Lease } from '../lease.ts';
 import { tryToTell } from '../telling.ts';
-import { threadProject } from './project.ts';
+import { forgetLostProject, threadProject } from './project.ts';
 import { choicesIn, freezeQuestion, messageOf, readQuestion } from './question.ts';
 import { sentBefore } from './resending.ts';
 import { type Delivered, deliver } from './sending.ts';
@@ -38,8 +38,9 @@ export class Asking {
   readonly #lease: Lease;
   readonly #manner: AskingManner;
   #turn: Turn;
-  /** Whether this run gave the thread's task up: a service that contradicts itself ends there. */
+  /** Whether this run gave the thread's task up, or its project: a service that contradicts itself ends there. */
   #hasLeft = false;
+  #hasForgotten = false;
 
   constructor(parts: RelayParts, workspace: Workspace, turn: Turn, lease: Lease, manner: AskingManner) {
     this.#parts = parts;
@@ -100,7 +101,7 @@ export class Asking {
     } catch (error) {
       if (error instanceof AgentRejectedError && error.status === unprocessable && start.model !== undefined)
         throw new TurnEnds('refused', words.unknownModel(start.model, error.words), error, 'choose');
-      throw error;
+      return this.#unlessLost(thread, error);
     }
   }
 
@@ -151,7 +152,7 @@ export class Asking {
         lease: this.#lease,
         stop: this.#manner.stop,
         onProgress: this.#manner.uploading,
-      }),
+      }).catch((error: unknown) => this.#unlessLost(thread, error)),
     );
     this.#manner.files(brought.notes);
     this.#turn = await this.#parts.store.turns.record(this.#turn, {
@@ -189,6 +190,20 @@ export class Asking {
       if (error instanceof AgentNotFoundError) await this.#leave(taskId);
       throw error;
     }
+  }
+
+  /**
+   * Throws the error of a step, unless it failed because the service does not know the thread's project any more: then
+   * the message begins again in another one, once.
+   */
+  async #unlessLost(thread: Thread, error: unknown): Promise<never> {
+    if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) throw error;
+    if (thread.task_id !== null) await this.#leave(thread.task_id);
+    else if (!this.#hasForgotten && (await forgetLostProject(this.#parts, thread))) {
+      this.#hasForgotten = true;
+      throw new BeginsAgain();
+    }
+    throw error;
   }
 
   /** Gives the thread's task up where somebody tries again: the message begins another, once. */

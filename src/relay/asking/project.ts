@@ -1,7 +1,12 @@
-import { AgentError } from '../../agent/errors.ts';
+import type { AgentClient } from '../../agent/client.ts';
+import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { readProject } from '../../agent/probe.ts';
+import * as words from '../../reply/words.ts';
 import type { Thread } from '../../store/tables.ts';
+import { AccountGone } from '../accounts/standing.ts';
 import { isDirect } from '../arriving/arrivals.ts';
 import type { RelayParts, Workspace } from '../context.ts';
+import { TurnEnds } from '../interruption.ts';
 import type { Lease } from '../lease.ts';
 import { checkpoint, pause } from '../patience.ts';
 
@@ -73,6 +78,42 @@ export async function threadProject(
   if (thread.project_id !== null) return thread.project_id;
   const projectId = await channelProject(parts, workspace, thread, turnId, lease);
   return parts.store.threads.settleProject(thread, projectId);
+}
+
+/**
+ * Lets a thread without a task forget a project that the service does not know any more, and its channel, too, where
+ * the bot made it. False where the service knows it, or a task may have been started there. Throws TurnEnds where
+ * people chose the project for the channel: another one is for them to choose.
+ */
+export async function forgetLostProject(
+  parts: RelayParts,
+  { workspace, channel, root, account, project_id: project }: Thread,
+): Promise<boolean> {
+  if (project === null || (await isKnown(parts.agent(account), project))) return false;
+  const { store, log } = parts;
+  const thread = { workspace, channel, root };
+  const forgotten = await store.transaction(async ({ threads, turns, projects }) => {
+    if (!(await threads.leaveProject(thread, project))) return 'not';
+    await turns.leaveFiles(thread);
+    return (await projects.forget({ workspace, channel, account }, project)) ? 'whole' : 'chosen';
+  });
+  if (forgotten === 'not') return false;
+  log.warn(
+    { ...thread, account, project, code: 'lost_project' },
+    'The service does not know a project any more.',
+  );
+  if (forgotten === 'chosen') throw new TurnEnds('refused', words.projectGone);
+  return true;
+}
+
+async function isKnown(agent: AgentClient, projectId: string): Promise<boolean> {
+  try {
+    await readProject(agent, projectId);
+    return true;
+  } catch (error) {
+    if (error instanceof AgentNotFoundError && !(error instanceof AccountGone)) return false;
+    throw error;
+  }
 }
 
 /** What a channel's project is called: its name and purpose; a person's name for a DM. */

@@ -46,10 +46,20 @@ export class Accounts {
       .executeTakeFirst();
   }
 
-  /** Sets a workspace's account: the same one with another key, or one in place of that before. */
-  async put(row: NewAccount): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+  /**
+   * Sets a workspace's account: the same one with another key, or one in place of that before. False where the app is
+   * not installed there any more: then no key is kept.
+   */
+  async put(row: NewAccount): Promise<boolean> {
+    return this.#db.transaction().execute(async (trx) => {
       await inOrder(trx);
+      const left = await trx
+        .selectFrom('workspaces')
+        .select('workspace')
+        .where('workspace', '=', row.workspace)
+        .where('left_at', 'is not', null)
+        .executeTakeFirst();
+      if (left !== undefined) return false;
       await this.#retire(trx, row.workspace, row.account);
       const values = { ...row, set_at: sql<Date>`clock_timestamp()`, retired_at: null, version: nextVersion };
       await trx
@@ -57,6 +67,7 @@ export class Accounts {
         .values(values)
         .onConflict((conflict) => conflict.columns(['workspace', 'account']).doUpdateSet(values))
         .execute();
+      return true;
     });
   }
 

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as words from '../../src/reply/words.ts';
+import { localServer } from '../agent/local-server.ts';
 import { openTenants } from './tenants.ts';
 
 const one = 'workspace-key-of-one';
@@ -73,5 +74,25 @@ describe('a change of the account', () => {
     await scene.finished(place.channel, next, 40_000);
     expect(tenants.shown(old)).toContain(words.accountChanged);
     expect(scene.told('Begun before').texts).toHaveLength(1);
+  });
+
+  test('is not made where the app is uninstalled while the account is tried', async () => {
+    const other = scene.slack.createPerson({ name: 'other-boss', teamId: 'T2', admin: true });
+    const { promise: gone, resolve: go } = Promise.withResolvers<void>();
+    await using slow = await localServer(async ({ headers }, response) => {
+      await gone;
+      response.writeHead(headers.authorization === 'Bearer workspace-key-of-two' ? 404 : 401).end();
+    });
+    const put = vi.spyOn(store.accounts, 'put');
+    await tenants.openForm(other);
+    const typed = { account_address: `${slow.origin}/v1`, account_key: 'workspace-key-of-two' };
+    await scene.slack.submitView(other, typed);
+    await scene.until('it is being tried', () => slow.requests.length > 0);
+    scene.slack.uninstall('T2');
+    await scene.until('the app has left', async () => (await store.installations.get('T2'))?.left_at != null);
+    go();
+    await scene.until('it was tried', () => put.mock.settledResults.length > 0);
+    expect(put).toHaveResolvedWith(false);
+    expect(await current('T2')).toBeUndefined();
   });
 });

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { AgentError } from '../../agent/errors.ts';
 import { opens, probe } from '../../agent/probe.ts';
 import type { ShownAccount } from '../../reply/views/account-view.ts';
+import type * as words from '../../reply/words.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import { sealedPlaces } from '../../store/sealed-places.ts';
 import type { Store } from '../../store/store.ts';
@@ -30,7 +31,7 @@ export type Setting =
   | { kind: 'set'; sameAccount: boolean }
   | {
       kind: 'refused';
-      why: 'not_admin' | 'bad_address' | 'odd_key' | 'bad_key' | 'no_service' | 'unreachable';
+      why: keyof typeof words.account.refused;
     };
 
 /** What may be a key. It is taken out of the log wherever it stands, so it must not be a word or a part of JSON. */
@@ -91,7 +92,9 @@ export class AccountSetting {
     const same = before?.base_url === credentials.baseUrl && (await this.#isSame(before, credentials));
     const account = before !== undefined && same ? before.account : randomUUID();
     const sealed = keyring.seal(credentials.apiKey, sealedPlaces.account({ workspace, account }));
-    await store.accounts.put({ workspace, account, base_url: credentials.baseUrl, set_by: person, sealed });
+    const row = { workspace, account, base_url: credentials.baseUrl, set_by: person, sealed };
+    // Trying it took its time: the app may have been uninstalled meanwhile.
+    if (!(await store.accounts.put(row))) return refused('failed');
     const details = { setting: 'account', sameAccount: same };
     await store.audit.add({ workspace, kind: 'setting', person, details });
     log.info({ workspace, account, sameAccount: same }, 'the service account of a workspace was set');

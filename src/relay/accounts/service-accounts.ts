@@ -13,7 +13,7 @@ import { AccountGone } from './standing.ts';
 /** What knowing the accounts needs. */
 export interface AccountsParts {
   store: Pick<Store, 'accounts'>;
-  /** Undefined where the settings have no key: then there are no accounts but theirs. */
+  /** Undefined where the settings have no key: then workspaces' own accounts cannot be used, and no other takes their place. */
   keyring: Keyring | undefined;
   /** The account of the settings, for workspaces without one of their own. */
   shared: Credentials | undefined;
@@ -88,7 +88,6 @@ export class ServiceAccounts {
 
   /** Reads what has changed since the last time; `whole` also notices rows that were deleted. Throws StoreError. */
   async refresh(whole = false): Promise<void> {
-    if (this.#parts.keyring === undefined) return;
     await this.#reading?.catch(() => undefined);
     this.#reading ??= this.#read(whole).finally(() => {
       this.#reading = undefined;
@@ -141,7 +140,11 @@ export class ServiceAccounts {
 
   #open({ workspace, account, sealed }: AccountRow): string | undefined {
     const { keyring, log } = this.#parts;
-    if (sealed === null || keyring === undefined) return undefined;
+    if (sealed === null) return undefined;
+    if (keyring === undefined) {
+      log.error({ workspace, account }, 'the key of an account cannot be read without SECRET_KEY');
+      return undefined;
+    }
     try {
       return keyring.open(sealed, sealedPlaces.account({ workspace, account }));
     } catch (error) {

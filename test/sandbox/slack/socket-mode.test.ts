@@ -168,7 +168,7 @@ describe('redelivery over Socket Mode', () => {
   });
 
   test('an event waits for a connection', async () => {
-    const { slack, ann, channel } = await lab({ retryScale: 0.005 });
+    const { slack, ann, channel } = await lab({ retryScale: 0.02 });
     slack.say({ person: ann, channel, text: 'early' });
     const { heard } = await listening(slack);
     await slack.settled();

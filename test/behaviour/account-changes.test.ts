@@ -91,7 +91,7 @@ describe('a change of the account', () => {
     scene.slack.uninstall('T2');
     await scene.until('the app has left', async () => (await store.installations.get('T2'))?.left_at != null);
     go();
-    await scene.until('it was tried', () => put.mock.settledResults.length > 0);
+    await scene.until('it was tried', () => put.mock.settledResults[0]?.type === 'fulfilled');
     expect(put).toHaveResolvedWith(false);
     expect(await current('T2')).toBeUndefined();
   });

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/sequencer.ts';
 
 // As in the image: some packages bring other, slower code for development.
 process.env.NODE_ENV = 'production';
@@ -14,6 +15,7 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     // More than there are cores: most of them wait.
     maxWorkers: 6,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

@@ -18,6 +18,7 @@ export interface PressPlace extends Actor {
 export type Telling = (place: PressPlace, sentence: string) => Promise<void>;
 
 const actorShape = z.looseObject({
+  type: z.string().optional(),
   team: z.looseObject({ id: z.string() }).nullish(),
   user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
   view: z.looseObject({ app_installed_team_id: z.string().nullish() }).nullish(),
@@ -35,14 +36,16 @@ const placeShape = z.looseObject({
 });
 
 /**
- * Reads who acts, and at which installation; undefined where Slack does not say it. In a view that is the one that
- * opened it: with Slack Connect the person may be of another workspace.
+ * Reads who acts, and at which installation; undefined where Slack does not say it. A form is sent to the one that opened
+ * it, as Bolt has it: with Slack Connect the person may be of another workspace.
  */
 export function readActor(body: unknown): Actor | undefined {
   const parsed = actorShape.safeParse(body);
   if (!parsed.success) return undefined;
-  const { team, user, view } = parsed.data;
-  const workspace = view?.app_installed_team_id ?? team?.id ?? user.team_id;
+  const { type, team, user, view } = parsed.data;
+  const opener = type?.startsWith('view_') ? view?.app_installed_team_id : undefined;
+  // An organisation's id says nothing of the workspace.
+  const workspace = (opener?.startsWith('T') ? opener : undefined) ?? team?.id ?? user.team_id;
   return workspace === undefined ? undefined : { workspace, person: user.id };
 }
 

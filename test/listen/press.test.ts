@@ -25,10 +25,14 @@ describe('the place of a press', () => {
     expect(readActor(body)).toEqual({ workspace: 'T1', person: 'U1' });
   });
 
-  test('in a view is at the installation that opened it, whoever pressed', () => {
-    const body = { ...by, view: { id: 'V1', app_installed_team_id: 'T3' } };
-    expect(readActor(body)).toEqual({ workspace: 'T3', person: 'U1' });
-    expect(readActor({ ...by, view: { app_installed_team_id: null } })?.workspace).toBe('T1');
+  test.for([
+    ['a form of a workspace', 'view_submission', 'T3', 'T3'],
+    ['a form of an organisation', 'view_submission', 'E3', 'T1'],
+    ['a form that says nothing of it', 'view_submission', null, 'T1'],
+    ['a press in a view', 'block_actions', 'T3', 'T1'],
+  ] as const)('in %s is at the right installation', ([, type, opener, workspace]) => {
+    const body = { ...by, type, view: { id: 'V1', app_installed_team_id: opener } };
+    expect(readActor(body)).toEqual({ workspace, person: 'U1' });
   });
 
   test('is that of the person where Slack names no workspace', () => {

@@ -191,12 +191,10 @@ class Batch {
 
   /** A file whose size Slack's record does not tell: the answer to a download may. */
   async #sizeOf(file: SlackFile): Promise<number> {
-    const { stream, sizeBytes } = await this.#request.workspace.downloads.open(file, {
-      signal: this.#signal,
-    });
-    await stream[Symbol.asyncIterator]().return?.();
-    if (sizeBytes === undefined) throw new FileRefused(file.id, 'processing');
-    return sizeBytes;
+    const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
+    opened.leave();
+    if (opened.sizeBytes === undefined) throw new FileRefused(file.id, 'processing');
+    return opened.sizeBytes;
   }
 
   #leaveOut(item: Item, why: { reason: FileReason; detail?: string; link?: string }): void {

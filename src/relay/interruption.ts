@@ -27,7 +27,8 @@ export class TurnEnds extends Error {
   readonly offer: 'choose' | undefined;
 
   constructor(outcome: TurnOutcome, sentence: string | null, cause?: unknown, offer?: 'choose') {
-    super(sentence ?? outcome, { cause });
+    // Not the sentence: it may repeat people's words, and logs have the message.
+    super(outcome, { cause });
     this.name = 'TurnEnds';
     this.outcome = outcome;
     this.sentence = sentence;

@@ -6,6 +6,7 @@ import {
   AgentRejectedError,
 } from '../../src/agent/errors.ts';
 import { messageSchema } from '../../src/agent/schema.ts';
+import { TurnEnds } from '../../src/relay/interruption.ts';
 import { ending, toolsIn } from '../../src/relay/turn-end.ts';
 
 function replyWith(names: readonly string[]) {
@@ -30,6 +31,12 @@ const details = { sentence: 'Check AGENT_BASE_URL.', outcome: 'unknown' } as con
 const nothing = { task: false, message: false };
 const task = { task: true, message: false };
 const all = { task: true, message: true };
+
+test('the message of an error that ends a turn has no words of people: logs have it', () => {
+  const end = new TurnEnds('refused', 'The agent service refused “the secret of my sheep”.');
+  expect(end.sentence).toContain('sheep');
+  expect(end.message).not.toContain('sheep');
+});
 
 test.each([
   [new AgentAnswerError(details), nothing, /could not take this message, so it was not sent/],

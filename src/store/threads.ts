@@ -57,14 +57,15 @@ export class Threads {
     return row.project_id ?? projectId;
   }
 
-  /** A thread without a task goes to another account; the answer is the thread as it is then. */
-  async moveTo(key: ThreadKey, account: string): Promise<Thread> {
-    await this.#update(key)
+  /** A thread leaves its account for another one; false where it has done so before, or has a task by now. */
+  async moveTo(thread: ThreadKey & Pick<Thread, 'account'>, account: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#update(thread)
       .set({ account, project_id: null })
+      .where('account', '=', thread.account)
       .where('task_id', 'is', null)
       .where('task_intended_at', 'is', null)
-      .execute();
-    return this.expect(key);
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
   }
 
   /** A thread leaves its project; false where it has a task, or may have one that was not heard of. */

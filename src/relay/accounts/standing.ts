@@ -33,8 +33,7 @@ export async function underAccount(
   if (thread.task_id !== null || thread.task_intended_at !== null)
     throw new TurnEnds('refused', words.accountChanged);
   return store.transaction(async ({ threads, turns }) => {
-    const moved = await threads.moveTo(thread, account);
-    if (moved.account === account) await turns.leaveFiles(thread);
-    return moved;
+    if (await threads.moveTo(thread, account)) await turns.leaveFiles(thread);
+    return threads.expect(thread);
   });
 }

@@ -48,8 +48,13 @@ export class FileReturn {
   }
 
   async #deliver(wish: FileWish, show: (sentence: string) => Promise<boolean>): Promise<void> {
-    const [trouble] = await Promise.all([this.#bring(wish), show(words.tasks.fileOnItsWay)]);
-    const isSeen = await show(trouble ?? words.tasks.fileSent);
+    const shown = (sentence: string) =>
+      show(sentence).catch((error: unknown) => {
+        this.#parts.log.warn({ err: error, file: wish.fileId }, 'it could not be shown what comes of a file');
+        return false;
+      });
+    const [trouble] = await Promise.all([this.#bring(wish), shown(words.tasks.fileOnItsWay)]);
+    const isSeen = await shown(trouble ?? words.tasks.fileSent);
     if (!isSeen && trouble !== undefined) await this.#tell(wish, trouble);
   }
 

@@ -1,6 +1,7 @@
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import * as words from '../../reply/words.ts';
 import { SlackError } from '../../slack/errors.ts';
+import { settingsAccount } from '../../store/accounts.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { TaskDeletion as Deletion } from '../../store/tables.ts';
 import { AccountGone } from '../accounts/standing.ts';
@@ -54,7 +55,7 @@ export class TaskDeletion {
       (await taskRefusal(workspace, row, person)) ??
       (await this.#permission({ workspace: id, channel, root, person, control: 'task_delete' }));
     if (refusal !== undefined) return refusal;
-    if (!this.#isKnown(row.account)) return words.tasks.accountGone;
+    if (await this.#isGone({ workspace: id, account: row.account })) return words.tasks.accountGone;
     const asked = await this.#parts.store.taskDeletions.ask(thread, task, person);
     if (asked === 'over') return this.#gone(id, task);
     if (asked === 'busy') return words.tasks.busy;
@@ -79,14 +80,10 @@ export class TaskDeletion {
     await allOver(due.map((deletion) => this.#carryOut(deletion)));
   }
 
-  #isKnown(account: string): boolean {
-    try {
-      this.#parts.agent(account);
-      return true;
-    } catch (error) {
-      if (error instanceof AccountGone) return false;
-      throw error;
-    }
+  /** Whether nobody can reach an account any more; one whose key cannot be opened just now may come back. */
+  async #isGone(key: { workspace: string; account: string }): Promise<boolean> {
+    if (key.account === settingsAccount) return false;
+    return ((await this.#parts.store.accounts.get(key))?.sealed ?? null) === null;
   }
 
   /** The thread has this task no more: a second press, or one on an old view. */
@@ -108,10 +105,10 @@ export class TaskDeletion {
       }
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
-      const isOver = error instanceof AccountGone;
-      const rest = isOver ? 'its account is not known any more' : 'it is tried again';
-      this.#parts.log.warn({ err: error, task }, `a task could not be deleted; ${rest}`);
-      if (!isOver) return 'deletedLater';
+      if (!(error instanceof AccountGone) || !(await this.#isGone(deletion))) {
+        this.#parts.log.warn({ err: error, task }, 'a task could not be deleted; it is tried again');
+        return 'deletedLater';
+      }
       await this.#tellPatiently(deletion, words.taskNotDeleted);
       return 'accountGone';
     }

@@ -50,7 +50,7 @@ export async function postEnd(
 ): Promise<void> {
   const { turn } = after;
   const count = await patiently(() => postResults(after)).catch(async (error: unknown) => {
-    if (!(error instanceof AgentError)) throw error;
+    if (!(error instanceof AgentError) || after.lease.signal.aborted) throw error;
     after.parts.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
     await watchForMore(after);
     await posts.load();

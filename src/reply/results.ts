@@ -59,6 +59,15 @@ export function resultMessages(
   });
 }
 
+/** A list that names its results and has no links, but keeps the button for fresh ones. */
+export function withoutLinks({ text, blocks }: RenderedMessage): RenderedMessage {
+  const kept = blocks.flatMap((block): SlackBlock[] => {
+    if (block.type === 'markdown') return [];
+    return [block.type === 'section' ? { type: 'section', text: block.text } : block];
+  });
+  return { text, blocks: [...kept, contextLine(words.linksRefused)] };
+}
+
 interface Entry {
   result: Result;
   blocks: SlackBlock[];
@@ -74,7 +83,7 @@ function paged(entries: Entry[]): Entry[][] {
     if (page && need.blocks <= room.blocks && need.text <= room.text) page.push(entry);
     else {
       pages.push([entry]);
-      room = { blocks: BLOCKS_MOST - 3, text: TEXT_MOST };
+      room = { blocks: BLOCKS_MOST - 4, text: TEXT_MOST };
     }
     room = { blocks: room.blocks - need.blocks, text: room.text - need.text };
   }

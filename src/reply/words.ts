@@ -47,7 +47,7 @@ export const taskGone =
 export const accountChanged =
   'This workspace now uses another account at the agent service, and this conversation belongs to the previous one, so it cannot continue. Mention me in a new thread to begin again.';
 export const projectGone =
-  "The agent service no longer has the project that was chosen for this channel, so your message was not sent. Choose another one in the channel's settings (`/agent settings`), then press Try again.";
+  "The agent service no longer has the project of this channel, so your message was not sent. Choose another one in the channel's settings (`/agent settings`), then press Try again.";
 export const noAccount =
   'This workspace has no account at the agent service yet. An admin of the workspace can set it: open this app under "Apps" and go to its Home tab.';
 export const taskTakesNoMore =
@@ -669,8 +669,7 @@ export function otherBlock(type: string): string {
 }
 
 /** Below an answer whose results could not be listed. */
-export const resultsUnread =
-  'I could not read which files the agent made for this answer. I post them here if I can read them later.';
+export const resultsUnread = 'I could not read which files the agent made for this answer.';
 
 /** Below the names of results that Slack did not take with their links. */
 export const linksRefused = 'Slack did not take the links to them.';

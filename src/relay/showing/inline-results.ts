@@ -46,7 +46,10 @@ export async function showInline(
   const wanted = (most: number, kinds: Readonly<Record<string, string>>) =>
     results.filter(
       (result) =>
-        isOf(result, kinds) && result.sizeBytes > 0 && result.sizeBytes <= Math.min(most, inlineBytes),
+        isOf(result, kinds) &&
+        result.downloadUrl &&
+        result.sizeBytes > 0 &&
+        result.sizeBytes <= Math.min(most, inlineBytes),
     );
   const shownPictures = await left('picture:', mostPictures, wanted(inlineBytes, pictures));
   const shownTables = await left('table:', mostTables, wanted(tableBytes, tables));

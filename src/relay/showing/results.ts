@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ResultFile } from '../../agent/schema.ts';
-import { type Result, resultMessages } from '../../reply/results.ts';
+import { escapeMrkdwn } from '../../reply/pings.ts';
+import { type Result, resultMessages, withoutLinks } from '../../reply/results.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
-import * as words from '../../reply/words.ts';
 import { PayloadRefused } from '../../slack/errors.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { AfterTurn, LinkedResult } from '../context.ts';
@@ -76,7 +76,7 @@ async function postBatch(after: AfterTurn, batch: string, all: ResultFile[]): Pr
     const messages = resultMessages(shown, { turnId: turn.id, later: batch !== '' });
     const prefix = batch === '' ? 'results' : `results:${batch}`;
     for (const [index, message] of messages.entries()) {
-      await postList(posts, `${prefix}:${index}`, message);
+      await postList(parts, turn, posts, `${prefix}:${index}`, message);
     }
     await showInline(parts, workspace, agent, posts, turn, mine, lease);
   }
@@ -84,15 +84,28 @@ async function postBatch(after: AfterTurn, batch: string, all: ResultFile[]): Pr
   return mine.length;
 }
 
-/** Names the results without their links where Slack does not take the whole. */
-async function postList(posts: ThreadPosts, part: string, message: RenderedMessage): Promise<void> {
-  try {
-    await posts.post(part, message, digestOf(message), 'result');
-  } catch (error) {
-    if (!(error instanceof PayloadRefused)) throw error;
-    const plain = { text: `${message.text}\n${words.linksRefused}`, blocks: [] };
-    await posts.post(part, plain, digestOf(plain), 'result');
+/** What Slack may take of a list, the fullest first. */
+const forms = [(message: RenderedMessage) => message, withoutLinks, onlyText];
+
+async function postList(
+  { log }: AfterTurn['parts'],
+  turn: Turn,
+  posts: ThreadPosts,
+  part: string,
+  message: RenderedMessage,
+): Promise<void> {
+  for (const form of forms) {
+    try {
+      return await posts.post(part, form(message), digestOf(message), 'result');
+    } catch (error) {
+      if (!(error instanceof PayloadRefused) || form === onlyText) throw error;
+      log.error({ err: error, turn: turn.id }, 'Slack refused the blocks of a list; showing simpler ones');
+    }
   }
+}
+
+function onlyText({ text }: RenderedMessage): RenderedMessage {
+  return { text: escapeMrkdwn(text), blocks: [] };
 }
 
 function linked({ workspace, channel, root }: Turn, resultId: string): LinkedResult {

@@ -87,8 +87,10 @@ class Sampler {
 /** Of each stretch of time the sample with the least memory. */
 function ebbs(samples: readonly Sample[]): Sample[] {
   const least = new Map<number, Sample>();
+  // A few seconds at the end are no stretch of their own.
+  const last = Math.round((samples.at(-1)?.minute ?? 0) / ebbMinutes) - 1;
   for (const sample of samples) {
-    const stretch = Math.floor(sample.minute / ebbMinutes);
+    const stretch = Math.min(Math.floor(sample.minute / ebbMinutes), last);
     const known = least.get(stretch);
     if (known === undefined || sample.rssKiB < known.rssKiB) least.set(stretch, sample);
   }

@@ -3,11 +3,9 @@ import type { ResultFile } from '../../agent/schema.ts';
 import { escapeMrkdwn } from '../../reply/pings.ts';
 import { type Result, resultMessages, withoutLinks } from '../../reply/results.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
-import { PayloadRefused } from '../../slack/errors.ts';
 import type { Turn } from '../../store/tables.ts';
 import type { AfterTurn, LinkedResult } from '../context.ts';
 import { showInline } from './inline-results.ts';
-import { digestOf } from './rendered.ts';
 import { ThreadPosts } from './thread-posts.ts';
 
 /**
@@ -76,32 +74,12 @@ async function postBatch(after: AfterTurn, batch: string, all: ResultFile[]): Pr
     const messages = resultMessages(shown, { turnId: turn.id, later: batch !== '' });
     const prefix = batch === '' ? 'results' : `results:${batch}`;
     for (const [index, message] of messages.entries()) {
-      await postList(parts, turn, posts, `${prefix}:${index}`, message);
+      await posts.postInAnyForm(`${prefix}:${index}`, message, [withoutLinks, onlyText], 'result');
     }
     await showInline(parts, workspace, agent, posts, turn, mine, lease);
   }
   await parts.store.results.shown(turn, batch);
   return mine.length;
-}
-
-/** What Slack may take of a list, the fullest first. */
-const forms = [(message: RenderedMessage) => message, withoutLinks, onlyText];
-
-async function postList(
-  { log }: AfterTurn['parts'],
-  turn: Turn,
-  posts: ThreadPosts,
-  part: string,
-  message: RenderedMessage,
-): Promise<void> {
-  for (const form of forms) {
-    try {
-      return await posts.post(part, form(message), digestOf(message), 'result');
-    } catch (error) {
-      if (!(error instanceof PayloadRefused) || form === onlyText) throw error;
-      log.error({ err: error, turn: turn.id }, 'Slack refused the blocks of a list; showing simpler ones');
-    }
-  }
 }
 
 function onlyText({ text }: RenderedMessage): RenderedMessage {

@@ -4,10 +4,9 @@ import type { Review } from '../../agent/schema.ts';
 import { withPlainText } from '../../reply/fallback.ts';
 import { failedReview, reviewMessages, type ShownReview } from '../../reply/review.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
-import { PayloadRefused } from '../../slack/errors.ts';
 import { plain } from '../../slack/message.ts';
 import type { AfterTurn } from '../context.ts';
-import { digestOf, replyBlock } from './rendered.ts';
+import { replyBlock } from './rendered.ts';
 import { shareRest } from './rest-file.ts';
 import { tellerOf } from './results.ts';
 import { ThreadPosts } from './thread-posts.ts';
@@ -16,8 +15,8 @@ import { ThreadPosts } from './thread-posts.ts';
 const unfinished: readonly (string | null)[] = ['pending', 'streaming', 'cancelling'];
 
 const bareText = (message: RenderedMessage) => ({ ...plain(message), blocks: [] });
-/** What Slack may take of a message, the fullest first. */
-const forms = [(message: RenderedMessage) => message, withPlainText, bareText];
+/** What Slack may take of a message that it refuses, the fullest first. */
+const simpler = [withPlainText, bareText];
 
 /**
  * Posts the reviews of a task that have their findings, each once in its thread, and says of one that failed that it
@@ -87,32 +86,12 @@ async function post(after: AfterTurn, name: string, review: ShownReview): Promis
   await posts.load();
   const part = `review:${name}`;
   for (const [index, message] of review.messages.entries()) {
-    await postOne(after, posts, `${part}:${index}`, message);
+    await posts.postInAnyForm(`${part}:${index}`, message, simpler, 'result');
   }
   if (review.rest === undefined) return;
   const room = { slackFiles: parts.store.slackFiles, uploads: workspace.uploads, log: parts.log };
   if (await shareRest(room, turn, review.rest, lease, part)) return;
   for (const [index, message] of review.beyond().entries()) {
-    await postOne(after, posts, `${part}:${review.messages.length + index}`, message);
-  }
-}
-
-async function postOne(
-  { parts, turn }: AfterTurn,
-  posts: ThreadPosts,
-  part: string,
-  message: RenderedMessage,
-): Promise<void> {
-  const digest = digestOf(message);
-  for (const form of forms) {
-    try {
-      return await posts.post(part, form(message), digest, 'result');
-    } catch (error) {
-      if (!(error instanceof PayloadRefused) || form === bareText) throw error;
-      parts.log.error(
-        { err: error, turn: turn.id },
-        'Slack refused the blocks of a review; showing plain text',
-      );
-    }
+    await posts.postInAnyForm(`${part}:${review.messages.length + index}`, message, simpler, 'result');
   }
 }

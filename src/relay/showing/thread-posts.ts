@@ -1,11 +1,12 @@
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
-import { LeaseEnded, SlackError } from '../../slack/errors.ts';
+import { LeaseEnded, PayloadRefused, SlackError } from '../../slack/errors.ts';
 import type { SlackMessage } from '../../slack/message.ts';
 import type { PostKind } from '../../slack/posting.ts';
 import type { Post, TurnPlace } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../lease.ts';
 import { slackOverMs, untilOver } from '../settling.ts';
+import { digestOf } from './rendered.ts';
 
 /**
  * A turn's messages in Slack. The intent is written before the call; a part whose outcome is unknown is looked for in
@@ -80,6 +81,29 @@ export class ThreadPosts {
         this.#posts.delete(part);
       }
       throw error;
+    }
+  }
+
+  /** Posts a part once, as it is or, where Slack refuses its blocks, in the first of the `simpler` forms that it takes. */
+  async postInAnyForm(
+    part: string,
+    message: RenderedMessage,
+    simpler: readonly ((message: RenderedMessage) => RenderedMessage)[],
+    kind: PostKind,
+  ): Promise<void> {
+    const left = [...simpler];
+    for (let shape = message; ; ) {
+      try {
+        return await this.post(part, shape, digestOf(message), kind);
+      } catch (error) {
+        const form = left.shift();
+        if (!(error instanceof PayloadRefused) || form === undefined) throw error;
+        this.#parts.log.error(
+          { err: error, turn: this.#turn.id, part },
+          'Slack refused the blocks; showing simpler ones',
+        );
+        shape = form(message);
+      }
     }
   }
 

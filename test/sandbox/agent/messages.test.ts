@@ -75,9 +75,10 @@ describe('sending', () => {
   });
 
   it('refuses a message to a running task, or queues it', async () => {
+    const first = Promise.withResolvers<void>();
     const client = await start({
       script: async (turn) => {
-        await turn.sleep(10_000);
+        await first.promise;
         turn.write(`${turn.history.length} before ${turn.text}`);
       },
     });
@@ -88,6 +89,7 @@ describe('sending', () => {
     client.service.dialect.messageToRunning = 'accepted';
     const { assistant_message } = await client.send(task, 'two');
     expect(assistant_message?.status).toBe('pending');
+    first.resolve();
     await reached(client.service, task, 'completed');
     const { data } = await client.messages(task);
     expect(data.map(textOf)).toEqual(['one', '0 before one', 'two', '2 before two']);

@@ -155,8 +155,9 @@ describeInBrowser('what apps show on the page', () => {
     await field.press('Enter');
     await field.pressSequentially('status');
     await field.press('Enter');
-    await page.getByText('You typed: status').waitFor();
-    await page.getByText('Only visible to you').first().waitFor();
+    const answer = page.locator('#channel .ephemeral');
+    await answer.getByText('You typed: status').waitFor();
+    await answer.getByText('Only visible to you').waitFor();
     expect(heard.at(-1)).toMatchObject({ command: '/agent', text: 'status', channel_id: channel });
   });
 

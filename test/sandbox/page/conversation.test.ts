@@ -83,7 +83,10 @@ describeInBrowser('a conversation on the page', () => {
     const page = await visit.open('coffee');
     await page.getByRole('button', { name: 'Add Taskthread' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText(/has joined the channel/).waitFor();
+    await page
+      .locator('#channel')
+      .getByText(/has joined the channel/)
+      .waitFor();
     await page.locator('#channel textarea').focus();
     await page.keyboard.type('Hello @tas');
     await page.getByRole('option', { name: /Taskthread/ }).waitFor();

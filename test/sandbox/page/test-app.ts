@@ -27,7 +27,7 @@ export const offers = {
 
 /** A small app that opens, draws anew, refuses and takes modals, and hears every press. */
 export async function startTestApp(slack: SlackWorkspace): Promise<{ app: App; heard: unknown[] }> {
-  const { app } = socketApp(slack, 5_000);
+  const { app } = socketApp(slack);
   const heard: unknown[] = [];
   app.shortcut(/.*/, async ({ ack, body }) => {
     await ack();

@@ -71,15 +71,12 @@ export async function refusal(call: Promise<unknown>): Promise<string> {
   throw new Error('The call was not refused.');
 }
 
-/** A real Bolt app over Socket Mode, not yet started. */
-export function socketApp(
-  slack: SlackWorkspace,
-  clientPingTimeout = 50,
-): { app: App; receiver: SocketModeReceiver } {
+/** A real Bolt app over Socket Mode, not yet started. It does not connect again by itself: see `comesBack`. */
+export function socketApp(slack: SlackWorkspace): { app: App; receiver: SocketModeReceiver } {
   const clientOptions = { slackApiUrl: slack.apiUrl, retryConfig: { retries: 0 }, logger: silent };
   const receiver = new SocketModeReceiver({
     appToken: slack.appToken,
-    clientPingTimeout,
+    autoReconnectEnabled: false,
     logger: silent,
     installerOptions: { clientOptions: { ...clientOptions } },
   });
@@ -92,6 +89,18 @@ export async function running(app: App): Promise<void> {
   await app.start();
   onTestFinished(async () => {
     await app.stop();
+  });
+}
+
+/**
+ * Connects anew whenever the connection ends, until the test ends. The client's own way of doing so may fail
+ * when the workspace stops, where nobody can catch it.
+ */
+export function comesBack({ client }: SocketModeReceiver): void {
+  const again = () => void client.start().catch(() => undefined);
+  client.on('disconnected', again);
+  onTestFinished(() => {
+    client.off('disconnected', again);
   });
 }
 

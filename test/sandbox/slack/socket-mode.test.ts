@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { client, lab, running, socketApp, until } from './fixture.ts';
+import { client, comesBack, lab, running, socketApp, until } from './fixture.ts';
 
 interface Heard {
   type: string;
@@ -178,12 +178,13 @@ describe('redelivery over Socket Mode', () => {
   test('an event on a connection that is cut comes again on the next', async () => {
     const { slack, ann, channel } = await lab({ retryScale: 0.01 });
     let first = true;
-    const { heard } = await listening(slack, () => {
+    const { heard, receiver } = await listening(slack, () => {
       if (!first) return false;
       first = false;
       slack.cutSockets();
       return true;
     });
+    comesBack(receiver);
     slack.say({ person: ann, channel, text: 'hello' });
     await slack.settled();
     expect(heard.map((one) => one.text)).toEqual(['hello', 'hello']);
@@ -203,11 +204,16 @@ describe('redelivery over Socket Mode', () => {
 describe('connections', () => {
   test('the app comes back after a refresh', async () => {
     const { slack, ann, channel } = await lab();
-    const { heard } = await listening(slack);
+    const { heard, receiver } = await listening(slack);
+    comesBack(receiver);
     expect(slack.connections).toBe(1);
+    let hellos = 0;
+    receiver.client.on('connected', () => {
+      hellos += 1;
+    });
     slack.refreshSockets('refresh_requested');
-    await until(() => slack.connections === 0);
-    await until(() => slack.connections === 1);
+    await until(() => hellos === 1);
+    expect(slack.connections).toBe(1);
     slack.say({ person: ann, channel, text: 'hello' });
     await slack.settled();
     expect(heard).toMatchObject([{ text: 'hello', retry: 0 }]);

@@ -33,6 +33,8 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     await startForm(page);
     await page.keyboard.press('Escape');
     await closed();
+    // It folds as soon as something is said, and a slow bot may be told of.
+    await welcome.evaluate((details) => details.setAttribute('open', ''));
     await welcome.getByRole('button', { name: 'What else it takes' }).click();
     await page.locator('#channel .ephemeral').getByText('/agent status').waitFor();
     await page.getByText('Try it: ask the agent').click();

@@ -67,7 +67,7 @@ export class StepScene {
     this.#about.set(channel.id, name);
     this.#about.set(person.id, name);
     const escaped = step.name.replaceAll(/[.{}]/g, '\\$&');
-    const call = new RegExp(`^${escaped} ${name} .*${step.says ?? ''}`, 's');
+    const call = new RegExp(`^(?:${escaped}) ${name} .*${step.says ?? ''}`, 's');
     this.#faults[step.place].add({ call, fault, times: 1 });
     const files = [{ name: 'table.csv', mime: 'text/csv', bytes: 'name,value\nA1,12\nA2,14\n' }];
     const root = this.scene.ask(channel, `summarise ${name}`, { person, files });

@@ -57,7 +57,7 @@ describe('publicLookup', () => {
 });
 
 /** A name server: answers with the addresses that a name stands for, and not at all for others. */
-async function nameServer(names: Record<string, () => string>) {
+async function nameServer(names: Record<string, () => string>, timeout = 5_000) {
   const socket = createSocket('udp4');
   socket.on('message', (query, from) => {
     const labels: string[] = [];
@@ -91,7 +91,7 @@ async function nameServer(names: Record<string, () => string>) {
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
-  const resolver = new Resolver({ timeout: 300, tries: 1 });
+  const resolver = new Resolver({ timeout, tries: 1 });
   resolver.setServers([`127.0.0.1:${socket.address().port}`]);
   return { resolver, close: () => void socket.close() };
 }
@@ -121,7 +121,7 @@ describe('threadlessLookup', () => {
   });
 
   it('gives up on a name server that never answers, and holds nobody else up meanwhile', async () => {
-    const server = await nameServer({});
+    const server = await nameServer({}, 1_500);
     onTestFinished(server.close);
     const look = threadlessLookup(server.resolver);
     const slow = Array.from({ length: 20 }, (_, index) => found(look, `slow-${index}.test`));

@@ -135,10 +135,12 @@ describe('the errors that the document leaves open', () => {
   });
 
   it('a rate limit, waited for by reads and told by sends', async () => {
-    service.dialect.rateLimit = { calls: 1, windowMs: 700 };
+    service.dialect.rateLimit = { calls: 1, windowMs: 60_000 };
     await client.getTask(taskId);
     const sent = client.sendMessage(taskId, { content: 'x' });
-    await expect(sent).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 1000, attempts: 1 });
+    const told = { code: 'rate_limited', retryAfterMs: expect.any(Number), attempts: 1 };
+    await expect(sent).rejects.toMatchObject(told);
+    service.dialect.rateLimit = { calls: 1, windowMs: 700 };
     expect(await client.getTask(taskId)).toMatchObject({ status: 'idle' });
     service.dialect.rateLimit = null;
   });

@@ -57,7 +57,7 @@ describe('a call that may be repeated', () => {
 
   it('has a time-out for each try', async () => {
     await using server = await localServer(() => {});
-    const client = clientOf(server.origin, { timeouts: { requestMs: 40 } });
+    const client = clientOf(server.origin, { timeouts: { requestMs: 500 } });
     const error = await failure(client.getTask('t1'));
     expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown', attempts: 3 });
     expect(error.message).toContain('did not answer in time');
@@ -122,7 +122,7 @@ describe('a creation or send', () => {
 
   it('may be held open for longer than other calls may take', async () => {
     await using server = await localServer((_, response) => {
-      setTimeout(() => response.end('{"type":"message_result"}'), 120);
+      setTimeout(() => response.end('{"type":"message_result"}'), 1_500);
     });
     const client = clientOf(server.origin, { timeouts: { requestMs: 30, idleMs: 30 } });
     expect(await client.sendMessage('t1', { content: 'x' })).toMatchObject({ userMessage: null });
@@ -198,9 +198,9 @@ describe('the guard', () => {
 
   it('bounds the time of a creation by what is left, and not that of a held send', async () => {
     await using server = await localServer((_, response) => {
-      setTimeout(() => response.end('{"type":"message_result"}'), 120);
+      setTimeout(() => response.end('{"type":"message_result"}'), 1_500);
     });
-    const guard = { ...lasting, remainingMs: () => 40 };
+    const guard = { ...lasting, remainingMs: () => 500 };
     const client = clientOf(server.origin);
     const error = await failure(client.startTask(newTask, { guard }));
     expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown' });

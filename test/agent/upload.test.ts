@@ -72,7 +72,7 @@ async function storage({ partBytes, put = () => 200, finalize = () => 200 }: Sto
       response.end(JSON.stringify(file));
     }
   });
-  const client = clientOf(server.origin, { timeouts: { idleMs: 2000 } });
+  const client = clientOf(server.origin, { timeouts: { idleMs: 20_000 } });
   const stored: Stored = {
     server,
     client,

@@ -108,7 +108,7 @@ describe.concurrent('whose messages are taken', () => {
     await starting.command(other, channel, 'new');
     await starting.form(other);
     const values = { ...starting.filled(other), question: 'by a form' };
-    const sent = await slack.submitView(other, values);
+    const sent = await starting.send(other, values);
     expect(JSON.stringify(sent.body)).toContain(mayNot);
     expect(starting.posts(channel, 'by a form')).toEqual([]);
     expect(await refusals(channel)).toContainEqual({ person: other.id, why: 'guest', control: 'start' });

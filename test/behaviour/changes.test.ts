@@ -24,7 +24,7 @@ describe.concurrent('changing what was said', () => {
   }) => {
     const own = await openScene({}, onTestFinished);
     const channel = own.channel();
-    const posts = { call: 'chat.postMessage', fault: { kind: 'latency', ms: 1_500 }, times: 1 } as const;
+    const posts = { call: 'chat.postMessage', fault: { kind: 'latency', ms: 4_000 }, times: 1 } as const;
     own.slack.faults.add(posts);
     const root = own.ask(channel, '');
     const { turns } = own.stage.bot.store;

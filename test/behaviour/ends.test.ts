@@ -4,6 +4,7 @@ import { openScene } from './scene.ts';
 
 const scene = await openScene({ settings: { BACKGROUND_WAIT_SECONDS: '4', SILENCE_SECONDS: '2' } });
 const { slack, agent } = scene;
+await scene.introduce(scene.grace);
 
 describe.concurrent('how a turn ends', () => {
   test('a failed reply shows the words of the service', async () => {
@@ -29,7 +30,8 @@ describe.concurrent('how a turn ends', () => {
     });
     expect(told.texts).toEqual(['/fail and try me again', '/fail and try me again']);
     expect(told.fileIds[1]).toEqual(told.fileIds[0]);
-    expect(JSON.stringify(slack.ephemerals(scene.grace, channel))).toContain('already ended');
+    const toldGrace = () => JSON.stringify(slack.ephemerals(scene.grace, channel));
+    await scene.until('the second press is told', () => toldGrace().includes('already ended'));
   });
 
   test('fresh links to the results are shown to who asks for them', async () => {

@@ -5,6 +5,7 @@ import { openScene, type Scene } from './scene.ts';
 
 const scene = await openScene();
 const { slack } = scene;
+await scene.introduce(scene.grace);
 
 async function answered(
   on: Scene,

@@ -264,7 +264,7 @@ describe.concurrent('files', () => {
 test('while a long upload runs, the thread shows each file, and Stop ends it', async ({ onTestFinished }) => {
   const dialect = { partSize: mib, multipartThreshold: mib, minPartSize: 1 };
   const slow = await openScene({ agent: { dialect }, settings: { INLINE_LIMIT_MIB: '0' } }, onTestFinished);
-  slow.agent.faults.add({ call: 'PUT part', fault: { kind: 'latency', ms: 400 } });
+  slow.agent.faults.add({ call: 'PUT part', fault: { kind: 'latency', ms: 1_000 } });
   const channel = slow.channel();
   const root = slow.ask(channel, 'this takes long', {
     files: [
@@ -275,7 +275,7 @@ test('while a long upload runs, the thread shows each file, and Stop ends it', a
   });
   const percent = await slow.until('a percentage is shown', () => {
     const shown = slow.shown(channel, root);
-    return /“long\.bin” \(42 MB\): (?!0 %)(\d+) %/.exec(shown) === null ? undefined : shown;
+    return /“long\.bin” \(42 MB\): (?!0 %)(\d+) %/.test(shown) && shown.includes('2 of 3') && shown;
   });
   expect(percent).toContain('“small.csv” (8 bytes): passed on');
   expect(percent).toContain('was left out: it was deleted');

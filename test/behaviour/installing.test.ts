@@ -85,6 +85,7 @@ describe('installing the app', () => {
         .executeTakeFirst();
     slack.setAccess('T4', 'revoked');
     await scene.until('it is withdrawn', async () => (await row())?.withdrawn_at != null);
+    await slack.settled();
     const unheard = tenants.ask(place, 'Does anybody hear me?');
     await tenants.answered(tenants.ask(tenants.place('T3'), 'The others go on.'));
     await slack.settled();

@@ -65,7 +65,7 @@ describe.concurrent('a message that arrives before a later one is sent', () => {
       text: 'a file',
       files,
     });
-    scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 3_000 }, times: 1 });
+    scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 6_000 }, times: 1 });
     const shared = elsewhere.fileIds.map((id) => ({
       id,
       mode: 'file_access',
@@ -109,7 +109,7 @@ describe.concurrent('a message that arrives before a later one is sent', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 600');
     await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
-    scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 2_500 }, times: 1 });
+    scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 4_000 }, times: 1 });
     const { message } = await later(scene, channel, root);
     const earlier = await arrives(scene, channel, root, message);
     await scene.finished(channel, message);

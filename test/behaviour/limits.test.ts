@@ -159,7 +159,7 @@ describe.concurrent('how much people may ask', () => {
     await scene.finished(channel, starting.ask(person, channel, 'now there is room'));
     await starting.command(person, channel, 'new');
     await starting.form(person);
-    const sent = await scene.slack.submitView(person, { ...starting.filled(person), question: 'a form' });
+    const sent = await starting.send(person, { ...starting.filled(person), question: 'a form' });
     expect(JSON.stringify(sent.body)).toMatch(/This workspace sent 2 messages within an hour/);
     expect(starting.posts(channel, 'a form')).toEqual([]);
   });

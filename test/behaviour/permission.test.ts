@@ -57,9 +57,9 @@ describe.concurrent('who may use controls', () => {
         JSON.stringify([stranger.id, 'stop_reaction', why]),
       ]),
     );
-    const shown = scene.slack.shown(reply);
-    expect(shown).toContain('Stopped by grace.');
-    await scene.slack.click({ person: stranger, channel, ts: reply.ts, actionId: 'retry' });
+    const stopped = scene.withButton(channel, root, 'retry');
+    expect(scene.slack.shown(stopped)).toContain('Stopped by grace.');
+    await scene.slack.click({ person: stranger, channel, ts: stopped.ts, actionId: 'retry' });
     for (const actionId of ['go', 'take_back'])
       await scene.slack.click({ person: stranger, channel, ts: held.ts, actionId });
     await scene.until('it is told', () => told(scene, stranger, channel).length === 5);
@@ -91,7 +91,10 @@ describe.concurrent('who may use controls', () => {
     const second = await starters.until('the reply grows', () =>
       starters
         .replies(channel, hers)
-        .find((one) => one.ts !== reply.ts && starters.slack.shown(one).includes('Second')),
+        .find(
+          (one) =>
+            JSON.stringify(one.blocks).includes('"stop"') && starters.slack.shown(one).includes('Second'),
+        ),
     );
     await starters.slack.click({ ...press, ts: second.ts, person: starters.grace });
     await starters.finished(channel, hers);

@@ -19,7 +19,7 @@ async function stopped(
   );
   await on.slack.click({ person: on.ada, channel, ts: reply.ts, actionId: 'stop' });
   await on.finished(channel, root);
-  return { root, reply };
+  return { root, reply: on.withButton(channel, root, 'retry') };
 }
 
 const sentTo = (on: Scene, title: string) =>
@@ -57,26 +57,27 @@ describe.concurrent('Try again', () => {
     await scene.slack.settled();
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
-    await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'retry' });
+    const { ts } = scene.withButton(channel, root, 'retry');
+    await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'retry' });
     await scene.until('it is sent again', () => scene.told('/slow 1000 again before').texts.length === 2);
     expect(new Set(scene.told('/slow 1000 again before').texts).size).toBe(1);
   });
 
   test('begins a new task where the old one takes no more', async () => {
     const channel = strict.channel();
-    const { root, reply } = await stopped(strict, channel, '/slow 250 takes no more');
+    const { root, reply } = await stopped(strict, channel, '/slow 500 takes no more');
     await strict.slack.click({ person: strict.ada, channel, ts: reply.ts, actionId: 'retry' });
     await strict.until('the answer of the new task is there', () =>
       strict.shown(channel, root).includes(words.beganAnew),
     );
-    expect(sentTo(strict, '/slow 250 takes no more')).toEqual([1, 1]);
+    expect(sentTo(strict, '/slow 500 takes no more')).toEqual([1, 1]);
     const [first, second] = strict.agent.tasks.filter(({ title }) =>
-      title.startsWith('/slow 250 takes no more'),
+      title.startsWith('/slow 500 takes no more'),
     );
     expect(second?.messages[0]?.content).toEqual(first?.messages[0]?.content);
     const next = strict.reply(channel, root, 'and on in the new one');
     await strict.finished(channel, next);
-    expect(sentTo(strict, '/slow 250 takes no more')).toEqual([1, 2]);
+    expect(sentTo(strict, '/slow 500 takes no more')).toEqual([1, 2]);
   });
 
   test('begins a new task where the old one is gone at the service', async () => {

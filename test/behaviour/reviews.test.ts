@@ -8,7 +8,7 @@ import { openScene, pause, type Scene } from './scene.ts';
 const long = Array.from({ length: 400 }, (_, line) => `Finding ${line}: ${'a'.repeat(80)}.`).join('\n\n');
 const plans: Record<string, ReviewPlan> = {
   soon: { findings: '## Findings\n\nThe sample is *small*.\n\n<!channel> look', afterMs: 5_000 },
-  checked: { findings: 'Checked findings.', afterMs: 5_000, verifyMs: 200_000 },
+  checked: { findings: 'Checked findings.', afterMs: 5_000, verifyMs: 600_000 },
   failing: { error: 'The reviewer ran out of time' },
   broken: { findings: 'Half of it', error: 'Not verified', afterMs: 5_000, verifyMs: 5_000 },
   long: { findings: long },

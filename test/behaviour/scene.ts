@@ -74,6 +74,20 @@ export class Scene {
     return thread.filter(({ user }) => user === this.slack.bot.userId);
   }
 
+  /** The bot's newest message in a thread with such a button. Throws where there is none. */
+  withButton(channel: Channel, root: Message, actionId: string): Message {
+    const has = ({ blocks }: Message) => JSON.stringify(blocks ?? []).includes(`"${actionId}"`);
+    const found = this.replies(channel, root).findLast(has);
+    if (found === undefined) throw new Error(`No message has the button ${actionId}.`);
+    return found;
+  }
+
+  /** Makes somebody known to the bot, which looks strangers up for a short time only when they press something. */
+  async introduce(person: Person): Promise<void> {
+    const channel = this.channel();
+    await this.finished(channel, this.ask(channel, 'hello', { person }));
+  }
+
   /** What the bot shows in a thread, all of it. */
   shown(channel: Channel, root: Message): string {
     return this.replies(channel, root)
@@ -139,7 +153,8 @@ export async function openScene(
     databaseUrl: addressOf(connection),
     ...options,
     agent: { pace: 0.02, ...options.agent },
-    slack: { limits: 'off', ...options.slack },
+    // Longer than Slack's 3 s, for machines that are busy.
+    slack: { limits: 'off', triggerMs: 10_000, ackTimeoutMs: 10_000, ...options.slack },
     settings: { SLACK_EDITS_PER_MINUTE: '3000', ...options.settings },
   });
   whenDone(async () => {

@@ -105,7 +105,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
   test('keeps a message that was taken back while the run was silent', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, {});
     await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
-    scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 1_000 } });
+    scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 10_000 } });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const wrong = scene.reply(channel, root, 'the wrong group', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: wrong.ts };

@@ -110,6 +110,6 @@ describe('a refused edit', () => {
     await slack.click({ person: scene.ada.id, channel: channel.id, ts: next.ts, actionId: 'stop' });
     await scene.finished(channel, root);
     expect(scene.replies(channel, root)).toHaveLength(2);
-    expect(slack.shown(next)).toContain('Stopped by ada.');
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
   });
 });

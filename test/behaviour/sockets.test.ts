@@ -126,7 +126,7 @@ describe.concurrent("Slack's connections", () => {
     const scene = await openScene({ agent: { pace: 1 }, settings: { SLACK_SOCKETS: '2' } }, onTestFinished);
     const first = scene.stage.bot;
     const channel = scene.channel();
-    const root = scene.ask(channel, 'who finishes this?');
+    const root = scene.ask(channel, 'who finishes this?\n/slow 10');
     await scene.until('the first process shows the reply', () => scene.replies(channel, root).length > 0);
     await takenByOthers(scene, 2);
     const second = await another(scene, onTestFinished);
@@ -139,7 +139,7 @@ describe.concurrent("Slack's connections", () => {
       async () => (await second.store.turns.ofMessage(key))?.finished_at != null,
     );
     expect(await socketsOf(second)).toEqual({ live: 0, allowed: 0 });
-    expect(scene.told('who finishes this?').texts).toEqual(['who finishes this?']);
+    expect(scene.told('who finishes this?').texts).toEqual(['who finishes this?\n/slow 10']);
   });
 
   test('Slack refuses connections for a while: the process lives, says why, and comes back', async ({

@@ -17,7 +17,7 @@ describe.concurrent('a choice that the service does not know', () => {
     const view = await starting.form(person);
     expect(view.blocks.map((block) => block.block_id)).toEqual(['question', 'skill', 'files']);
     expect(starting.window(person)).toContain('sumary');
-    await slack.submitView(person, { ...starting.filled(person), skill: 'summary' });
+    await starting.send(person, { ...starting.filled(person), skill: 'summary' });
     expect(slack.modal(person)).toBeUndefined();
     await scene.until('it goes on', () => scene.shown(channel, root).includes('Skill: skl_summary.'));
     expect(scene.told('what does skill mean?').texts).toEqual(['what does skill mean?']);
@@ -33,7 +33,7 @@ describe.concurrent('a choice that the service does not know', () => {
     for (const skill of ['sumary', 'summary']) {
       await starting.press(person, channel, root, 'choose_again');
       await starting.form(person);
-      await slack.submitView(person, { ...starting.filled(person), model: 'max', skill });
+      await starting.send(person, { ...starting.filled(person), model: 'max', skill });
       const came = skill === 'summary' ? 'All is said.' : 'no skill called';
       await scene.until('it is asked again', () => scene.shown(channel, root).includes(came));
     }
@@ -52,7 +52,7 @@ describe.concurrent('a choice that the service does not know', () => {
     const view = await starting.form(person);
     expect(JSON.stringify(view.blocks)).toContain('one.csv');
     const more = slack.upload(person, csv('two.csv'));
-    await slack.submitView(person, { ...starting.filled(person), model: 'max', files: [more.id] });
+    await starting.send(person, { ...starting.filled(person), model: 'max', files: [more.id] });
     await scene.until('it goes on', () => scene.shown(channel, root).includes('Begun with 2 files.'));
     expect(starting.starts('A model').at(-1)).toMatchObject({ model: 'max' });
     expect(scene.told('A model').texts).toEqual(['what does model mean?']);
@@ -68,9 +68,9 @@ describe.concurrent('a choice that the service does not know', () => {
     await starting.press(other, channel, root, 'choose_again');
     await starting.form(person);
     await starting.form(other);
-    const send = () => slack.submitView(person, { ...starting.filled(person), model: 'fast' });
+    const send = () => starting.send(person, { ...starting.filled(person), model: 'fast' });
     await Promise.all([send(), send()]);
-    await slack.submitView(other, { ...starting.filled(other), model: 'max' });
+    await starting.send(other, { ...starting.filled(other), model: 'max' });
     expect(starting.window(other)).toContain('already been asked again');
     await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
     expect(scene.told('what is once?').texts).toEqual(['what is once?']);
@@ -93,7 +93,7 @@ describe.concurrent('a choice that the service does not know', () => {
     );
     await starting.press(person, channel, root, 'choose_again');
     await starting.form(person);
-    await slack.submitView(person, { ...starting.filled(person), skill: 'summary' });
+    await starting.send(person, { ...starting.filled(person), skill: 'summary' });
     await scene.until('it is counted', () => held.text.startsWith('2 messages have been waiting here'));
     await slack.click({ person, channel, ts: held.ts, actionId: 'go' });
     await scene.until('both go', () => scene.told('what is held?').texts.length === 3);
@@ -108,7 +108,7 @@ describe.concurrent('a choice that the service does not know', () => {
     await starting.press(person, channel, root, 'choose_again');
     await starting.form(person);
     expect(starting.window(person)).toContain('too long to be shown here');
-    await slack.submitView(person, { ...starting.filled(person), model: 'max' });
+    await starting.send(person, { ...starting.filled(person), model: 'max' });
     await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
     expect(scene.told('what is long?').texts).toEqual([long]);
   });
@@ -153,7 +153,7 @@ describe.concurrent('"Ask the agent about this"', () => {
     await starting.form(person);
     expect(starting.window(person)).toContain('Run 7 looks');
     expect(starting.window(person)).toContain('run.csv');
-    await slack.submitView(person, { question: 'why is it odd?', model: 'max' });
+    await starting.send(person, { question: 'why is it odd?', model: 'max' });
     await scene.until('it is answered', () => scene.shown(channel, said).includes('Begun with 1 files.'));
     expect(starting.starts('why is it odd?')).toMatchObject([{ model: 'max' }]);
     const [told] = scene.told('why is it odd?').texts;
@@ -169,7 +169,7 @@ describe.concurrent('"Ask the agent about this"', () => {
     const said = scene.reply(channel, root, 'What is the mean of all runs?', { person: scene.grace });
     await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
     await starting.form(person);
-    const send = () => slack.submitView(person);
+    const send = () => starting.send(person);
     await Promise.all([send(), send()]);
     await scene.until('it is answered', () => scene.shown(channel, root).includes('All is said.'));
     expect(scene.told('What is the mean of all runs?').texts).toEqual(['What is the mean of all runs?']);
@@ -183,7 +183,7 @@ describe.concurrent('"Ask the agent about this"', () => {
     const said = slack.say({ person: alarms, channel, text: '', blocks });
     await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
     await starting.form(person);
-    await slack.submitView(person);
+    await starting.send(person);
     await scene.until('it is answered', () => scene.shown(channel, said).includes('All is said.'));
     expect(scene.told('Freezer 3').texts).toEqual([expect.stringContaining('Freezer 3 is **warm**')]);
   });
@@ -196,7 +196,7 @@ describe.concurrent('"Ask the agent about this"', () => {
     await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: answer?.ts ?? '' });
     await starting.form(person);
     expect(starting.window(person)).toContain('already has its task');
-    await slack.submitView(person, { question: 'is all said there?' });
+    await starting.send(person, { question: 'is all said there?' });
     const post = await starting.post(channel, 'is all said there?');
     expect(slack.shown(post)).toContain('All is said.');
     await scene.finished(channel, post);

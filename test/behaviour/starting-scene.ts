@@ -1,6 +1,7 @@
+import { form, notKnown } from '../../src/reply/words.ts';
 import type { AgentScript } from '../../src/sandbox/agent/script.ts';
-import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, type Scene } from './scene.ts';
+import type { Channel, Message, Person, SlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
+import { openScene, pause, type Scene } from './scene.ts';
 
 type SceneOptions = NonNullable<Parameters<typeof openScene>[0]>;
 
@@ -52,6 +53,27 @@ export class StartingScene {
       const view = this.#slack.modal(person);
       return view?.callbackId === 'start' && view;
     });
+  }
+
+  /** Sends the person's form; where the bot could not learn in time who sends it, once more, as it asks for. */
+  async send(person: Person, values?: Parameters<SlackWorkspace['submitView']>[1]) {
+    const send = () => this.#slack.submitView(person, values);
+    const isUnknown = ({ body }: Awaited<ReturnType<typeof send>>) =>
+      JSON.stringify(body ?? '').includes(notKnown);
+    let sent = await send();
+    for (let tries = 1; tries < 20 && isUnknown(sent); tries += 1) {
+      await pause(500);
+      sent = await send();
+    }
+    return sent;
+  }
+
+  /** Whether a sent form is closed, or says what became of it, as it does on a busy machine. */
+  isTaken(person: Person): boolean {
+    const shown = this.window(person);
+    return (
+      this.#slack.modal(person) === undefined || [form.slow, form.posted].some((one) => shown.includes(one))
+    );
   }
 
   /** What the person's window says. */

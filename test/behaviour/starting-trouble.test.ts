@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openStartingScene } from './starting-scene.ts';
 
 // One after the other: faults hit whoever calls.
-const starting = await openStartingScene();
+const starting = await openStartingScene({ slack: { triggerMs: 3_000 } });
 const { scene } = starting;
 const { slack } = scene;
 
@@ -16,8 +16,8 @@ test('a form is answered in time when Slack is slow, and its window says what be
   }
   slack.faults.add({ call: 'chat.postMessage', times: 2, fault: { kind: 'latency', ms: 2_500 } });
   const sent = await Promise.all([
-    slack.submitView(fine.person, { question: 'a slow one' }),
-    slack.submitView(outside.person, { question: 'without a place', model: 'max', title: 'Slow' }),
+    starting.send(fine.person, { question: 'a slow one' }),
+    starting.send(outside.person, { question: 'without a place', model: 'max', title: 'Slow' }),
   ]);
   expect(sent.map(({ acked }) => acked)).toEqual([true, true]);
   expect(starting.window(fine.person)).toContain('Slack is slow right now');
@@ -27,7 +27,7 @@ test('a form is answered in time when Slack is slow, and its window says what be
   const { person, channel } = outside;
   await scene.until('the form is back', () => starting.window(person).includes('/invite @'));
   slack.invite(channel);
-  await slack.submitView(person, { ...starting.filled(person), channel: channel.id });
+  await starting.send(person, { ...starting.filled(person), channel: channel.id });
   await scene.finished(channel, await starting.post(channel, 'without a place'));
   expect(starting.starts('Slow')).toMatchObject([{ model: 'max' }]);
 });
@@ -55,10 +55,10 @@ test('a question about a message where the bot is not in the channel stays, with
   const said = slack.say({ person, channel, text: 'Nobody reads this' });
   await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
   await starting.form(person);
-  const refused = await slack.submitView(person, { question: 'does the agent?' });
+  const refused = await starting.send(person, { question: 'does the agent?' });
   expect(JSON.stringify(refused.body)).toMatch(/"question":".*\/invite @/);
   slack.invite(channel);
-  await slack.submitView(person, starting.filled(person));
+  await starting.send(person, starting.filled(person));
   await scene.until('it is answered', () => scene.shown(channel, said).includes('All is said.'));
   expect(scene.told('does the agent?').texts[0]).toContain('Nobody reads this');
 });
@@ -75,9 +75,9 @@ test('forms and buttons from before a restart still work', async () => {
   await scene.stage.restartBot();
   await starting.press(person, channel, root, 'choose_again');
   await starting.form(person);
-  await slack.submitView(person, { ...starting.filled(person), model: 'fast' });
+  await starting.send(person, { ...starting.filled(person), model: 'fast' });
   await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
-  await slack.submitView(other, { question: 'is it still known?' });
+  await starting.send(other, { question: 'is it still known?' });
   await scene.until('it is answered', () => scene.shown(channel, said).includes('All is said.'));
   expect(starting.starts('what is a restart?').at(-1)).toMatchObject({ model: 'fast' });
   expect(scene.told('is it still known?').texts[0]).toContain('A message from before');
@@ -89,14 +89,14 @@ test('a question whose process ended before it was posted is posted once, or goe
   await starting.form(lucky.person);
   // Slack took the post, but nobody heard of it.
   slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'lost' } });
-  await slack.submitView(lucky.person, { question: 'left behind' });
+  await starting.send(lucky.person, { question: 'left behind' });
   expect(starting.posts(lucky.channel, 'left behind')).toHaveLength(1);
 
   const unlucky = starting.room();
   await starting.command(unlucky.person, unlucky.channel, 'new');
   await starting.form(unlucky.person);
   slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'status', status: 503 } });
-  await slack.submitView(unlucky.person, { question: 'to be given back' });
+  await starting.send(unlucky.person, { question: 'to be given back' });
   slack.archive(unlucky.channel);
 
   // The next process finds what nobody holds any more.
@@ -121,7 +121,7 @@ test.for(['closed', 'unreachable'])(
     slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'latency', ms: 2_500 } });
     const broken = { call: 'views.update', fault: { kind: 'status', status: 503 } } as const;
     const mend = why === 'closed' ? undefined : slack.faults.add(broken);
-    await slack.submitView(person, { question: 'closed too early' });
+    await starting.send(person, { question: 'closed too early' });
     if (mend === undefined) await slack.closeView(person);
     const { db } = scene.stage.bot.store;
     const waits = () =>
@@ -155,11 +155,11 @@ test('forms, commands and shortcuts work over HTTP too', async () => {
   );
   await http.command(person, channel, 'new');
   await http.form(person);
-  const refused = await http.scene.slack.submitView(person, { question: 'over HTTP' });
+  const refused = await http.send(person, { question: 'over HTTP' });
   expect(JSON.stringify(refused.body)).toContain('/invite @');
   http.scene.slack.invite(channel);
-  await http.scene.slack.submitView(person, http.filled(person));
-  expect(http.scene.slack.modal(person)).toBeUndefined();
+  await http.send(person, http.filled(person));
+  expect(http.isTaken(person)).toBe(true);
   const root = await http.post(channel, 'over HTTP');
   await http.scene.slack.shortcut({ person, callbackId: 'ask_about', channel, ts: root.ts });
   await http.form(person);
@@ -189,7 +189,7 @@ test('what an open form is about is forgotten with its person, and with time', a
   }
   await scene.until('the form is filled', () => slack.modal(person)?.callbackId === 'start');
   const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' });
-  await slack.submitView(person, { question: 'too late', skill: 'summary', files: [file.id] });
+  await starting.send(person, { question: 'too late', skill: 'summary', files: [file.id] });
   expect(starting.window(person)).toContain('open for too long');
   // What was typed is still there, and goes on without what it was about.
   expect(starting.filled(person)).toMatchObject({
@@ -197,7 +197,7 @@ test('what an open form is about is forgotten with its person, and with time', a
     skill: 'summary',
     channel: channel.id,
   });
-  await slack.submitView(person, starting.filled(person));
+  await starting.send(person, starting.filled(person));
   const root = await starting.post(channel, 'too late');
   await scene.until('it is answered', () =>
     scene.shown(channel, root).includes('Begun with 1 files. Skill: skl_summary.'),

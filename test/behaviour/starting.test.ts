@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { form } from '../../src/reply/words.ts';
 import { openStartingScene } from './starting-scene.ts';
 
 const dialect = { noFallbackField: 'disable_fallback', autoModeField: 'auto_mode' };
@@ -81,7 +80,7 @@ describe.concurrent('the form', () => {
       expect(JSON.stringify(view.blocks)).toContain(words);
     const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n3,4\n' });
     const question = 'Summarise <this> & *that*\n- `as code`';
-    const sent = await slack.submitView(person, {
+    const sent = await starting.send(person, {
       question,
       title: 'The first run',
       model: 'max',
@@ -91,9 +90,7 @@ describe.concurrent('the form', () => {
       mode: 'auto',
     });
     expect(sent.acked).toBe(true);
-    // On a busy machine the form says so where the post took too long; else it is closed.
-    const { slow } = form;
-    expect(JSON.stringify(slack.modal(person)?.blocks ?? slow)).toContain(slow);
+    expect(starting.isTaken(person)).toBe(true);
     const root = await starting.post(channel, 'Summarise <this> & *that*');
     expect(slack.shown(root)).toContain('odel max');
     expect(slack.shown(root)).toContain('run.csv');
@@ -113,7 +110,7 @@ describe.concurrent('the form', () => {
     const { channel, person } = starting.room();
     await starting.command(person, channel, 'new');
     await starting.form(person);
-    await slack.submitView(person, { question: '—model fast what is usual here?' });
+    await starting.send(person, { question: '—model fast what is usual here?' });
     const root = await starting.post(channel, 'what is usual here?');
     await scene.finished(channel, root);
     const [start] = starting.starts('what is usual here?');
@@ -125,8 +122,8 @@ describe.concurrent('the form', () => {
     const { channel, person } = starting.room();
     await slack.shortcut({ person, callbackId: 'new_task' });
     await starting.form(person);
-    await expect(slack.submitView(person, { question: 'no channel' })).rejects.toThrow('Where');
-    await slack.submitView(person, { question: 'from anywhere', channel: channel.id });
+    await expect(starting.send(person, { question: 'no channel' })).rejects.toThrow('Where');
+    await starting.send(person, { question: 'from anywhere', channel: channel.id });
     await scene.finished(channel, await starting.post(channel, 'from anywhere'));
     expect(scene.told('from anywhere').texts).toEqual(['from anywhere']);
   });
@@ -136,7 +133,7 @@ describe.concurrent('the form', () => {
     const dm = slack.openDm(person);
     await starting.command(person, dm, 'new');
     await starting.form(person);
-    await slack.submitView(person, { question: 'just between us' });
+    await starting.send(person, { question: 'just between us' });
     await scene.finished(dm, await starting.post(dm, 'just between us'));
     expect(scene.told('just between us').texts).toEqual(['just between us']);
   });
@@ -145,7 +142,7 @@ describe.concurrent('the form', () => {
     const { channel, person } = starting.room();
     await starting.command(person, channel, 'new');
     await starting.form(person);
-    const send = () => slack.submitView(person, { question: 'asked by two clicks' });
+    const send = () => starting.send(person, { question: 'asked by two clicks' });
     await Promise.all([send(), send()]);
     await scene.finished(channel, await starting.post(channel, 'asked by two clicks'));
     expect(starting.posts(channel, 'asked by two clicks')).toHaveLength(1);
@@ -160,13 +157,13 @@ describe.concurrent('the form', () => {
     const [wrong, right] = ['wrong.csv', 'right.csv'].map(
       (name) => slack.upload(person, { name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }).id,
     );
-    const refused = await slack.submitView(person, { ...values, files: [wrong ?? ''] });
+    const refused = await starting.send(person, { ...values, files: [wrong ?? ''] });
     expect(JSON.stringify(refused.body)).toMatch(/"channel":".*\/invite @/);
     expect(slack.modal(person)?.id).toBe(view.id);
     expect(slack.modal(person)?.values.question?.question?.value).toBe('invited after all');
     slack.invite(channel);
-    await slack.submitView(person, { ...values, files: [right ?? ''] });
-    expect(slack.modal(person)).toBeUndefined();
+    await starting.send(person, { ...values, files: [right ?? ''] });
+    expect(starting.isTaken(person)).toBe(true);
     const root = await starting.post(channel, 'invited after all');
     expect(slack.shown(root)).toContain('right.csv');
     expect(slack.shown(root)).not.toContain('wrong.csv');
@@ -182,10 +179,10 @@ describe.concurrent('the form', () => {
     await starting.command(person, others, 'new');
     await starting.form(person);
     const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' });
-    await slack.submitView(person, { question: 'from among others', skill: 'summary', files: [file.id] });
+    await starting.send(person, { question: 'from among others', skill: 'summary', files: [file.id] });
     await scene.until('it asks for another', () => starting.window(person).includes('Choose a channel'));
     expect(starting.window(person)).toContain('run.csv');
-    await slack.submitView(person, { ...starting.filled(person), channel: channel.id });
+    await starting.send(person, { ...starting.filled(person), channel: channel.id });
     const root = await starting.post(channel, 'from among others');
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Begun with 1 files. Skill: skl_summary.');
@@ -196,7 +193,7 @@ describe.concurrent('the form', () => {
     await starting.command(person, channel, 'new');
     await starting.form(person);
     slack.archive(channel);
-    const refused = await slack.submitView(person, { question: 'too late' });
+    const refused = await starting.send(person, { question: 'too late' });
     expect(JSON.stringify(refused.body)).toContain('cannot write there');
   });
 });
@@ -231,7 +228,7 @@ describe.concurrent('in a mention', () => {
     await slack.click({ person, channel, ts: note?.ts ?? '', actionId: 'new_thread' });
     const view = await starting.form(person);
     expect(JSON.stringify(view.blocks)).toContain('the second of two');
-    await slack.submitView(person, { question: 'the second of two, apart', model: 'max' });
+    await starting.send(person, { question: 'the second of two, apart', model: 'max' });
     await scene.finished(channel, await starting.post(channel, 'the second of two, apart'));
     expect(starting.starts('the second of two, apart')).toMatchObject([{ model: 'max' }]);
   });
@@ -250,12 +247,12 @@ test('about a message in a direct conversation of others asks for another place'
   await own.shortcut({ person, callbackId: 'ask_about', channel: others, ts: said.ts });
   await calm.form(person);
   const mend = own.faults.add({ call: 'conversations.info', fault: { kind: 'latency', ms: 3_500 } });
-  const unsure = await own.submitView(person, { question: 'what of this?' });
+  const unsure = await calm.send(person, { question: 'what of this?' });
   expect(JSON.stringify(unsure.body)).toMatch(/"question":"Slack cannot tell me/);
   mend();
-  await own.submitView(person, { question: 'what of this?' });
+  await calm.send(person, { question: 'what of this?' });
   await calm.scene.until('it asks for another', () => calm.window(person).includes('Choose a channel'));
-  await own.submitView(person, { ...calm.filled(person), channel: channel.id });
+  await calm.send(person, { ...calm.filled(person), channel: channel.id });
   await calm.scene.finished(channel, await calm.post(channel, 'what of this?'));
   expect(calm.scene.told('what of this?').texts[0]).toContain('Said among two');
 });

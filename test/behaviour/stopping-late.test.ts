@@ -67,7 +67,7 @@ describe.concurrent('a stop that comes late', () => {
 
   test('keeps a message back that was about to be sent', async ({ onTestFinished }) => {
     const scene = await openScene({}, onTestFinished);
-    const { turn, reply, channel, root } = await aboutToBeSent(scene, 1_500);
+    const { turn, reply, channel, root } = await aboutToBeSent(scene, 5_000);
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
@@ -79,7 +79,7 @@ describe.concurrent('a stop that comes late', () => {
     onTestFinished,
   }) => {
     const scene = await openScene({}, onTestFinished);
-    const { turn, channel, root } = await aboutToBeSent(scene, 600);
+    const { turn, channel, root } = await aboutToBeSent(scene, 4_000);
     const isRead = () => scene.agent.calls.some(({ name }) => name === reads);
     await scene.stage.bot.store.transaction(async ({ threads, stops }) => {
       await threads.lock(turn);
@@ -100,7 +100,7 @@ describe.concurrent('a stop that comes late', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 5000');
     await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
-    scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 1_500 }, times: 1 });
+    scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 5_000 }, times: 1 });
     const next = scene.reply(channel, root, 'and this');
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     const { messages, turns } = scene.stage.bot.store;

@@ -134,8 +134,9 @@ describe("a task's details", () => {
     const { channel, root } = await asked('Keep my fourth file', { files: [table] });
     await openDetails(channel, root);
     await modalShows('sheep.csv');
-    const slow = { kind: 'latency', ms: 3_000 } as const;
-    scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: slow, times: 2 });
+    const slow = { kind: 'latency', ms: 8_000 } as const;
+    const content = 'GET /experimental/files/{file_id}/content';
+    scene.agent.faults.add({ call: content, fault: slow, times: 2 });
     const away = { kind: 'status', status: 503 } as const;
     const mend = scene.slack.faults.add({ call: 'views.update', fault: away });
     const failed = () => slack.calls.filter(({ method, ok }) => method === 'views.update' && !ok).length;
@@ -152,7 +153,7 @@ describe("a task's details", () => {
     await press('task_file');
     mend();
     await modalShows('It is in your direct messages');
-    await pause(4_000);
+    await pause(10_000);
     expect(brought() - broughtBefore).toBe(1);
   });
 
@@ -250,7 +251,7 @@ describe('deleting a task', () => {
 
   test('is refused while the agent works on it, and to people who may not', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 3');
+    const root = scene.ask(channel, '/slow 300');
     await scene.until('the task is there', () => taskOf('/slow 3'));
     await openDetails(channel, root);
     await modalShows('task_delete');

@@ -235,7 +235,7 @@ describe('one process', () => {
     await sleep(50);
     expect(queue.completed).toEqual([]);
     queue.broken = false;
-    await soon(() => expect(queue.completed).toEqual([job.id]), { timeout: 3_000 });
+    await soon(() => expect(queue.completed).toEqual([job.id]));
   });
 
   test('stops: runs that hand over do so, the others are aborted, and every job is given back', async () => {
@@ -290,16 +290,17 @@ describe('several processes on one database', async () => {
 
   test('a waiting thread is at work at once, and its next job right after', async () => {
     const began: number[] = [];
-    const { queue } = await start(async () => {
-      began.push(performance.now());
-    });
+    // Without being woken it looks once a minute.
+    const { queue } = await start(
+      async () => {
+        began.push(performance.now());
+      },
+      { pollMs: 60_000 },
+    );
     const thread = newThread();
     await sleep(100);
-    const sent = performance.now();
     for (let index = 0; index < 20; index += 1) await send(queue, thread);
     await soon(() => expect(began).toHaveLength(20));
-    // Without being woken it looks four times a second.
-    expect((began.at(-1) ?? 0) - sent).toBeLessThan(3_000);
   });
 
   test('a thread has one run at a time and keeps its order, also when runs fail', async () => {
@@ -387,11 +388,11 @@ describe('several processes on one database', async () => {
     expect(runs).toEqual([]);
     worker.kill('SIGKILL');
     const killed = performance.now();
-    await soon(() => expect(runs).toEqual([thread.root]), { timeout: 15_000, interval: 20 });
+    await soon(() => expect(runs).toEqual([thread.root]), { timeout: 20_000, interval: 20 });
     const tookMs = performance.now() - killed;
     expect(tookMs).toBeGreaterThan(5_000);
-    expect(tookMs).toBeLessThan(13_500);
-  }, 35_000);
+    expect(tookMs).toBeLessThan(17_000);
+  });
 });
 
 function says(child: ChildProcess, word: string): Promise<void> {

@@ -59,16 +59,18 @@ describe('a call', () => {
   });
 
   test('of many at once each keeps its own time-out', async () => {
+    const patience = Promise.withResolvers<void>();
     slack.on('slow', (_call, _request, response) => {
-      setTimeout(() => response.end('{"ok":true,"ts":"1"}'), 400);
+      void patience.promise.then(() => response.end('{"ok":true,"ts":"1"}'));
       return undefined;
     });
-    const api = client();
+    const api = client(60_000);
     const short = Array.from({ length: 20 }, () =>
-      failure(api.call('slow', {}, { schema, guard: lease(100) })),
+      failure(api.call('slow', {}, { schema, guard: lease(1_000) })),
     );
     const long = Array.from({ length: 20 }, () => api.call('slow', {}, { schema, guard: lease(60_000) }));
     for (const error of await Promise.all(short)) expect(error.slackCode).toBe('timed_out');
+    patience.resolve();
     for (const answer of await Promise.all(long)) expect(answer.ts).toBe('1');
   });
 });
@@ -76,7 +78,7 @@ describe('a call', () => {
 describe('the time-out', () => {
   test('really cuts the request off, and leaves the outcome unknown', async () => {
     slack.on('never', () => undefined);
-    const error = await failure(client(150).call('never', {}, { schema }));
+    const error = await failure(client(1_000).call('never', {}, { schema }));
     expect(error).toBeInstanceOf(Unavailable);
     expect(error).toMatchObject({ slackCode: 'timed_out', outcome: 'unknown', method: 'never' });
     await expect.poll(() => slack.callsOf('never')[0]?.cutOff).toBe(true);
@@ -104,7 +106,7 @@ describe('the lease', () => {
   test('that is lost on the way cuts the call off', async () => {
     slack.on('lost', () => undefined);
     const guard = lease(60_000);
-    const pending = failure(client().call('lost', {}, { schema, guard }));
+    const pending = failure(client(60_000).call('lost', {}, { schema, guard }));
     await expect.poll(() => slack.callsOf('lost').length).toBe(1);
     guard.lose();
     const error = await pending;

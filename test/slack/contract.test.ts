@@ -23,11 +23,11 @@ let slack: SlackWorkspace;
 afterEach(() => slack.stop());
 
 /** A workspace with a channel, a person and a root message, and all that we call it with. */
-async function start(options: SlackWorkspaceOptions = {}) {
+async function start(options: SlackWorkspaceOptions = {}, timeoutMs = 30_000) {
   slack = await startSlackWorkspace(options);
   const slackApiUrl = slack.apiUrl;
   const { installation } = await identify({ token: slack.botToken, log: silent, slackApiUrl });
-  const client = new SlackClient({ installation, log: silent, slackApiUrl, timeoutMs: 1_000 });
+  const client = new SlackClient({ installation, log: silent, slackApiUrl, timeoutMs });
   const budget = new Budget({ store: new GcraLanes(), lanes: laneTable(), log: silent });
   const api = new PacedClient(client, budget);
   const person = slack.createPerson({ name: 'ada' });
@@ -106,7 +106,7 @@ describe('messages', () => {
   });
 
   test('that Slack is too slow to answer end with an unknown outcome', async () => {
-    const { posting, request } = await start();
+    const { posting, request } = await start({}, 1_000);
     slack.faults.add({ call: 'chat.postMessage', fault: { kind: 'latency', ms: 1_500 }, times: 1 });
     await expect(posting.post(request)).rejects.toMatchObject({ slackCode: 'timed_out', outcome: 'unknown' });
   });

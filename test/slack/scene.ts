@@ -19,6 +19,6 @@ export async function startScene(options: { distributed?: boolean } = {}): Promi
   const slack = await new ScriptedSlack().start();
   const lanes = new GcraLanes();
   const budget = new Budget({ store: lanes, lanes: laneTable(options), log: silent });
-  const client = new SlackClient({ installation, log: silent, slackApiUrl: slack.apiUrl, timeoutMs: 2_000 });
+  const client = new SlackClient({ installation, log: silent, slackApiUrl: slack.apiUrl, timeoutMs: 30_000 });
   return { slack, lanes, budget, api: new PacedClient(client, budget) };
 }

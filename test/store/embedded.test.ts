@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type EmbeddedServer, startEmbedded } from '../../src/store/embedded.ts';
 import { unpackBinaries } from '../../src/store/embedded-binaries.ts';
 import { silent } from '../silent.ts';
+import { soon } from '../soon.ts';
 
 let folder = '';
 const running: EmbeddedServer[] = [];
@@ -188,12 +189,11 @@ async function siblingOf(pid: number, parent: number): Promise<number> {
 describe('a server that fails while we live', () => {
   test('a crash of one of its processes is got over, and the folder stays ours', async () => {
     const server = await start();
-    const victim = await ask<{ pid: number }>(
-      server,
-      "select pid from pg_stat_activity where backend_type = 'walwriter'",
-    );
+    const walwriter = () =>
+      ask<{ pid: number }>(server, "select pid from pg_stat_activity where backend_type = 'walwriter'");
+    const victim = await walwriter();
     process.kill(victim[0]?.pid ?? 0, 'SIGKILL');
-    await sleep(1_500);
+    await soon(async () => expect(await walwriter()).not.toEqual(victim));
     expect(await ask(server, 'select 1 as one')).toEqual([{ one: 1 }]);
     await expect(start()).rejects.toMatchObject({ code: 'already_running' });
   });

@@ -14,25 +14,34 @@ async function takeAll(lane: string, pace: { perMinute: number; burst: number },
   return most;
 }
 
+/** As if this had happened so long ago. */
+async function age(lane: string, seconds: number): Promise<void> {
+  await database.pool.query(
+    `update lanes set tat = tat - $2 * interval '1 s', held_until = held_until - $2 * interval '1 s',
+      slowed_at = slowed_at - $2 * interval '1 s' where lane = $1`,
+    [lane, seconds],
+  );
+}
+
 describe('a lane', () => {
   test('grants its burst at once and then says how long to wait', async () => {
-    const pace = { perMinute: 44, burst: 4 };
+    const pace = { perMinute: 4.4, burst: 4 };
     expect(await takeAll('paced', pace)).toBe(4);
     const waitMs = await lanes.take('T1', 'paced', pace);
-    expect(waitMs).toBeGreaterThan(1_000);
-    expect(waitMs).toBeLessThanOrEqual(Math.ceil(60_000 / 44));
+    expect(waitMs).toBeGreaterThan(10_000);
+    expect(waitMs).toBeLessThanOrEqual(Math.ceil(60_000 / 4.4));
   });
 
   test('gives a deeper burst what it refuses a shallow one', async () => {
-    expect(await takeAll('mixed', { perMinute: 44, burst: 4 })).toBe(4);
-    expect(await takeAll('mixed', { perMinute: 44, burst: 6 })).toBe(2);
-    expect(await lanes.take('T1', 'mixed', { perMinute: 44, burst: 4 })).toBeGreaterThan(2_500);
+    expect(await takeAll('mixed', { perMinute: 4.4, burst: 4 })).toBe(4);
+    expect(await takeAll('mixed', { perMinute: 4.4, burst: 6 })).toBe(2);
+    expect(await lanes.take('T1', 'mixed', { perMinute: 4.4, burst: 4 })).toBeGreaterThan(25_000);
   });
 
   test('grants again after the wait that it answered', async () => {
     const pace = { perMinute: 600, burst: 1 };
-    expect(await lanes.take('T1', 'waiting', pace)).toBe(0);
-    const waitMs = await lanes.take('T1', 'waiting', pace);
+    let waitMs = 0;
+    while (waitMs === 0) waitMs = await lanes.take('T1', 'waiting', pace);
     await sleep(waitMs + 5);
     expect(await lanes.take('T1', 'waiting', pace)).toBe(0);
   });
@@ -49,28 +58,19 @@ describe('a lane', () => {
 describe('a hold', () => {
   test('refuses everybody in the lane until it is over, also in a lane that was never used', async () => {
     const pace = { perMinute: 6_000, burst: 10 };
-    await lanes.hold('T1', 'held', 300);
+    await lanes.hold('T1', 'held', 60_000);
     await lanes.hold('T1', 'held', 10);
     const waitMs = await lanes.take('T1', 'held', pace);
-    expect(waitMs).toBeGreaterThan(200);
-    expect(waitMs).toBeLessThanOrEqual(300);
+    expect(waitMs).toBeGreaterThan(50_000);
+    expect(waitMs).toBeLessThanOrEqual(60_000);
     expect(await lanes.take('T2', 'held', pace)).toBe(0);
-    await sleep(waitMs + 5);
+    await age('held', 60);
     expect(await lanes.take('T1', 'held', pace)).toBe(0);
   });
 });
 
 describe('a refusal', () => {
   const rule = { perMinute: 60, burst: 5 };
-
-  /** As if this had happened so long ago. */
-  async function age(lane: string, seconds: number): Promise<void> {
-    await database.pool.query(
-      `update lanes set tat = tat - $2 * interval '1 s', held_until = held_until - $2 * interval '1 s',
-        slowed_at = slowed_at - $2 * interval '1 s' where lane = $1`,
-      [lane, seconds],
-    );
-  }
 
   /** What one permit costs now, as a share of what it costs at full pace. */
   async function cost(lane: string): Promise<number> {
@@ -92,9 +92,9 @@ describe('a refusal', () => {
     await lanes.hold('T1', 'slowed', 10);
     await lanes.hold('T1', 'slowed', 10);
     await age('slowed', 30);
-    expect(await cost('slowed')).toBeCloseTo(1 / 0.9, 2);
+    expect(await cost('slowed')).toBeCloseTo(1 / 0.9, 1);
     await age('slowed', 30);
-    expect(await cost('slowed')).toBeCloseTo(1, 2);
+    expect(await cost('slowed')).toBeCloseTo(1, 1);
   });
 
   test('slows a lane that was used before, again and again to a third at the least', async () => {
@@ -106,7 +106,7 @@ describe('a refusal', () => {
       );
       // Each comes 2.2 seconds after the one before.
       expect(rows[0]?.factor).toBeGreaterThanOrEqual(factor - 0.001);
-      expect(rows[0]?.factor).toBeLessThan(factor + 0.02);
+      expect(rows[0]?.factor).toBeLessThan(factor + 0.03);
       await age('refused', 2.2);
     }
   });
@@ -116,11 +116,12 @@ describe('a refusal', () => {
       await lanes.hold('T1', 'shallow', 0);
       await age('shallow', 3);
     }
-    // Each permit costs 3.3 s, and the room is 4 s.
-    expect(await takeAll('shallow', rule)).toBe(2);
-    const waitMs = await lanes.take('T1', 'shallow', rule);
-    expect(waitMs).toBeGreaterThan(2_000);
-    expect(waitMs).toBeLessThan(2_700);
+    // Each permit costs 33 s, and the room is 40 s.
+    const slow = { perMinute: 6, burst: 5 };
+    expect(await takeAll('shallow', slow)).toBe(2);
+    const waitMs = await lanes.take('T1', 'shallow', slow);
+    expect(waitMs).toBeGreaterThan(20_000);
+    expect(waitMs).toBeLessThan(27_000);
   });
 });
 
@@ -145,13 +146,11 @@ describe('under 16 clients at once', () => {
     );
     const { rows } = await database.pool.query<{ at: number }>('select at from grants order by at');
     const times = rows.map(({ at }) => at);
-    expect(times.length).toBeGreaterThan(250);
-    for (const windowMs of [10, 100, 600, 2_000]) {
-      const counts = times.map(
-        (from) => times.filter((time) => time >= from && time < from + windowMs).length,
-      );
-      expect(Math.max(...counts)).toBeLessThanOrEqual(20 + windowMs / 10);
-    }
+    const most = (windowMs: number) =>
+      Math.max(...times.map((from) => times.filter((time) => time >= from && time < from + windowMs).length));
+    for (const windowMs of [10, 100, 600, 2_000])
+      expect(most(windowMs)).toBeLessThanOrEqual(20 + windowMs / 10);
+    expect(most(600)).toBeGreaterThanOrEqual(50);
   });
 
   test('a rush on a full bucket gets the burst and not one more', async () => {

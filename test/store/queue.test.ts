@@ -155,8 +155,9 @@ describe('all at once', () => {
     expect(jobs).toHaveLength(2_000);
     const asked = vi.spyOn(pg.Client.prototype, 'query');
     expect(await ours.renew(jobs)).toHaveLength(2_000);
-    expect(asked.mock.calls.length).toBeLessThan(20);
-    expect(asked).toHaveBeenCalled();
+    const renewals = asked.mock.calls.filter((call) => JSON.stringify(call[0]).includes('heartbeat_on'));
+    expect(renewals.length).toBeGreaterThan(0);
+    expect(renewals.length).toBeLessThan(20);
     asked.mockRestore();
     await ours.complete(jobs);
     expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 });
@@ -184,9 +185,10 @@ test('a listening connection that breaks is made again and wakes', async () => {
     wakes += 1;
   });
   await database.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${listening}`);
-  await soon(() => expect(wakes).toBe(1), patience);
+  await soon(() => expect(wakes).toBeGreaterThan(0), patience);
   await soon(async () => expect(await listeners()).toBe(2), patience);
+  const before = wakes;
   await ours.send(database.kysely, newThread());
-  await soon(() => expect(wakes).toBe(2), patience);
+  await soon(() => expect(wakes).toBeGreaterThan(before), patience);
   off();
 });

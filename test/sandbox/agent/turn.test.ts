@@ -232,22 +232,25 @@ describe('after the reply', () => {
   });
 
   it('shows a review once its findings are written, its message once it has completed', async () => {
+    const never = 1e8;
+    const times: Record<string, object> = { unwritten: { afterMs: never }, unsettled: { verifyMs: never } };
     const client = await start({
-      pace: 1,
-      script: async (turn) => turn.review({ findings: 'Sound.', afterMs: 50, verifyMs: 150 }),
+      script: async (turn) => turn.review({ findings: 'Sound.', ...times[turn.text] }),
     });
-    const { task } = await sent(client);
-    await reached(client.service, task, 'completed');
-    const path = `/experimental/tasks/${task}`;
-    expect((await client.call('GET', path)).body).toMatchObject({ reviews: [] });
-    await expect
-      .poll(async () => (await client.call('GET', path)).body)
-      .toMatchObject({ reviews: [{ status: 'running' }] });
-    const id = client.service.tasks[0]?.reviews[0]?.messageId ?? '';
-    expect((await client.call('GET', `${path}/messages/${id}`)).status).toBe(404);
-    await expect
-      .poll(async () => (await client.call('GET', path)).body)
-      .toMatchObject({ reviews: [{ status: 'completed', message_id: id, error_message: null }] });
+    /** The task of a review that stays where its name says, by what is told of it, and the id of its message. */
+    const reviewed = async (words: string, reviews: object[]) => {
+      const { task } = await sent(client, words);
+      await reached(client.service, task, 'completed');
+      const read = async () => (await client.call('GET', `/experimental/tasks/${task}`)).body;
+      await expect.poll(read).toMatchObject({ reviews });
+      const record = client.service.tasks.find(({ id }) => id === task);
+      return { task, id: record?.reviews[0]?.messageId ?? '' };
+    };
+    await reviewed('unwritten', []);
+    const running = await reviewed('unsettled', [{ status: 'running' }]);
+    const path = `/experimental/tasks/${running.task}/messages/${running.id}`;
+    expect((await client.call('GET', path)).status).toBe(404);
+    const { task, id } = await reviewed('settled', [{ status: 'completed', error_message: null }]);
     expect(textOf(await client.message(task, id))).toBe('Sound.');
     expect((await client.messages(task)).data.map((message) => message.id)).not.toContain(id);
   });

@@ -80,7 +80,7 @@ describeInBrowser('the page, for everybody', () => {
       `new MutationObserver(() => heard(document.getElementById('announcer').textContent)).observe(document.getElementById('announcer'), { childList: true })`,
     );
     const { ts } = await call(slack, 'chat.postMessage', { channel, text: 'I begin' });
-    await expect.poll(() => said, { timeout: 5_000 }).toEqual(['Taskthread: I begin']);
+    await expect.poll(() => said).toEqual(['Taskthread: I begin']);
     for (const text of ['I begin to', 'I begin to write'])
       await call(slack, 'chat.update', { channel, ts, text });
     await page.locator('#channel').getByText('I begin to write').waitFor();

@@ -189,6 +189,7 @@ describeInBrowser('what apps show on the page', () => {
     const { slack } = visit.playground;
     const { ts } = await post({ text: 'A piece of work' });
     await goTo(page, 'sequencing');
+    await last().getByText('A piece of work').waitFor();
     await last().hover();
     await last().getByRole('button', { name: 'Reply in thread' }).click();
     const place = { channel_id: channel, thread_ts: ts };

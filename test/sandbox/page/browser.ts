@@ -11,7 +11,9 @@ export const describeInBrowser = found ? describe : describe.skip;
 
 /** A playground and a browser; to be closed at the end. */
 export async function openBrowser(options: PlaygroundOptions): Promise<Visit> {
-  const playground = await openPlayground(options);
+  // A busy machine must not make windows too late: what a test waits for is the page, not Slack's deadlines.
+  const unhurried = { triggerMs: 30_000, ackTimeoutMs: 30_000 };
+  const playground = await openPlayground({ ...options, slack: { ...unhurried, ...options.slack } });
   try {
     return new Visit(playground, await startBrowser());
   } catch (error) {

@@ -40,7 +40,7 @@ describeInBrowser('trouble on the page', () => {
     await thread.getByText('Second 7 of 7').waitFor();
     await page.locator('.phase-running').waitFor();
     await thread.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
-    expect(await thread.locator('.from-app').count()).toBe(1);
+    expect(await thread.getByText('Second 1 of 7').count()).toBe(1);
     await page.close();
   });
 

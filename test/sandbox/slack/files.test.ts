@@ -154,7 +154,7 @@ describe('uploading', () => {
   }
 
   test('three steps put a file into a thread, a moment later', async () => {
-    const one = await lab({ shareDelayMs: 400 });
+    const one = await lab({ shareDelayMs: 2_000 });
     const { slack, ann, channel, client } = one;
     const root = slack.say({ person: ann, channel, text: 'root' });
     const { id, text } = await put(one, 'pixels');

@@ -77,6 +77,7 @@ export function socketApp(slack: SlackWorkspace): { app: App; receiver: SocketMo
   const receiver = new SocketModeReceiver({
     appToken: slack.appToken,
     autoReconnectEnabled: false,
+    clientPingTimeout: 60_000,
     logger: silent,
     installerOptions: { clientOptions: { ...clientOptions } },
   });

@@ -91,7 +91,7 @@ describe('events over HTTP', () => {
   });
 
   test('a late answer is a time-out', async () => {
-    const { slack, ann, channel } = await lab({ ackTimeoutMs: 500 });
+    const { slack, ann, channel } = await lab({ ackTimeoutMs: 2_000 });
     let late = true;
     const { url, headers } = await server((_request, response) => {
       if (!late) response.end();

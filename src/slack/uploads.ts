@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
@@ -121,12 +122,15 @@ export class Uploads {
       );
     }
     refuseAfterLease(METHOD, guard);
+    const body = Readable.from(upload.bytes, { objectMode: false });
     let status: number;
     try {
+      // The request goes out with its first byte: a kept connection that waited for that might end meanwhile.
+      await once(body, 'readable', { signal: guard?.signal });
       const answer = await request(url, {
         method: 'POST',
         headers: { 'content-type': 'application/octet-stream', 'content-length': String(upload.sizeBytes) },
-        body: Readable.from(upload.bytes, { objectMode: false }),
+        body,
         headersTimeout: IDLE_MS,
         bodyTimeout: IDLE_MS,
         signal: guard?.signal ?? null,
@@ -135,6 +139,7 @@ export class Uploads {
       status = answer.statusCode;
       await answer.body.dump();
     } catch (error) {
+      body.destroy();
       if (guard?.signal.aborted) throw new LeaseEnded({ method: METHOD, outcome: 'none', cause: error });
       throw failed('network', error);
     }

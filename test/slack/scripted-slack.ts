@@ -41,6 +41,11 @@ export class ScriptedSlack {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
+  /** Ends the connections on which nothing is asked, as servers do after a while. */
+  hangUp(): void {
+    this.#server.closeIdleConnections();
+  }
+
   get origin(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Uploads } from '../../src/slack/uploads.ts';
 import { lease } from './installation.ts';
@@ -50,6 +51,16 @@ describe('an upload', () => {
     expect(sent?.headers.authorization).toBeUndefined();
     expect(complete?.args).toMatchObject({ channel_id: 'C1', thread_ts: '1.0' });
     expect(JSON.parse(complete?.args.files ?? '')).toEqual([{ id: 'F9', title: 'chart.png' }]);
+  });
+
+  test('whose bytes are long in coming does not wait for them on a connection that may end', async () => {
+    async function* late(): AsyncGenerator<Uint8Array> {
+      scene.slack.hangUp();
+      await sleep(100);
+      yield Buffer.from('abcdef');
+    }
+    await uploads.stage(request());
+    expect(await uploads.stage({ ...request(), bytes: late() })).toEqual({ fileId: 'F9' });
   });
 
   test('whose bytes fail did nothing that people see', async () => {

@@ -122,7 +122,7 @@ describe('a creation or send', () => {
 
   it('may be held open for longer than other calls may take', async () => {
     await using server = await localServer((_, response) => {
-      setTimeout(() => response.end('{"type":"message_result"}'), 1_500);
+      setTimeout(() => response.end('{"type":"message_result"}'), 120);
     });
     const client = clientOf(server.origin, { timeouts: { requestMs: 30, idleMs: 30 } });
     expect(await client.sendMessage('t1', { content: 'x' })).toMatchObject({ userMessage: null });

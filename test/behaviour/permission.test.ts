@@ -57,7 +57,7 @@ describe.concurrent('who may use controls', () => {
         JSON.stringify([stranger.id, 'stop_reaction', why]),
       ]),
     );
-    const stopped = scene.withButton(channel, root, 'retry');
+    const stopped = await scene.withButton(channel, root, 'retry');
     expect(scene.slack.shown(stopped)).toContain('Stopped by grace.');
     await scene.slack.click({ person: stranger, channel, ts: stopped.ts, actionId: 'retry' });
     for (const actionId of ['go', 'take_back'])

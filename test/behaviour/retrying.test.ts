@@ -19,7 +19,7 @@ async function stopped(
   );
   await on.slack.click({ person: on.ada, channel, ts: reply.ts, actionId: 'stop' });
   await on.finished(channel, root);
-  return { root, reply: on.withButton(channel, root, 'retry') };
+  return { root, reply: await on.withButton(channel, root, 'retry') };
 }
 
 const sentTo = (on: Scene, title: string) =>
@@ -57,7 +57,7 @@ describe.concurrent('Try again', () => {
     await scene.slack.settled();
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
-    const { ts } = scene.withButton(channel, root, 'retry');
+    const { ts } = await scene.withButton(channel, root, 'retry');
     await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'retry' });
     await scene.until('it is sent again', () => scene.told('/slow 1000 again before').texts.length === 2);
     expect(new Set(scene.told('/slow 1000 again before').texts).size).toBe(1);

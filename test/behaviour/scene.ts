@@ -74,12 +74,10 @@ export class Scene {
     return thread.filter(({ user }) => user === this.slack.bot.userId);
   }
 
-  /** The bot's newest message in a thread with such a button. Throws where there is none. */
-  withButton(channel: Channel, root: Message, actionId: string): Message {
+  /** The bot's newest message in a thread with such a button, once there is one. */
+  withButton(channel: Channel, root: Message, actionId: string): Promise<Message> {
     const has = ({ blocks }: Message) => JSON.stringify(blocks ?? []).includes(`"${actionId}"`);
-    const found = this.replies(channel, root).findLast(has);
-    if (found === undefined) throw new Error(`No message has the button ${actionId}.`);
-    return found;
+    return this.until(`there is a button ${actionId}`, () => this.replies(channel, root).findLast(has));
   }
 
   /** Makes somebody known to the bot, which looks strangers up for a short time only when they press something. */

@@ -131,12 +131,8 @@ export class StartingScene {
 
   /** Presses a button of a thread's newest reply that has one. */
   async press(person: Person, channel: Channel, root: Message, actionId: string): Promise<void> {
-    const shown = await this.scene.until(`there is a button ${actionId}`, () =>
-      this.scene
-        .replies(channel, root)
-        .findLast((one) => JSON.stringify(one.blocks).includes(`"${actionId}"`)),
-    );
-    await this.#slack.click({ person, channel, ts: shown.ts, actionId });
+    const { ts } = await this.scene.withButton(channel, root, actionId);
+    await this.#slack.click({ person, channel, ts, actionId });
   }
 }
 

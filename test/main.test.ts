@@ -64,6 +64,7 @@ describe('the program', () => {
     first.child.kill('SIGTERM');
     first.child.kill('SIGINT');
     expect(await first.ended).toBe(0);
+    expect(first.said()).toMatch(/"reason":"SIG(TERM|INT)"/);
     expect(first.said()).toContain('stopping already');
   });
 });

@@ -7,6 +7,9 @@ import type { Lease } from './lease.ts';
 import { passing, patiently } from './patience.ts';
 import { slackOverMs, untilOver } from './settling.ts';
 
+/** An asker whom Slack does not let us tell for so long (ms) is not told. */
+const tellingPatienceMs = 10 * 60_000;
+
 /** Slack has no place for a turn's reply any more: its run is stopped gracefully, and the asker told directly. */
 export async function losePlace(
   parts: RelayParts,
@@ -20,7 +23,7 @@ export async function losePlace(
   }
   const tellAsker = tellingAsker(parts, workspace, turn, lease);
   try {
-    await patiently(lease, tellAsker, quietly);
+    await patiently(lease, tellAsker, quietly, { mostMs: tellingPatienceMs });
   } catch (error) {
     if (!(error instanceof SlackError) || error instanceof LeaseEnded) throw error;
     parts.log.warn({ err: error, turn: turn.id }, 'the asker could not be told');

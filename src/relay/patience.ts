@@ -12,6 +12,11 @@ const longestPauseMs = 30_000;
 /** A key or token that is not accepted is tried again so often (ms): somebody must mend it first. */
 const mendPauseMs = 10_000;
 
+/** Whether something has been tried for so long (ms) that it is given up. */
+export function isOverdue(since: Date, ms: number): boolean {
+  return Date.now() - since.getTime() > ms;
+}
+
 /** What an error that passes by itself is about; undefined for one that does not pass. */
 export function passing(error: unknown): { trouble: Trouble; waitMs?: number } | undefined {
   if (error instanceof AgentError) {
@@ -77,14 +82,15 @@ export async function pause(ms: number, lease: Lease, wake?: AbortSignal | Wait)
 
 /**
  * Runs a step until it succeeds or fails for good; `onTrouble` hears of each wait, and undefined at its end. `wake`
- * ends a wait early.
+ * ends a wait early. What has not passed after `mostMs` is thrown.
  */
 export async function patiently<T>(
   lease: Lease,
   step: () => Promise<T>,
   onTrouble: (trouble: Trouble | undefined, error?: unknown) => void,
-  wake?: AbortSignal,
+  { wake, mostMs = Number.POSITIVE_INFINITY }: { wake?: AbortSignal; mostMs?: number | undefined } = {},
 ): Promise<T> {
+  const since = new Date();
   for (let attempt = 1; ; attempt += 1) {
     checkpoint(lease);
     try {
@@ -94,7 +100,7 @@ export async function patiently<T>(
     } catch (error) {
       if (lease.signal.aborted) throw error;
       const wait = passing(error);
-      if (wait === undefined) throw error;
+      if (wait === undefined || isOverdue(since, mostMs)) throw error;
       onTrouble(wait.trouble, error);
       await pause(Math.max(wait.waitMs ?? 0, pauseMs(attempt)), lease, wake);
     }

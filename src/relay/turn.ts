@@ -313,7 +313,7 @@ export class TurnRun {
           this.#parts.log.warn({ err: error, turn: this.#turn.id, trouble }, 'a step waits');
         this.#state.trouble(trouble);
       },
-      this.#stop.signal,
+      { wake: this.#stop.signal },
     );
   }
 

@@ -145,7 +145,7 @@ export class PassingOn {
             if (trouble !== undefined)
               this.#parts.log.warn({ err: error, turn: turn.id, trouble }, 'a step waits');
           },
-          ended,
+          { wake: ended },
         ),
     };
   }

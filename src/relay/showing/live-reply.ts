@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { breakPoint } from '../../reply/continuation.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
-import type { SlackError } from '../../slack/errors.ts';
+import { SlackError } from '../../slack/errors.ts';
 import type { TurnPlace } from '../../store/tables.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import type { Lease } from '../lease.ts';
@@ -10,6 +10,8 @@ import { hasNoPlace, ReplyMessages, type ReplySource } from './reply-messages.ts
 
 /** A final edit that the budget does not give within this time (ms) is not waited for: the text goes on below. */
 const finalPatienceMs = 1_500;
+/** What cannot be tidied up for so long (ms) stays as it is: the next message must not wait for it. */
+const tidyPatienceMs = 10 * 60_000;
 
 /**
  * One turn's reply in its thread. `changed` says that there is something new to show; the reply asks the budget for
@@ -71,11 +73,21 @@ export class LiveReply {
   /** Takes what is left of the progress from the messages, and deletes those that were replaced. */
   async tidy(): Promise<void> {
     this.#tidying = true;
-    await this.#patiently(async () => {
+    const tidy = async () => {
       await this.#show();
       // The end may take fewer messages than the draft did.
       await this.#messages.removeOthers(this.#source.render().length);
-    });
+    };
+    try {
+      await this.#patiently(tidy, tidyPatienceMs);
+    } catch (error) {
+      if (!(error instanceof SlackError) || passing(error) === undefined) throw error;
+      if (this.#lease.signal.aborted) throw error;
+      this.#parts.log.warn(
+        { err: error, turn: this.#turn.id },
+        'a reply is left as it is, with its progress',
+      );
+    }
   }
 
   /** Stops showing; what stands in the thread stays. */
@@ -201,7 +213,7 @@ export class LiveReply {
     });
   }
 
-  async #patiently(step: () => Promise<void>): Promise<void> {
-    await patiently(this.#lease, step, () => undefined);
+  async #patiently(step: () => Promise<void>, mostMs?: number): Promise<void> {
+    await patiently(this.#lease, step, () => undefined, { mostMs });
   }
 }

@@ -6,6 +6,7 @@ import type { Start } from '../../store/tables.ts';
 import { namesFor } from '../asking/question.ts';
 import type { RelayParts, Workspace } from '../context.ts';
 import { TakenOver } from '../interruption.ts';
+import { isOverdue } from '../patience.ts';
 import { fileNames, readMessage } from '../reading/message.ts';
 import { idsIn } from '../reading/names.ts';
 import { readable } from '../reading/readable.ts';
@@ -89,8 +90,7 @@ export class ChannelStarts {
     try {
       return await this.post(start);
     } catch (error) {
-      const isOld = Date.now() - start.made_at.getTime() > giveUpAfterMs;
-      if (!isOld || this.#rounds.signal.aborted) throw error;
+      if (!isOverdue(start.made_at, giveUpAfterMs) || this.#rounds.signal.aborted) throw error;
       this.#parts.log.warn({ err: error, start: start.id }, 'a question from a form is given up');
       return 'no_place';
     }

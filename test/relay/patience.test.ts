@@ -1,0 +1,24 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { patiently } from '../../src/relay/patience.ts';
+import { Unavailable } from '../../src/slack/errors.ts';
+
+const call = { method: 'chat.update', slackCode: 'update_failed', outcome: 'none' } as const;
+const away = new Unavailable(call, 'Try again soon.');
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('what does not pass is thrown once its time is over', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const never = new AbortController().signal;
+  const lease = { signal: never, draining: never, remainingMs: () => 8_000 };
+  let tries = 0;
+  const step = async () => {
+    tries += 1;
+    if (tries === 2) vi.setSystemTime(Date.now() + 61_000);
+    throw away;
+  };
+  await expect(patiently(lease, step, () => undefined, { mostMs: 60_000 })).rejects.toBe(away);
+  expect(tries).toBe(2);
+});

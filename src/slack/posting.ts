@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { EditSpacing } from './edit-spacing.ts';
-import { LeaseEnded, MessageGone, SlackError } from './errors.ts';
+import { ChannelGone, isLasting, LeaseEnded, MessageGone, SlackError } from './errors.ts';
 import type { Guard } from './guard.ts';
 import type { Permit, Rank } from './lane-pump.ts';
 import { clientMsgId, METADATA_TYPE, type SlackMessage } from './message.ts';
@@ -56,6 +56,12 @@ export interface MessageRequest {
   ts: string;
   guard?: Guard | undefined;
 }
+
+/**
+ * What became of a reaction: `done` also where there was nothing to do; `later` where it was left out, or Slack failed;
+ * `refused` where Slack's no stays the same.
+ */
+export type ReactionOutcome = 'done' | 'later' | 'refused';
 
 /** An ornament is left out when its lane cannot afford it so soon (ms). */
 const ORNAMENT_MS = 2_000;
@@ -165,12 +171,15 @@ export class Posting {
 
   /** Puts a mark (`eyes`) on a message. An ornament: false when it was left out, whatever the reason. */
   async react(request: MessageRequest & { name: string }): Promise<boolean> {
-    return await this.#ornament('reactions.add', request, 'already_reacted');
+    const isThere = (error: SlackError) => error.slackCode === 'already_reacted';
+    return (await this.#ornament('reactions.add', request, isThere)) === 'done';
   }
 
-  /** Takes a mark of ours away; an ornament too. */
-  async unreact(request: MessageRequest & { name: string }): Promise<boolean> {
-    return await this.#ornament('reactions.remove', request, 'no_reaction');
+  /** Takes a mark of ours away; an ornament too. One whose message or channel is gone is gone with it. */
+  async unreact(request: MessageRequest & { name: string }): Promise<ReactionOutcome> {
+    const isGone = (error: SlackError) =>
+      error.slackCode === 'no_reaction' || error instanceof MessageGone || error instanceof ChannelGone;
+    return await this.#ornament('reactions.remove', request, isGone);
   }
 
   /** The message's address for people. */
@@ -203,17 +212,18 @@ export class Posting {
   async #ornament(
     method: 'reactions.add' | 'reactions.remove',
     request: MessageRequest & { name: string },
-    fine: string,
-  ): Promise<boolean> {
+    isFine: (error: SlackError) => boolean,
+  ): Promise<ReactionOutcome> {
     const { channel, ts, name, guard } = request;
     try {
       const args = { channel, timestamp: ts, name };
-      return (await this.#api.tryCall(ORNAMENT_MS, method, args, { schema: anyAnswer, guard })) !== undefined;
+      const answer = await this.#api.tryCall(ORNAMENT_MS, method, args, { schema: anyAnswer, guard });
+      return answer === undefined ? 'later' : 'done';
     } catch (error) {
       if (!(error instanceof SlackError) || error instanceof LeaseEnded) throw error;
-      if (error.slackCode === fine) return true;
+      if (isFine(error)) return 'done';
       this.#log.debug({ err: error }, 'A mark was left out');
-      return false;
+      return isLasting(error) ? 'refused' : 'later';
     }
   }
 }

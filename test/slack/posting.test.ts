@@ -171,7 +171,22 @@ describe('ornaments', () => {
     scene.slack.on('reactions.add', { body: { ok: false, error: 'already_reacted' } });
     scene.slack.on('reactions.remove', { body: { ok: false, error: 'no_reaction' } });
     expect(await posting.react(mark)).toBe(true);
-    expect(await posting.unreact(mark)).toBe(true);
+    expect(await posting.unreact(mark)).toBe('done');
+  });
+
+  test.each(['message_not_found', 'channel_not_found', 'is_archived'])(
+    'are gone with what they were on: %s',
+    async (error) => {
+      scene.slack.on('reactions.remove', { body: { ok: false, error } });
+      expect(await posting.unreact(mark)).toBe('done');
+    },
+  );
+
+  test('are tried later where Slack failed, and not where it refuses them', async () => {
+    scene.slack.on('reactions.remove', { body: { ok: false, error: 'internal_error' } });
+    expect(await posting.unreact(mark)).toBe('later');
+    scene.slack.on('reactions.remove', { body: { ok: false, error: 'not_reactable' } });
+    expect(await posting.unreact(mark)).toBe('refused');
   });
 
   test('are left out when Slack refuses them', async () => {

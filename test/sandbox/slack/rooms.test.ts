@@ -90,6 +90,9 @@ describe('reading conversations', () => {
     expect(await refusal(client.reactions.add(mark))).toBe('already_reacted');
     await client.reactions.remove(mark);
     expect(await refusal(client.reactions.remove(mark))).toBe('no_reaction');
+    await client.reactions.add(mark);
+    slack.remove(channel.id, ts);
+    expect(await refusal(client.reactions.remove(mark))).toBe('message_not_found');
   });
 });
 

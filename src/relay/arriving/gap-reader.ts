@@ -3,13 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ThreadMessage } from '../../slack/read-back.ts';
 import { type CatchUp, CHANNEL_ITSELF } from '../../store/catch-ups.ts';
 import type { RelayParts, Workspace } from '../context.ts';
-import { allOver, passing, pauseMs } from '../patience.ts';
+import { allOver, isOverdue, passing, pauseMs } from '../patience.ts';
 import { type Admission, isDirect, isEarlier, isWritten, type PersonMessage, wordsIn } from './arrivals.ts';
 import type { Inbox } from './inbox.ts';
 
 /** How long a process has a place for itself (ms), and how often it says that it still reads. */
 const holdMs = 30_000;
 const holdEveryMs = 10_000;
+/** A place that cannot be read for so long (ms) is given up; what is noted of it is kept no longer either. */
+const giveUpAfterMs = 3 * 24 * 60 * 60_000;
 /** Whoever looks for a lost post or the words before a question goes first. */
 const last = { order: 9, since: 0 };
 
@@ -95,13 +97,14 @@ export class GapReader {
   async #patiently(place: CatchUp): Promise<number> {
     const { signal } = this.#closing;
     const { workspace, channel, root } = place;
+    const since = new Date();
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#read(place);
       } catch (error) {
         signal.throwIfAborted();
         const wait = passing(error);
-        if (wait === undefined) {
+        if (wait === undefined || isOverdue(since, giveUpAfterMs)) {
           this.#parts.parts.log.warn({ workspace, channel, root, err: error }, 'cannot be read back');
           return 0;
         }

@@ -3,7 +3,7 @@ import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/
 import type { DueName } from '../../store/project-names.ts';
 import { projectTexts } from '../asking/project.ts';
 import type { RelayParts } from '../context.ts';
-import { allOver } from '../patience.ts';
+import { allOver, isOverdue } from '../patience.ts';
 
 /** How long a process has a project for itself (ms), and how long its calls may take: less. */
 const holdMs = 60_000;
@@ -11,6 +11,8 @@ const callsMs = 45_000;
 const mostAtOnce = 20;
 /** The pause after a try that failed (ms). */
 const againMs = 30_000;
+/** A name that could not be followed for so long (ms) is given up, until it changes again. */
+const giveUpAfterMs = 24 * 60 * 60_000;
 /** People change a name and a purpose one after the other: both go in one call (ms). */
 const settleMs = 300;
 
@@ -64,6 +66,10 @@ export class NameFollowing {
     const { workspace, channel, account, project_id: project } = due;
     const slack = this.#parts.workspace(workspace);
     if (slack === undefined || project === null) return store.projectNames.done(due);
+    if (due.name_due !== null && isOverdue(due.name_due, giveUpAfterMs)) {
+      log.warn({ workspace, channel, project }, 'the name of a project is given up');
+      return store.projectNames.done(due);
+    }
     try {
       slack.people.forget(channel);
       const { kind } = await slack.people.channel(channel, signal);

@@ -378,6 +378,10 @@ export function taskDeleted(userId: string): string {
 export const taskNotDeleted =
   'The task of this thread was to be deleted, but it belongs to a previous account of this workspace at the agent service, which I cannot reach any more. Ask the owner of that account to delete it there. What you write here next begins a new task.';
 
+/** Posted once into the thread of a task that the service did not delete for a week. */
+export const taskStays =
+  'The task of this thread was to be deleted, but the agent service has not done so for a week, and I do not try again. Ask whoever runs the agent service to delete it there. What you write here next begins a new task.';
+
 /** The heading over the tasks of a channel; `count` is how many there are. */
 export function channelTasks(shown: number, count: number): string {
   if (count === 1) return 'The task of this channel:';

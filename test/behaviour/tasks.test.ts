@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
+import { settingsAccount } from '../../src/store/accounts.ts';
 import { openScene, pause } from './scene.ts';
 
 const scene = await openScene({ settings: { INLINE_LIMIT_MIB: '0' } });
@@ -304,6 +305,25 @@ describe('deleting a task', () => {
     await scene.until('it is gone', () => !scene.agent.tasks.some((task) => task.id === id));
     await scene.until('the thread is told', () => notices(channel, root) > 0);
     expect(await deletions(channel)).toEqual([{ person: scene.ada.id, task: id }]);
+  });
+
+  test('is given up where the service does not do it for a week, and its thread is told', async () => {
+    const { db } = scene.stage.bot.store;
+    const { channel, root } = await asked('Never deleted');
+    const id = taskOf('Never deleted')?.id ?? '';
+    const where = { workspace: root.teamId, channel: channel.id, root: root.ts };
+    const when = { asked_at: new Date(Date.now() - 8 * 24 * 60 * 60_000), held_until: new Date(0) };
+    const row = { ...where, ...when, task: id, person: scene.ada.id, account: settingsAccount };
+    await db.insertInto('task_deletions').values(row).execute();
+    const fault = { kind: 'status', status: 500 } as const;
+    const back = scene.agent.faults.add({ call: 'DELETE /experimental/tasks/{task_id}', fault });
+    await scene.stage.restartBot();
+    await scene.until('the thread is told', () => scene.shown(channel, root).includes(words.taskStays));
+    const left = async () =>
+      (await scene.stage.bot.store.taskDeletions.get({ workspace: root.teamId, task: id }))?.told_at;
+    await scene.until('it is over', async () => (await left()) != null);
+    expect(notices(channel, root)).toBe(0);
+    back();
   });
 
   test('is not said to be done where the account of the task is not known any more', async () => {

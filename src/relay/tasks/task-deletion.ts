@@ -7,7 +7,7 @@ import type { TaskDeletion as Deletion } from '../../store/tables.ts';
 import { AccountGone } from '../accounts/standing.ts';
 import type { RelayParts } from '../context.ts';
 import { TakenOver } from '../interruption.ts';
-import { allOver } from '../patience.ts';
+import { allOver, isOverdue } from '../patience.ts';
 import { Rounds } from '../rounds.ts';
 import { hasNoPlace } from '../showing/reply-messages.ts';
 import { taskRefusal } from './access.ts';
@@ -15,6 +15,8 @@ import { taskRefusal } from './access.ts';
 /** How often deletions that were not done are looked for (ms), and how many of them one look takes. */
 const everyMs = 60_000;
 const mostAtOnce = 20;
+/** A deletion that was not done and told for so long (ms) is given up. */
+const giveUpAfterMs = 7 * 24 * 60 * 60_000;
 
 /** A person wants a thread's task deleted, and has confirmed it. */
 export interface DeletionRequest extends ThreadKey {
@@ -77,7 +79,20 @@ export class TaskDeletion {
     const due = await this.#parts.store.taskDeletions.due(mostAtOnce);
     if (this.#rounds.signal.aborted) return;
     // At once: one workspace's service may be slow.
-    await allOver(due.map((deletion) => this.#carryOut(deletion)));
+    await allOver(due.map((deletion) => this.#goOn(deletion)));
+  }
+
+  async #goOn(deletion: Deletion): Promise<void> {
+    const outcome = await this.#carryOut(deletion);
+    if (!isOverdue(deletion.asked_at, giveUpAfterMs) || this.#rounds.signal.aborted) return;
+    if (outcome === 'deletedLater') await this.#tellPatiently(deletion, words.taskStays);
+    const { taskDeletions } = this.#parts.store;
+    const now = await taskDeletions.get(deletion);
+    this.#parts.log.warn(
+      { task: deletion.task, deleted: now?.deleted_at != null, told: now?.told_at != null },
+      'a deletion is over, whatever came of it',
+    );
+    if (now?.told_at === null) await taskDeletions.told(deletion);
   }
 
   /** Whether nobody can reach an account any more; one whose key cannot be opened just now may come back. */

@@ -1,5 +1,5 @@
 import type { AgentClient } from '../../agent/client.ts';
-import { AgentBusyError, AgentNotFoundError } from '../../agent/errors.ts';
+import { AgentBusyError, AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import type { StopAnswer } from '../../store/stops.ts';
 import type { Turn } from '../../store/tables.ts';
 import { taskIdOf } from '../../store/turns.ts';
@@ -137,13 +137,25 @@ export class Stopping {
     if (this.#calls.has(turn.id)) return;
     const { signal } = this.#rounds;
     const call = carryOutStop(this.#parts, turn, signal)
-      .catch((error: unknown) => {
-        const level = passing(error) === undefined && !signal.aborted ? 'warn' : 'debug';
-        this.#parts.log[level]({ err: error, turn: turn.id }, 'a stop is tried again');
-      })
+      .catch((error: unknown) => this.#failed(turn, error))
+      .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'a stop is tried again'))
       .finally(() => this.#calls.delete(turn.id));
     this.#calls.set(turn.id, call);
   }
+
+  /** What passes is tried again; a refusal of the service's is its answer. */
+  async #failed(turn: Turn, error: unknown): Promise<void> {
+    if (!(error instanceof AgentError) || passing(error) !== undefined || this.#rounds.signal.aborted)
+      throw error;
+    this.#parts.log.warn({ err: error, turn: turn.id }, 'the service does not stop a turn');
+    const { store } = this.#parts;
+    await store.stops.sent(turn, isForced(turn) ? 'forced' : 'graceful');
+  }
+}
+
+/** Whether the service is to be told to stop a turn at once. */
+function isForced(turn: Turn): boolean {
+  return turn.force_asked_at !== null && turn.force_sent_at === null;
 }
 
 /** The name of who asked for the stop of a turn; '' where nobody did, or nobody knows any more. */
@@ -162,7 +174,7 @@ export async function carryOutStop(
   turn: Turn,
   signal?: AbortSignal,
 ): Promise<void> {
-  const force = turn.force_asked_at !== null && turn.force_sent_at === null;
+  const force = isForced(turn);
   if (turn.stop_asked_at === null || (turn.stop_sent_at !== null && !force)) return;
   // What is not bound to a message at the service is stopped by the turn itself, before it is sent or just after.
   if (turn.user_message_id === null) return;

@@ -33,7 +33,7 @@ export class StartForms {
     if (views === undefined) return 'unknown';
     const isFixed = channel !== undefined && isDirect(channel);
     const view = startView({
-      ...this.#blank(randomUUID(), isFixed ? channel : undefined),
+      ...this.#blank(randomUUID(), isFixed ? channel : undefined, { from: channel }),
       ...(isFixed ? {} : { channel: { chosen: channel } }),
     });
     return (await views.open(request.triggerId, view)) === undefined ? 'late' : 'done';
@@ -122,17 +122,23 @@ export class StartForms {
     await this.#parts.store.starts.draft({ workspace, id, person, ...about });
   }
 
-  #blank(id: string, channel: string | undefined, kept?: { drafted: true }): StartForm {
+  #blank(id: string, channel: string | undefined, kept?: Kept): StartForm {
     return blankForm(id, channel, this.#parts.settings.offers, kept);
   }
 }
 
-/** An empty form of this id; `channel` where it does not ask for one, `drafted` where more of it is kept. */
+/** What else a form's metadata say: that more of it is kept, and the channel that it was opened in. */
+interface Kept {
+  drafted?: true;
+  from?: string | undefined;
+}
+
+/** An empty form of this id; `channel` where it does not ask for one. */
 export function blankForm(
   id: string,
   channel: string | undefined,
   offers: StartForm['offers'],
-  kept: { drafted?: true } = {},
+  kept: Kept = {},
 ): StartForm {
   return {
     metadata: JSON.stringify({ id, ...(channel === undefined ? {} : { channel }), ...kept }),

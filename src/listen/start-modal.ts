@@ -68,7 +68,7 @@ export function listenToStartForm(app: App, starting: StartListener, tell: Telli
       if (press === undefined) return;
       const { request, place, turnId, ts } = press;
       const work = starting.forms
-        .again(request, { turnId, ts, where })
+        .again(request, { turnId, channel: place.channel, ts, where })
         .then((opened) => tellUnlessDone(tell, place, opened));
       behindAnswer(work, log, 'a form could not be shown');
     });

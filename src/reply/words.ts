@@ -271,6 +271,7 @@ export const controlRefused = {
   starter: 'Only the person who started this thread, or an admin of the workspace, can do that here.',
   admins: 'Only admins of the workspace can do that here.',
   stranger: 'Only full members of this workspace, or the person who started this thread, can do that here.',
+  direct: 'Only the person whose direct conversation with me this is can do that.',
   unknown: 'Slack cannot tell me who you are right now. Please try again in a moment.',
 } as const;
 

@@ -17,6 +17,7 @@ import { Pages } from './app/pages.ts';
 import { type Running, repeatable, together } from './app/running.ts';
 import type { Config } from './config.ts';
 import { Intake, type IntakeParts } from './listen/intake.ts';
+import { readWhereabouts } from './listen/press.ts';
 import { SlackApp } from './listen/slack-app.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
 import { Watch } from './operate/watch.ts';
@@ -255,9 +256,9 @@ export async function startApp(config: Config, log: Logger, given: GivenParts = 
       tasks,
       direct,
     }),
-    authorize: async ({ teamId = '', enterpriseId, isEnterpriseInstall }) => {
-      const organisation = isEnterpriseInstall ? enterpriseId : undefined;
-      const authorization = await installed.authorization({ workspace: teamId, organisation });
+    authorize: async (_source, body) => {
+      const at = body && readWhereabouts(body);
+      const authorization = at && (await installed.authorization(at));
       if (authorization === undefined) throw new Error('The app is not installed there.');
       return authorization;
     },

@@ -77,6 +77,7 @@ const events: Readonly<Record<string, readonly string[]>> = {
 
 /** The Web API methods that the app calls, and the scopes that they need for all its places. */
 const methods: Readonly<Record<string, readonly string[]>> = {
+  'auth.teams.list': [],
   'auth.test': [],
   'chat.postMessage': ['chat:write'],
   'chat.update': ['chat:write'],

@@ -67,7 +67,7 @@ const envelopeShape = z.looseObject({
   type: z.literal('event_callback'),
   team_id: z.string().optional(),
   context_team_id: z.string().nullish(),
-  enterprise_id: z.string().nullish(),
+  context_enterprise_id: z.string().nullish(),
   event_id: z.string().optional(),
   authorizations: z
     .array(
@@ -78,13 +78,16 @@ const envelopeShape = z.looseObject({
         user_id: z.string().optional(),
       }),
     )
-    .optional(),
+    .nullish(),
   event: z.looseObject({ type: z.string() }),
 });
 
 /** What the envelope says of an event, before anything is looked at in the store. */
 export interface Envelope {
-  /** The installation that the event is for: never the event's own team (Slack Connect). */
+  /**
+   * Where the event is for. An organisation's installation may have to take the event's own team for it, which may be
+   * another organisation's (Slack Connect): who uses it asks Slack whether the installation reaches it.
+   */
   workspace: string;
   /** The organisation (`E…`) whose installation it is for; undefined for a workspace's own. */
   organisation: string | undefined;
@@ -101,15 +104,34 @@ export function isMessage({ eventType }: Envelope): boolean {
 export function readEnvelope(body: unknown): Envelope | undefined {
   const envelope = envelopeShape.safeParse(body);
   if (!envelope.success) return undefined;
-  const { authorizations, context_team_id, team_id, enterprise_id, event } = envelope.data;
+  const { authorizations, context_team_id, team_id, event } = envelope.data;
+  const ours = [authorizations?.[0]?.team_id, context_team_id].filter((id) => typeof id === 'string');
+  const { isOfAll, organisation } = installationIn(envelope.data, ours);
+  // Without the organisation's id nobody could ask Slack whether the event's own team is one of its workspaces.
+  const own = isOfAll && organisation === undefined && !isOrganisation(team_id) ? undefined : team_id;
+  const named = [...ours, ...(own === undefined ? [] : [own])];
+  // Where the whole organisation is named, the next one says which of its workspaces it was.
+  const workspace = named.find((id) => !isOrganisation(id)) ?? named[0];
+  return workspace === undefined ? undefined : { workspace, organisation, eventType: event.type, event };
+}
+
+/** Whose installation an event is for. The event's own organisation may be the other one of a shared channel. */
+function installationIn(
+  { authorizations, context_enterprise_id }: z.output<typeof envelopeShape>,
+  ours: readonly string[],
+): { isOfAll: boolean; organisation: string | undefined } {
   const authorization = authorizations?.[0];
-  // Where the whole organisation (`E…`) is named, the next one says which of its workspaces it was.
-  const named = [authorization?.team_id, context_team_id, team_id].filter((id) => typeof id === 'string');
-  const workspace = named.find((id) => !id.startsWith('E')) ?? named[0];
-  if (workspace === undefined) return undefined;
-  const ofAll = authorization?.is_enterprise_install === true;
-  const organisation = ofAll ? (authorization.enterprise_id ?? enterprise_id ?? undefined) : undefined;
-  return { workspace, organisation, eventType: event.type, event };
+  const named = ours.find(isOrganisation);
+  const isOfAll = authorization?.is_enterprise_install ?? named !== undefined;
+  if (!isOfAll) return { isOfAll, organisation: undefined };
+  // Null says that there is none, and so it wins over the context's.
+  const said =
+    authorization?.enterprise_id === undefined ? context_enterprise_id : authorization.enterprise_id;
+  return { isOfAll, organisation: said ?? named };
+}
+
+function isOrganisation(id: string | undefined): boolean {
+  return id?.startsWith('E') === true;
 }
 
 /** The sign that a person gave with something else than words; undefined where the event is none. */

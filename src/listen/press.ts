@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import type { Whereabouts } from '../relay/installing/installed.ts';
+import { readEnvelope } from './events.ts';
 
 /** Who did something with a button, a form or the like. */
 export interface Actor {
@@ -45,8 +47,33 @@ export function readActor(body: unknown): Actor | undefined {
   const { type, team, user, view } = parsed.data;
   const opener = type?.startsWith('view_') ? view?.app_installed_team_id : undefined;
   // An organisation's id says nothing of the workspace.
-  const workspace = (opener?.startsWith('T') ? opener : undefined) ?? team?.id ?? user.team_id;
-  return workspace === undefined ? undefined : { workspace, person: user.id };
+  const workspace = [opener, team?.id, user.team_id].find((id) => id?.startsWith('T') === true);
+  return typeof workspace === 'string' ? { workspace, person: user.id } : undefined;
+}
+
+const installationShape = z.looseObject({
+  // A command is a form, which has no other types than text.
+  is_enterprise_install: z.union([z.boolean(), z.string().transform((said) => said === 'true')]).nullish(),
+  team_id: z.string().nullish(),
+  enterprise_id: z.string().nullish(),
+  enterprise: z.looseObject({ id: z.string() }).nullish(),
+});
+
+/**
+ * Reads at which installation anything happened that Slack sends: an event, a press, a form or a command. Undefined where
+ * Slack does not say it.
+ */
+export function readWhereabouts(body: unknown): Whereabouts | undefined {
+  const envelope = readEnvelope(body);
+  if (envelope !== undefined) return envelope;
+  const parsed = installationShape.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { is_enterprise_install: isOfAll, team_id: team, enterprise_id: named, enterprise } = parsed.data;
+  const workspace = readActor(body)?.workspace ?? team ?? undefined;
+  const organisation = enterprise?.id ?? named ?? undefined;
+  // Whose installation it is must be known: the person may be of another organisation.
+  if (workspace === undefined || (isOfAll === true && organisation === undefined)) return undefined;
+  return { workspace, organisation: isOfAll === true ? organisation : undefined };
 }
 
 /** Reads the place of a press; undefined for one in a window. A message that only a person sees is no root of a thread. */

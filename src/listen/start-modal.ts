@@ -37,6 +37,7 @@ const sentShape = z.looseObject({
 const metadataShape = z.looseObject({
   id: z.uuid(),
   channel: z.string().optional(),
+  from: z.string().optional(),
   drafted: z.boolean().optional(),
 });
 
@@ -67,7 +68,7 @@ export function listenToStartForm(app: App, starting: StartListener, tell: Telli
       if (press === undefined) return;
       const { request, place, turnId, ts } = press;
       const work = starting.forms
-        .again(request, { turnId, ts, where })
+        .again(request, { turnId, channel: place.channel, ts, where })
         .then((opened) => tellUnlessDone(tell, place, opened));
       behindAnswer(work, log, 'a form could not be shown');
     });
@@ -99,8 +100,8 @@ function readSent(body: unknown): { form: SentForm; complainAt: string } | undef
   const metadata = metadataShape.safeParse(jsonOf(view.private_metadata));
   if (actor === undefined || !metadata.success) return undefined;
   const inputs = view.blocks.filter(({ type }) => type === 'input').map((block) => block.block_id ?? '');
-  const { id, channel, drafted = false } = metadata.data;
-  const form = { ...actor, viewId: view.id, id, channel, drafted };
+  const { id, channel, from, drafted = false } = metadata.data;
+  const form = { ...actor, viewId: view.id, id, channel, from, drafted };
   // Slack shows a complaint at an input: the first is the channel's, or else the question's.
   return { form: { ...form, values: valuesOf(view.state.values) }, complainAt: inputs[0] ?? 'skill' };
 }

@@ -53,5 +53,8 @@ function readPress(body: unknown): PlacedSteps | undefined {
   if (target === undefined) return undefined;
   const viewId = container?.view_id;
   const modal = viewId === undefined ? { triggerId } : { viewId };
-  return { press: { ...actor, ...target, modal }, place: readPlace(body) };
+  const place = readPlace(body);
+  // A press without a place is one in the modal itself.
+  if (place === undefined && viewId === undefined) return undefined;
+  return { press: { ...actor, channel: place?.channel, ...target, modal }, place };
 }

@@ -271,6 +271,7 @@ export const controlRefused = {
   starter: 'Only the person who started this thread, or an admin of the workspace, can do that here.',
   admins: 'Only admins of the workspace can do that here.',
   stranger: 'Only full members of this workspace, or the person who started this thread, can do that here.',
+  direct: 'Only the person whose direct conversation with me this is can do that.',
   unknown: 'Slack cannot tell me who you are right now. Please try again in a moment.',
 } as const;
 
@@ -744,6 +745,7 @@ export const form = {
     'This form was open for too long, and I have forgotten what it was about. What you typed is still here: add what the agent must know.',
   unsure:
     'Slack cannot tell me right now whether I am part of this conversation. Press Start again in a moment.',
+  unknown: 'Slack cannot tell me right now whether you are in that channel. Press Start again in a moment.',
   threadTaken:
     'This thread already has its task. Your question starts a new thread in the channel, with the message quoted; to go on with the task, just write in its thread.',
   slow: 'Slack is slow right now. Your question is kept and posted as soon as possible; you can close this.',
@@ -751,6 +753,11 @@ export const form = {
   noPlace:
     'I cannot write there: the channel is archived, or only some people may post in it. Choose another one.',
   elsewhere: 'I am not part of that direct conversation. Choose a channel; what you typed is still here.',
+  foreign:
+    'That direct conversation is not one between you and me. Choose a channel; what you typed is still here.',
+  outsider: 'You are not in that channel, so I cannot ask there for you. Choose a channel that you are in.',
+  hidden:
+    'I cannot see who is in that channel, so I cannot ask there for you. Invite me into it, or type “/agent new” there.',
   refused: 'Slack does not accept this question as it is. Please shorten it.',
 } as const;
 

@@ -68,6 +68,35 @@ export async function isAlive(
   }
 }
 
+const teamsPage = z.looseObject({
+  teams: z.array(z.looseObject({ id: z.string() })),
+  response_metadata: z.looseObject({ next_cursor: z.string().nullish() }).nullish(),
+});
+
+/** Workspaces that one call names, and pages that are read at most. */
+const teamsOnPage = 1_000;
+const mostPages = 10;
+
+/** The workspaces (T…) that an organisation's token reaches. Throws a SlackError where Slack cannot be asked. */
+export async function reachedBy(
+  options: Omit<SlackClientOptions, 'installation'> & { token: string },
+): Promise<ReadonlySet<string>> {
+  const { token, ...rest } = options;
+  const client = new SlackClient({ timeoutMs: aliveMs, ...rest, installation: bareInstallation(token) });
+  const reached = new Set<string>();
+  let cursor: string | undefined;
+  for (let pages = 0; pages < mostPages; pages += 1) {
+    const args = { limit: teamsOnPage, ...(cursor !== undefined && { cursor }) };
+    const { teams, response_metadata: more } = await client.call('auth.teams.list', args, {
+      schema: teamsPage,
+    });
+    for (const { id } of teams) reached.add(id);
+    cursor = more?.next_cursor || undefined;
+    if (cursor === undefined) break;
+  }
+  return reached;
+}
+
 /** Gives a token back: Slack takes it no more. Throws a SlackError. */
 export async function revoke(
   options: Omit<SlackClientOptions, 'installation'> & { token: string },

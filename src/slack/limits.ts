@@ -54,6 +54,7 @@ export const LANES = {
   'assistant.threads.setTitle': TIER_4,
   'auth.test': HUNDREDS,
   'auth.revoke': TIER_3,
+  'auth.teams.list': TIER_2,
 } as const satisfies Record<string, LaneRule>;
 
 /** A lane's name: Slack's method, but for the lanes per channel. */

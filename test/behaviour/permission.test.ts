@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import * as words from '../../src/reply/words.ts';
 import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
 import { openScene, pause, type Scene } from './scene.ts';
@@ -10,6 +11,23 @@ async function growing(on: Scene, channel: Channel, root: Message): Promise<Mess
   return on.until('the reply grows', () =>
     on.replies(channel, root).find((message) => on.slack.shown(message).includes('Second')),
   );
+}
+
+/** A message of ours with a button of ours, where it does not belong. */
+async function forged(on: Scene, channel: Channel, actionId: string, value: string): Promise<string> {
+  const button = { type: 'button', action_id: actionId, value, text: { type: 'plain_text', text: 'Press' } };
+  const blocks = [{ type: 'actions', elements: [button] }];
+  const answer = await fetch(`${on.slack.apiUrl}chat.postMessage`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${on.slack.botToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ channel: channel.id, text: 'Press', blocks }),
+  });
+  return z.looseObject({ ts: z.string() }).parse(await answer.json()).ts;
+}
+
+async function turnOf(on: Scene, root: Message): Promise<string> {
+  const key = { workspace: on.slack.team.id, channel: root.channel, ts: root.ts };
+  return on.until('its turn has begun', async () => (await on.stage.bot.store.turns.ofMessage(key))?.id);
 }
 
 const told = (on: Scene, person: Person, channel: Channel) =>
@@ -99,6 +117,97 @@ describe.concurrent('who may use controls', () => {
     await starters.slack.click({ ...press, ts: second.ts, person: starters.grace });
     await starters.finished(channel, hers);
     expect(starters.shown(channel, hers)).toContain('Stopped by grace.');
+  });
+
+  test('a button that stands in another channel than its turn does nothing, and says nothing of it', async () => {
+    const mallory = scene.slack.createPerson({ name: 'mallory' });
+    const secret = scene.slack.createChannel({ name: 'secret', private: true, members: [scene.ada] });
+    const elsewhere = scene.channel();
+    const root = scene.ask(secret, '/slow 1000 in secret');
+    await growing(scene, secret, root);
+    const value = await turnOf(scene, root);
+    const actions = [
+      'stop',
+      'continue',
+      'retry',
+      'fresh_links',
+      'correct',
+      'go',
+      'take_back',
+      'feedback_good',
+    ];
+    for (const [at, actionId] of actions.entries()) {
+      const ts = await forged(
+        scene,
+        elsewhere,
+        actionId,
+        actionId === 'feedback_good' ? `good/${value}` : value,
+      );
+      await scene.slack.click({ person: mallory, channel: elsewhere, ts, actionId });
+      await scene.until(`${actionId} is answered`, () => told(scene, mallory, elsewhere).length === at + 1);
+    }
+    expect(new Set(told(scene, mallory, elsewhere))).toEqual(new Set([words.controlOver.unknown]));
+    for (const [actionId, sentence] of [
+      ['steps', words.stepsGone],
+      ['feedback_comment', words.controlOver.unknown],
+      ['choose_again', words.form.gone],
+      ['new_thread', words.form.gone],
+    ] as const) {
+      const ts = await forged(scene, elsewhere, actionId, value);
+      await scene.slack.click({ person: mallory, channel: elsewhere, ts, actionId });
+      const shown = () => JSON.stringify(scene.slack.modal(mallory)?.blocks ?? '');
+      await scene.until(`${actionId} says so`, () => shown().includes(sentence));
+      expect(shown()).not.toContain('in secret');
+      await scene.slack.closeView(mallory);
+    }
+    expect(scene.told('/slow 1000 in secret').texts).toHaveLength(1);
+    expect((await scene.stage.bot.store.turns.get(scene.slack.team.id, value))?.stop_asked_at).toBeNull();
+  });
+
+  test('in direct messages nobody presses but the person whose they are', async () => {
+    const [lise, otto] = ['lise', 'otto'].map((name) =>
+      scene.slack.createPerson({ name, admin: name === 'otto' }),
+    );
+    if (lise === undefined || otto === undefined) throw new Error('There are two.');
+    const dm = scene.slack.openDm(lise);
+    const root = scene.slack.say({ person: lise, channel: dm, text: '/slow 1000 between us' });
+    const reply = await growing(scene, dm, root);
+    const press = { channel: dm, ts: reply.ts, actionId: 'stop' };
+    await scene.slack.click({ ...press, person: otto });
+    expect(await refusals(scene, dm)).toEqual([[otto.id, 'stop', 'direct']]);
+    const ts = await forged(scene, dm, 'steps', await turnOf(scene, root));
+    await scene.slack.click({ channel: dm, ts, actionId: 'steps', person: otto });
+    const shown = () => JSON.stringify(scene.slack.modal(otto)?.blocks ?? '');
+    await scene.until('it says no', () => shown().includes(words.controlRefused.direct));
+    await scene.slack.click({ ...press, person: lise });
+    await scene.finished(dm, root);
+    expect(scene.shown(dm, root)).toContain('Stopped by lise.');
+  });
+
+  test('starting anew asks for permission like the other controls', async () => {
+    const channel = scene.channel();
+    const { channels } = scene.stage.bot.store;
+    await channels.set(scene.slack.team.id, channel.id, scene.ada.id, { controls: 'starter' });
+    const root = scene.ask(channel, 'what is mine alone?');
+    await scene.finished(channel, root);
+    const value = await turnOf(scene, root);
+    for (const actionId of ['new_thread', 'choose_again']) {
+      const ts = await forged(scene, channel, actionId, value);
+      await scene.slack.click({ person: scene.grace, channel, ts, actionId });
+      const shown = () => JSON.stringify(scene.slack.modal(scene.grace)?.blocks ?? '');
+      await scene.until('it says no', () => shown().includes(words.controlRefused.starter));
+      expect(shown()).not.toContain('mine alone');
+      await scene.slack.closeView(scene.grace);
+    }
+    expect(await refusals(scene, channel)).toEqual([
+      [scene.grace.id, 'new_thread', 'starter'],
+      [scene.grace.id, 'choose_again', 'starter'],
+    ]);
+    const ts = await forged(scene, channel, 'new_thread', value);
+    await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'new_thread' });
+    await scene.until('the form is there', () =>
+      JSON.stringify(scene.slack.modal(scene.ada)?.blocks ?? '').includes('mine alone'),
+    );
   });
 
   test("a channel's own setting comes first", async () => {

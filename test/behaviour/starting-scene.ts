@@ -59,7 +59,7 @@ export class StartingScene {
   async send(person: Person, values?: Parameters<SlackWorkspace['submitView']>[1]) {
     const send = () => this.#slack.submitView(person, values);
     const isUnknown = ({ body }: Awaited<ReturnType<typeof send>>) =>
-      JSON.stringify(body ?? '').includes(notKnown);
+      [notKnown, form.unknown].some((one) => JSON.stringify(body ?? '').includes(one));
     let sent = await send();
     for (let tries = 1; tries < 20 && isUnknown(sent); tries += 1) {
       await pause(500);

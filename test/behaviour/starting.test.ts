@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import * as words from '../../src/reply/words.ts';
+import { ALL_SCOPES } from '../../src/sandbox/slack/options.ts';
 import { openStartingScene } from './starting-scene.ts';
 
 const dialect = { noFallbackField: 'disable_fallback', autoModeField: 'auto_mode' };
@@ -188,6 +190,65 @@ describe.concurrent('the form', () => {
     expect(scene.shown(channel, root)).toContain('Begun with 1 files. Skill: skl_summary.');
   });
 
+  test('names a channel that the person is not in: refused at the field, and what was typed stays', async () => {
+    const { channel, person } = starting.room();
+    const hidden = slack.createChannel({ name: 'their-secret', private: true, members: [scene.ada] });
+    const open = slack.createChannel({ name: 'not-joined', members: [scene.ada] });
+    const alone = slack.createChannel({ name: 'bot-free', private: true, members: [scene.ada], bot: false });
+    const hers = slack.openDm(scene.ada);
+    await slack.shortcut({ person, callbackId: 'new_task' });
+    await starting.form(person);
+    const question = 'smuggled into a channel';
+    for (const [place, sentence] of [
+      [hidden, words.form.outsider],
+      [open, words.form.outsider],
+      [hers, words.form.foreign],
+      [alone, words.form.hidden],
+    ] as const) {
+      const refused = await starting.send(person, { question, channel: place.id });
+      expect(refused.body).toEqual({ response_action: 'errors', errors: { channel: sentence } });
+      expect(slack.modal(person)?.values.question?.question?.value).toBe(question);
+      expect(starting.posts(place, question)).toEqual([]);
+    }
+    await starting.send(person, { question, channel: channel.id });
+    await scene.finished(channel, await starting.post(channel, question));
+    const refusals: unknown[] = [];
+    for await (const row of scene.stage.bot.store.audit.read({
+      since: new Date(0),
+      workspace: slack.team.id,
+    }))
+      if (row.kind === 'refusal' && row.person === person.id)
+        refusals.push([row.channel, row.details.control, row.details.why]);
+    expect(refusals).toEqual([
+      [hidden.id, 'start', 'outsider'],
+      [open.id, 'start', 'outsider'],
+      [hers.id, 'start', 'foreign'],
+      [alone.id, 'start', 'hidden'],
+    ]);
+  });
+
+  test('of somebody who has left the channel since is refused there', async () => {
+    const { channel, person } = starting.room();
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    slack.kick(channel, person);
+    const refused = await starting.send(person, { question: 'after I left' });
+    expect(refused.body).toEqual({ response_action: 'errors', errors: { channel: words.form.outsider } });
+    expect(starting.posts(channel, 'after I left')).toEqual([]);
+  });
+
+  test('in a direct conversation of somebody else with the bot asks for another place', async () => {
+    const { channel, person } = starting.room();
+    const hers = slack.openDm(starting.newcomer());
+    await starting.command(person, hers, 'new');
+    await starting.form(person);
+    await starting.send(person, { question: 'among strangers' });
+    await scene.until('it asks for another', () => starting.window(person).includes(words.form.foreign));
+    expect(starting.posts(hers, 'among strangers')).toEqual([]);
+    await starting.send(person, { ...starting.filled(person), channel: channel.id });
+    await scene.finished(channel, await starting.post(channel, 'among strangers'));
+  });
+
   test('where nobody may post says so', async () => {
     const { channel, person } = starting.room();
     await starting.command(person, channel, 'new');
@@ -255,4 +316,22 @@ test('about a message in a direct conversation of others asks for another place'
   await calm.send(person, { ...calm.filled(person), channel: channel.id });
   await calm.scene.finished(channel, await calm.post(channel, 'what of this?'));
   expect(calm.scene.told('what of this?').texts[0]).toContain('Said among two');
+});
+
+test('in a group of direct messages begins only where it was opened: Slack does not say who is in it', async ({
+  onTestFinished,
+}) => {
+  const scopes = ALL_SCOPES.filter((scope) => scope !== 'mpim:read');
+  const own = await openStartingScene({ slack: { scopes } }, onTestFinished);
+  const person = own.newcomer();
+  const group = own.scene.slack.openGroupDm([person, own.scene.ada]);
+  await own.scene.slack.shortcut({ person, callbackId: 'new_task' });
+  await own.form(person);
+  const refused = await own.send(person, { question: 'from elsewhere', channel: group.id });
+  expect(refused.body).toEqual({ response_action: 'errors', errors: { channel: words.form.hidden } });
+  await own.scene.slack.closeView(person);
+  await own.command(person, group, 'new');
+  await own.form(person);
+  await own.send(person, { question: 'from right here' });
+  await own.scene.finished(group, await own.post(group, 'from right here'));
 });

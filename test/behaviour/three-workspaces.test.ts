@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
 import { openTenants } from './tenants.ts';
@@ -71,6 +73,52 @@ describe('of three workspaces', () => {
       expect(await refused(person, channel, said)).toContain('I am not allowed to work for you here');
       expect(scene.told(`from ${person.name}`).texts).toEqual([]);
     }
+  });
+
+  test("one of an organisation is found by its own people's events, and another organisation's is never added to it", async () => {
+    const own = slack.createPerson({ name: 'own', teamId: 'T4' });
+    const foreign = slack.createPerson({
+      name: 'overseas',
+      teamId: 'T4',
+      kind: 'stranger',
+      homeTeamId: 'T999',
+    });
+    // A tenant of its own, on the other side of the channel.
+    const tenant = slack.createPerson({ name: 'tenant', teamId: 'T4', kind: 'stranger', homeTeamId: 'T1' });
+    const channel = inChannel('T4', 'overseas', { shared: true });
+    slack.delivery.organisationOnly = true;
+    try {
+      const strange = [foreign, tenant].map((person) =>
+        tenants.ask({ person, channel }, `as ${person.name}`),
+      );
+      await slack.settled();
+      await tenants.answered(tenants.ask({ person: own, channel }, 'as our own'));
+      const { rows } = await sql<{ workspace: string; installation: string }>`
+        select workspace, installation from workspaces where installation = 'E1' order by workspace`.execute(
+        store.db,
+      );
+      expect(rows.map(({ workspace }) => workspace)).toEqual(['T3', 'T4']);
+      for (const { ts } of strange)
+        for (const workspace of ['T1', 'T999', 'T4'])
+          expect(await store.messages.get({ workspace, channel: channel.id, ts })).toBeUndefined();
+    } finally {
+      slack.delivery.organisationOnly = false;
+    }
+    // Over there the button's message is the bot's, but whoever presses it stays a stranger.
+    await slack.deliverRaw('interactive', {
+      type: 'block_actions',
+      team: null,
+      user: { id: foreign.id, team_id: 'T999' },
+      enterprise: organisation,
+      is_enterprise_install: true,
+      trigger_id: 'none',
+      channel: { id: channel.id },
+      container: { type: 'message', message_ts: '1.000001', channel_id: channel.id },
+      actions: [{ type: 'button', action_id: 'stop', value: randomUUID(), action_ts: '9.000001' }],
+    });
+    expect(
+      await store.db.selectFrom('workspaces').select('workspace').where('workspace', '=', 'T999').execute(),
+    ).toEqual([]);
   });
 
   test('none counts what people ask in another, or takes its settings from there', async () => {

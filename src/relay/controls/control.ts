@@ -1,8 +1,25 @@
+import type { Turn } from '../../store/tables.ts';
+import type { Turns } from '../../store/turns.ts';
+
 /** A control as a person gave it. */
 export interface ControlRequest {
   workspace: string;
+  /** Where it was given, as Slack says; undefined for a window of ours. */
+  channel: string | undefined;
   turnId: string;
   person: string;
+}
+
+/**
+ * The turn that a control names; undefined where it belongs to another channel than the one in which it was given: no
+ * message of ours there has such a button.
+ */
+export async function turnOf(
+  { turns }: { turns: Pick<Turns, 'get'> },
+  { workspace, channel, turnId }: Pick<ControlRequest, 'workspace' | 'channel' | 'turnId'>,
+): Promise<Turn | undefined> {
+  const turn = await turns.get(workspace, turnId);
+  return channel === undefined || turn?.channel === channel ? turn : undefined;
 }
 
 /** A press on a button below a message of ours. */

@@ -10,7 +10,7 @@ import { messageKeyOf, taskIdOf } from '../../store/turns.ts';
 import type { RelayParts } from '../context.ts';
 import { shownResult } from '../showing/results.ts';
 import { tell } from '../telling.ts';
-import type { ControlOutcome, ControlRequest, Press } from './control.ts';
+import { type ControlOutcome, type ControlRequest, type Press, turnOf } from './control.ts';
 import type { Holding } from './holding.ts';
 import { permits } from './permission.ts';
 import type { Stopping } from './stopping.ts';
@@ -147,12 +147,13 @@ export class Controls {
 
   /** The turn that is meant, where the person may use this control; else what became of it. */
   async #permitted(
-    { workspace, turnId, person }: ControlRequest,
+    request: ControlRequest,
     control: string,
     manner: { harmless?: boolean } = {},
   ): Promise<Turn | 'unknown' | 'refused'> {
-    const turn = await this.#parts.store.turns.get(workspace, turnId);
+    const turn = await turnOf(this.#parts.store, request);
     if (turn === undefined) return 'unknown';
+    const { workspace, person } = request;
     const { channel, root } = turn;
     const use = { workspace, channel, root, person, turn, control, ...manner };
     return (await permits(this.#parts, use)) ? turn : 'refused';

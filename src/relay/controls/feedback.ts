@@ -4,7 +4,7 @@ import type { Turn } from '../../store/tables.ts';
 import type { RelayParts } from '../context.ts';
 import { tryToTell } from '../telling.ts';
 import { type Opened, openAndFill, type WindowPlace } from '../windows.ts';
-import type { ControlOutcome, ControlRequest } from './control.ts';
+import { type ControlOutcome, type ControlRequest, turnOf } from './control.ts';
 import { type ControlUse, permits, refusalOf } from './permission.ts';
 
 /** What people think of answers: a thumb of each person on each, and a comment where they like. */
@@ -18,7 +18,7 @@ export class Feedback {
   /** Takes a thumb, in place of the person's earlier one. */
   async give({ good, ...request }: ControlRequest & { good: boolean }): Promise<ControlOutcome> {
     const { workspace, turnId, person } = request;
-    const turn = await this.#parts.store.turns.get(workspace, turnId);
+    const turn = await turnOf(this.#parts.store, request);
     if (turn === undefined) return 'unknown';
     if (!(await permits(this.#parts, useOf(turn, person)))) return 'refused';
     await this.#parts.store.feedback.give({ workspace, turn: turnId, person }, good);
@@ -34,18 +34,21 @@ export class Feedback {
     return openAndFill(this.#parts, request, said, () => this.#view(request));
   }
 
-  async #view({ workspace, turnId, person }: ControlRequest): Promise<object> {
-    const { turns, feedback } = this.#parts.store;
-    const turn = await turns.get(workspace, turnId);
+  async #view(request: ControlRequest): Promise<object> {
+    const { workspace, turnId, person } = request;
+    const turn = await turnOf(this.#parts.store, request);
     if (turn === undefined) return commentNotice(words.controlOver.unknown);
     const refusal = await refusalOf(this.#parts, useOf(turn, person));
     if (refusal !== undefined) return commentNotice(refusal);
-    const given = await feedback.get({ workspace, turn: turnId, person });
+    const given = await this.#parts.store.feedback.get({ workspace, turn: turnId, person });
     return commentView(turnId, given?.comment ?? null);
   }
 
   /** Keeps a comment with the person's thumb; false where there is none any more. */
-  async comment({ workspace, turnId, person }: ControlRequest, words: string): Promise<boolean> {
+  async comment(
+    { workspace, turnId, person }: Omit<ControlRequest, 'channel'>,
+    words: string,
+  ): Promise<boolean> {
     return this.#parts.store.feedback.comment({ workspace, turn: turnId, person }, words);
   }
 }

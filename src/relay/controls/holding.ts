@@ -6,7 +6,7 @@ import type { Message, Turn, TurnOutcome } from '../../store/tables.ts';
 import type { Admission } from '../arriving/arrivals.ts';
 import type { RelayParts } from '../context.ts';
 import type { ThreadPosts } from '../showing/thread-posts.ts';
-import type { ControlOutcome, Press } from './control.ts';
+import { type ControlOutcome, type Press, turnOf } from './control.ts';
 import type { Marks } from './marks.ts';
 import { permits } from './permission.ts';
 
@@ -98,7 +98,7 @@ export class Holding {
     ) => Promise<void>,
   ): Promise<ControlOutcome> {
     const { workspace, turnId, person } = press;
-    const turn = await this.#parts.store.turns.get(workspace, turnId);
+    const turn = await turnOf(this.#parts.store, press);
     if (turn === undefined) return 'unknown';
     const { channel, root } = turn;
     const thread = { workspace, channel, root };

@@ -10,7 +10,10 @@ import { type AdmittanceParts, doorOf, isAdmitted } from '../admitting/admittanc
 import { isDirect } from '../arriving/arrivals.ts';
 import { tryToTell } from '../telling.ts';
 
-/** Somebody wants to use a control. Who asks knows that the person is in the channel: a press there shows it. */
+/**
+ * Somebody wants to use a control. Who asks knows that the person is in the channel: a press there shows it, where the
+ * press's own channel is this one (`turnOf`).
+ */
 export interface ControlUse {
   workspace: string;
   channel: string;
@@ -53,9 +56,7 @@ export async function permits(parts: PermissionParts, use: ControlUse): Promise<
 
 /** Like `permits`, for what is told elsewhere than in the channel: the sentence, or undefined where it is allowed. */
 export async function refusalOf(parts: PermissionParts, use: ControlUse): Promise<string | undefined> {
-  if (isDirect(use.channel)) return undefined;
-  const channel = await parts.store.channels.get(use.workspace, use.channel);
-  const by = use.harmless === true ? 'channel' : (channel.controls ?? parts.settings.controlsBy);
+  const by = await whoMay(parts, use);
   const why = await refused(parts, use, by);
   if (why === undefined) return undefined;
   const { workspace, channel: at, root, person, turn, control } = use;
@@ -68,12 +69,23 @@ export async function refusalOf(parts: PermissionParts, use: ControlUse): Promis
 
 type Refusal = keyof typeof words.controlRefused;
 
+/** Direct conversations are one person's each. */
+async function whoMay(
+  { store, settings }: PermissionParts,
+  use: ControlUse,
+): Promise<ControlledBy | 'direct'> {
+  if (isDirect(use.channel)) return 'direct';
+  if (use.harmless === true) return 'channel';
+  return (await store.channels.get(use.workspace, use.channel)).controls ?? settings.controlsBy;
+}
+
 async function refused(
   parts: PermissionParts,
   use: ControlUse,
-  by: ControlledBy,
+  by: ControlledBy | 'direct',
 ): Promise<Refusal | undefined> {
   if (by !== 'admins' && (await isTheirs(parts, use))) return undefined;
+  if (by === 'direct') return by;
   const person = await whoIs(parts, use);
   if (person.kind === 'unknown') return 'unknown';
   if (person.isAdmin) return undefined;

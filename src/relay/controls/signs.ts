@@ -76,7 +76,8 @@ export class Signs {
     const key = { workspace, channel, ts: target };
     const turn = (await store.turns.ofMessage(key)) ?? (await store.stops.ofPost(key));
     const control = 'stop_reaction';
-    if (turn !== undefined) return this.#stopping.ask({ workspace, turnId: turn.id, person, ts, control });
+    if (turn !== undefined)
+      return this.#stopping.ask({ workspace, channel, turnId: turn.id, person, ts, control });
     const message = await store.messages.get(key);
     if (message?.state !== 'waiting') return 'ignored';
     const { root, person: asker } = message;
@@ -93,11 +94,11 @@ export class Signs {
   }
 
   async #stop(thread: ThreadKey, use: ThreadStop): Promise<SignOutcome> {
-    const { workspace } = thread;
+    const { workspace, channel } = thread;
     const turn = await this.#meant(thread, use);
     if (turn === undefined) return 'nothing';
     if (turn === 'refused') return turn;
-    const request = { workspace, turnId: turn.id, ...use };
+    const request = { workspace, channel, turnId: turn.id, ...use };
     const outcome = await this.#stopping.ask(request);
     return outcome === 'over' ? this.#stopping.hold(request) : outcome;
   }

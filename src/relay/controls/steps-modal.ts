@@ -6,13 +6,11 @@ import { taskIdOf } from '../../store/turns.ts';
 import type { RelayParts } from '../context.ts';
 import { replyBlock } from '../showing/rendered.ts';
 import { type Opened, openAndFill } from '../windows.ts';
+import { type ControlRequest, turnOf } from './control.ts';
 import { refusalOf } from './permission.ts';
 
 /** A press on a button that shows a turn's steps, and where they are to be shown. */
-export interface StepsPress {
-  workspace: string;
-  turnId: string;
-  person: string;
+export interface StepsPress extends ControlRequest {
   /** From 0. */
   page: number;
   /** Opens a modal, or names the one that is open. */
@@ -41,9 +39,10 @@ export class StepsModal {
     return 'done';
   }
 
-  async #view({ workspace, turnId, person, page }: StepsPress): Promise<StepsView> {
+  async #view(press: StepsPress): Promise<StepsView> {
+    const { workspace, turnId, person, page } = press;
     const { store } = this.#parts;
-    const turn = await store.turns.get(workspace, turnId);
+    const turn = await turnOf(store, press);
     if (turn === undefined) return stepsNotice(words.stepsGone);
     const { channel, root } = turn;
     const use = { workspace, channel, root, person, turn, control: 'steps', harmless: true };

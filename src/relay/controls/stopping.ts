@@ -8,7 +8,7 @@ import type { RelayParts, Workspace } from '../context.ts';
 import { passing } from '../patience.ts';
 import { Rounds } from '../rounds.ts';
 import { isSettled, isSettledTask } from '../showing/reply-reader.ts';
-import type { ControlOutcome } from './control.ts';
+import { type ControlOutcome, turnOf } from './control.ts';
 import { permits } from './permission.ts';
 
 /** Stops that are still to be carried out are looked for so often (ms). */
@@ -19,6 +19,8 @@ const mostAtOnce = 200;
 /** Somebody asks for a stop. */
 export interface StopRequest {
   workspace: string;
+  /** Where it is asked for. */
+  channel: string | undefined;
   turnId: string;
   person: string;
   /** When, by Slack's clock: the action_ts of a press, the ts of a message or event. */
@@ -65,8 +67,8 @@ export class Stopping {
    */
   async ask(request: StopRequest): Promise<ControlOutcome> {
     const { store } = this.#parts;
-    const { workspace, turnId, person, control = 'stop' } = request;
-    const named = await store.turns.get(workspace, turnId);
+    const { workspace, person, control = 'stop' } = request;
+    const named = await turnOf(store, request);
     if (named === undefined) return 'unknown';
     const known = await this.#runningFor(named);
     if (known.settled_at !== null || known.finished_at !== null) return 'over';

@@ -7,12 +7,15 @@ import type { Store } from '../../store/store.ts';
 import type { Workspace } from '../context.ts';
 import type { ObservedGate } from '../workspaces.ts';
 import type { Authorization, Installed, Whereabouts } from './installed.ts';
+import type { Reach } from './reach.ts';
 import { openTokens } from './tokens.ts';
 
 /** What knowing the installed workspaces needs. */
 export interface InstalledParts {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
+  /** Tells whether an organisation's installation is for a workspace too. */
+  reach: Pick<Reach, 'includes'>;
   /** Stops calls with a token that was refused. */
   gateOf: (installation: string) => ObservedGate;
   /** Builds the calls of a workspace; `gone` tells when it is left. */
@@ -96,14 +99,20 @@ export class InstalledWorkspaces implements Installed {
 
   async #entry(at: Whereabouts): Promise<Entry | undefined> {
     if (!at.workspace.startsWith('T')) return undefined;
-    const known = this.#entries.get(at.workspace);
+    const { workspace, organisation } = at;
+    if (!this.#entries.has(workspace)) await this.refresh();
+    const known = this.#entries.get(workspace);
+    if (organisation === undefined || (known !== undefined && belongsTo(known.row, organisation)))
+      return known;
+    // In a shared channel Slack may name a workspace of the other organisation.
+    if (!(await this.#parts.reach.includes(organisation, workspace))) {
+      this.#parts.log.debug({ workspace, organisation }, 'a workspace is none of the organisation');
+      return undefined;
+    }
     if (known !== undefined) return known;
+    if (!(await this.#parts.store.installations.discover(workspace, organisation))) return undefined;
     await this.refresh();
-    const found = this.#entries.get(at.workspace);
-    if (found !== undefined || at.organisation === undefined) return found;
-    if (!(await this.#parts.store.installations.discover(at.workspace, at.organisation))) return undefined;
-    await this.refresh();
-    return this.#entries.get(at.workspace);
+    return this.#entries.get(workspace);
   }
 
   #take(row: InstalledWorkspace): void {
@@ -154,6 +163,10 @@ export class InstalledWorkspaces implements Installed {
     entry.left.abort();
     this.#parts.log.info({ workspace: id }, 'the app is not installed in this workspace any more');
   }
+}
+
+function belongsTo(row: InstalledWorkspace, organisation: string): boolean {
+  return row.installation === organisation || row.enterprise === organisation;
 }
 
 function isSameBot(one: InstalledWorkspace, other: InstalledWorkspace): boolean {

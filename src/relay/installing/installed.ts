@@ -20,7 +20,10 @@ export interface Installed {
   ids(): readonly string[];
   /** Undefined where the bot is not installed, as far as this process knows by now. */
   workspace(id: string): Workspace | undefined;
-  /** The same, but what this process does not know is looked up. Throws StoreError. */
+  /**
+   * The same, but what this process does not know is looked up: an organisation's installation at Slack. Throws
+   * StoreError, and a SlackError where Slack cannot be asked.
+   */
   find(at: Whereabouts): Promise<Workspace | undefined>;
   authorization(at: Whereabouts): Promise<Authorization | undefined>;
   /** Since when Slack refuses the token of the settings. */

@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
-import { isAlive, revoke } from '../../slack/identity.ts';
+import { isAlive, reachedBy, revoke } from '../../slack/identity.ts';
 import { renewToken, type TokenRenewal } from '../../slack/token-renewal.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import type { Store } from '../../store/store.ts';
 import { Departures } from './departures.ts';
 import { type InstalledParts, InstalledWorkspaces } from './installed-workspaces.ts';
+import { Reach } from './reach.ts';
 import { TokenRotation } from './rotation.ts';
 import { type Granted, sealTokens } from './tokens.ts';
 
@@ -29,7 +30,12 @@ export class Tenancy {
     const { store, keyring, renewal, log } = parts;
     const { slackApiUrl } = renewal;
     this.#parts = parts;
-    const installed = new InstalledWorkspaces(parts);
+    const reach = new Reach({
+      store,
+      keyring,
+      reachedBy: (token) => reachedBy({ token, slackApiUrl, log }),
+    });
+    const installed = new InstalledWorkspaces({ ...parts, reach });
     this.installed = installed;
     this.departures = new Departures({
       store,

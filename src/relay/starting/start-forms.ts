@@ -7,6 +7,7 @@ import { messageKeyOf } from '../../store/turns.ts';
 import { isDirect } from '../arriving/arrivals.ts';
 import { choicesIn, namesFor } from '../asking/question.ts';
 import type { RelayParts, Workspace } from '../context.ts';
+import { turnOf } from '../controls/control.ts';
 import { refusalOf } from '../controls/permission.ts';
 import { readFlags } from '../reading/flags.ts';
 import { fileNames, readMessage } from '../reading/message.ts';
@@ -33,7 +34,7 @@ export class StartForms {
     if (views === undefined) return 'unknown';
     const isFixed = channel !== undefined && isDirect(channel);
     const view = startView({
-      ...this.#blank(randomUUID(), isFixed ? channel : undefined),
+      ...this.#blank(randomUUID(), isFixed ? channel : undefined, { from: channel }),
       ...(isFixed ? {} : { channel: { chosen: channel } }),
     });
     return (await views.open(request.triggerId, view)) === undefined ? 'late' : 'done';
@@ -66,19 +67,18 @@ export class StartForms {
   /** The question of a turn once more: in its thread where it was refused, or in a new one. Throws a SlackError. */
   async again(
     request: FormRequest,
-    asked: { turnId: string; ts: string; where: 'thread' | 'channel' },
+    asked: { turnId: string; channel: string; ts: string; where: 'thread' | 'channel' },
   ): Promise<Opened> {
     const { store, settings } = this.#parts;
     return this.#open(request, async (workspace) => {
-      const turn = await store.turns.get(workspace.id, asked.turnId);
+      const turn = await turnOf(store, { workspace: workspace.id, ...asked });
       if (turn === undefined) return startNotice(words.form.gone);
       const inThread = asked.where === 'thread';
       if (inThread && turn.followed_at !== null) return startNotice(words.form.over);
       const { channel, root } = turn;
       const use = { workspace: workspace.id, channel, root, person: request.person, turn };
-      const refusal = inThread
-        ? await refusalOf(this.#parts, { ...use, control: 'choose_again' })
-        : undefined;
+      const control = inThread ? 'choose_again' : 'new_thread';
+      const refusal = await refusalOf(this.#parts, { ...use, control });
       if (refusal !== undefined) return startNotice(refusal);
       const source = (await store.messages.get(messageKeyOf(turn)))?.words;
       if (source == null) return startNotice(words.form.gone);
@@ -122,17 +122,23 @@ export class StartForms {
     await this.#parts.store.starts.draft({ workspace, id, person, ...about });
   }
 
-  #blank(id: string, channel: string | undefined, kept?: { drafted: true }): StartForm {
+  #blank(id: string, channel: string | undefined, kept?: Kept): StartForm {
     return blankForm(id, channel, this.#parts.settings.offers, kept);
   }
 }
 
-/** An empty form of this id; `channel` where it does not ask for one, `drafted` where more of it is kept. */
+/** What else a form's metadata say: that more of it is kept, and the channel that it was opened in. */
+interface Kept {
+  drafted?: true;
+  from?: string | undefined;
+}
+
+/** An empty form of this id; `channel` where it does not ask for one. */
 export function blankForm(
   id: string,
   channel: string | undefined,
   offers: StartForm['offers'],
-  kept: { drafted?: true } = {},
+  kept: Kept = {},
 ): StartForm {
   return {
     metadata: JSON.stringify({ id, ...(channel === undefined ? {} : { channel }), ...kept }),

@@ -9,12 +9,13 @@ import { isDirect } from '../arriving/arrivals.ts';
 import type { Workspace } from '../context.ts';
 import { fileNames, readMessage } from '../reading/message.ts';
 import { ChannelStarts, type ChannelStartsParts, type Posted } from './channel-starts.ts';
+import { type PlaceRefusal, placeRefusal } from './place.ts';
 import { type FormValues, wordsOf } from './sent-form.ts';
 import { blankForm, StartForms } from './start-forms.ts';
 
 /** A form must be answered within 3 s; what takes longer (ms) goes on behind it. */
 const answerWithinMs = 1_800;
-/** How much of that (ms) may pass until it is known who sends the form. */
+/** How much of that (ms) may pass until it is known who sends the form, and once more until they are known to be there. */
 const knownWithinMs = 900;
 /** How long the bot's own name is waited for (ms). */
 const namedWithinMs = 500;
@@ -27,6 +28,8 @@ export interface SentForm {
   id: string;
   /** The channel, where the form did not ask for it. */
   channel: string | undefined;
+  /** The channel that the form was opened in, where it may ask for another. */
+  from: string | undefined;
   /** Whether more than the form itself is kept of what it is about. */
   drafted: boolean;
   values: FormValues;
@@ -67,10 +70,36 @@ export class Starting {
     const writer = { workspace: workspace.id, channel, person: sent.person };
     const refusal = await startRefused(this.#parts, workspace, writer, knownWithinMs);
     if (refusal !== undefined) return { do: 'complain', sentence: refusal };
-    const leftMs = answerWithinMs - (performance.now() - since);
     const said = wordsOf(sent.values, start?.source ?? null, settings.offers);
+    const openedThere = channel === sent.channel || channel === sent.from;
+    const place = { channel, person: sent.person, openedThere };
+    const why = await placeRefusal(this.#parts, workspace, place, knownWithinMs);
+    if (why !== undefined) return this.#noSuchPlace(workspace, sent, start, why, said);
+    const leftMs = answerWithinMs - (performance.now() - since);
     if (start?.root != null) return this.#intoThread(workspace, sent, start, said, leftMs);
     return this.#intoChannel(workspace, sent, channel, said, leftMs);
+  }
+
+  /** The form says it at its channel; where it asks for none, it comes back so that one can be chosen. */
+  async #noSuchPlace(
+    workspace: Workspace,
+    sent: SentForm,
+    start: Start | undefined,
+    why: PlaceRefusal,
+    said: Words,
+  ): Promise<FormAnswer> {
+    const sentence = words.form[why];
+    const { starts } = this.#parts.store;
+    const { id, person, channel, values } = sent;
+    if (why !== 'foreign' || channel === undefined || values.channel !== undefined)
+      return { do: 'complain', sentence };
+    if (start !== undefined) await starts.leaveThread(start);
+    else {
+      const source = { text: '', ...(said.files === undefined ? {} : { files: said.files }) };
+      const place = { channel, root: null, ts: null, turn: null };
+      await starts.draft({ workspace: workspace.id, id, person, ...place, source });
+    }
+    return { do: 'show', view: this.#refilled(sent, sentence, said) };
   }
 
   async #intoChannel(

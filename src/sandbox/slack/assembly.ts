@@ -27,7 +27,7 @@ export function assemble(
     ids,
     clock,
     random,
-    habits: { order: 'random', gapMs: 0, duplicateChance: 0, ...options.delivery },
+    habits: { order: 'random', gapMs: 0, duplicateChance: 0, organisationOnly: false, ...options.delivery },
     scopes: settings.scopes,
     subscribed: options.events,
     eventsPerHour:

@@ -10,6 +10,8 @@ export interface DeliveryHabits {
   gapMs: number;
   /** Chance of 0 to 1 that an acknowledged event is sent once more. */
   duplicateChance: number;
+  /** Events for an organisation's installation name the organisation where else its workspace stands. */
+  organisationOnly: boolean;
 }
 
 const SUFFIX: Record<ChannelKind, string> = { channel: 'channels', group: 'groups', im: 'im', mpim: 'mpim' };
@@ -101,10 +103,11 @@ export class Events {
     place: { channel?: Channel; from?: string; afterMs?: number },
   ): void {
     const { organisation } = team.grant;
+    const named = (this.#habits.organisationOnly ? organisation?.id : undefined) ?? team.id;
     const payload = {
       token: 'verification-token',
       team_id: place.from ?? team.id,
-      context_team_id: team.id,
+      context_team_id: named,
       ...(organisation === undefined ? {} : { enterprise_id: organisation.id }),
       context_enterprise_id: organisation?.id ?? null,
       api_app_id: team.bot.appId,
@@ -115,7 +118,7 @@ export class Events {
       authorizations: [
         {
           enterprise_id: organisation?.id ?? null,
-          team_id: team.id,
+          team_id: named === team.id ? team.id : null,
           user_id: team.bot.userId,
           is_bot: true,
           is_enterprise_install: organisation !== undefined,

@@ -22,6 +22,8 @@ export interface Team {
   domain: string;
   /** What the app may do here; all workspaces of an organisation share one. */
   grant: Grant;
+  /** The organisation took the app from this workspace. */
+  withdrawn: boolean;
   bot: { userId: string; botId: string; appId: string; name: string };
   people: Map<string, Person>;
   channels: Map<string, Channel>;

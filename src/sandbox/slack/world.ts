@@ -82,6 +82,7 @@ export class World {
       domain: name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'),
       grant: sibling?.grant ?? new Grant({ ids, clock, id: organisation?.id ?? id, organisation }),
       bot: sibling?.bot ?? { userId: ids.next('U'), botId: ids.next('B'), appId, name: 'taskthread' },
+      withdrawn: false,
       people: new Map(),
       channels: new Map(),
     };

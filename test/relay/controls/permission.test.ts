@@ -108,13 +108,30 @@ test('what is allowed is neither told nor written down', async () => {
   expect([told, trail]).toEqual([[], []]);
 });
 
-test('who asked a turn counts like the starter, and a direct message asks nobody', async () => {
+test('who asked a turn counts like the starter, also in a direct message, and nobody is asked about them', async () => {
   const theirs = house('starter', 'guest', { starter: 'U1' });
   expect(await permits(theirs.parts, { ...use, turn: { id: 'turn-1', asker: 'U2' } })).toBe(true);
   const direct = house('admins', 'guest');
-  expect(await permits(direct.parts, { ...use, channel: 'D1' })).toBe(true);
+  expect(await permits(direct.parts, { ...use, channel: 'D1', turn: { asker: 'U2' } })).toBe(true);
   expect([...theirs.asked, ...direct.asked]).toEqual([]);
 });
+
+test.each([
+  ['somebody else', 'member', {}],
+  ['an admin', 'member', { admin: true }],
+] as const)(
+  'a direct message is not for %s, whatever is set and however harmless',
+  async (_who, kind, more) => {
+    for (const harmless of [false, true]) {
+      const { parts, trail } = house('channel', kind, { ...more, starter: 'U1' });
+      const pressed = { ...use, channel: 'D1', turn: { asker: 'U1' }, harmless };
+      expect(await refusalOf(parts, pressed)).toBe(words.controlRefused.direct);
+      expect(trail).toMatchObject([
+        { kind: 'refusal', person: 'U2', details: { by: 'direct', why: 'direct' } },
+      ]);
+    }
+  },
+);
 
 test('what changes nothing of the work is for everyone of the channel, whatever is set', async () => {
   const harmless = { ...use, harmless: true };

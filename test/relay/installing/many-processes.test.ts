@@ -2,10 +2,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Workspace } from '../../../src/relay/context.ts';
 import { Departures } from '../../../src/relay/installing/departures.ts';
 import { InstalledWorkspaces } from '../../../src/relay/installing/installed-workspaces.ts';
+import { Reach } from '../../../src/relay/installing/reach.ts';
 import { type RotationParts, TokenRotation } from '../../../src/relay/installing/rotation.ts';
 import { openTokens, sealTokens } from '../../../src/relay/installing/tokens.ts';
 import type { Installation } from '../../../src/slack/client.ts';
-import { Unauthorized } from '../../../src/slack/errors.ts';
+import { Throttled, Unauthorized } from '../../../src/slack/errors.ts';
 import { Keyring } from '../../../src/store/keyring.ts';
 import { Store } from '../../../src/store/store.ts';
 import { silent } from '../../silent.ts';
@@ -56,13 +57,19 @@ async function installOrganisation(organisation: string): Promise<void> {
   });
 }
 
+async function leaveOrganisation(organisation: string): Promise<void> {
+  const row = await store.installations.get(organisation);
+  await store.installations.leave(organisation, row?.version ?? 0);
+}
+
 /** What one process knows; the calls in a workspace are only its token and whether it is left. */
-async function process(ring = keyring) {
+async function process(ring = keyring, parts: { reach?: Pick<Reach, 'includes'> } = {}) {
   const built = new Map<string, { installation: Installation; gone: AbortSignal }>();
   const gate = { enter() {}, refused() {}, accepted() {}, refusedSince: undefined };
   const installed = new InstalledWorkspaces({
     store,
     keyring: ring,
+    reach: parts.reach ?? { includes: async () => true },
     gateOf: () => gate,
     build: (installation, _gate, gone) => {
       built.set(installation.workspace, { installation, gone });
@@ -118,6 +125,45 @@ describe('processes that share installations', () => {
     await store.installations.withdraw('E1', ['T900']);
     await installed.refresh();
     expect(installed.workspace('T900')).toBeUndefined();
+  });
+
+  test("take no workspace for an organisation's that its token does not reach, also one that is installed itself", async () => {
+    const [asked, reached]: [string[], Set<string>] = [[], new Set(['T903'])];
+    const reach = new Reach({
+      store,
+      keyring,
+      reachedBy: async (token) => {
+        asked.push(token);
+        return reached;
+      },
+    });
+    const { installed } = await process(keyring, { reach });
+    await installOrganisation('E3');
+    const of = (workspace: string) => installed.find({ workspace, organisation: 'E3' });
+    // The other organisation's in a channel that both share: unknown, and with an installation of its own.
+    expect(await of('T999')).toBeUndefined();
+    expect(await of(id)).toBeUndefined();
+    expect(await installed.authorization({ workspace: id, organisation: 'E3' })).toBeUndefined();
+    expect(await of('T903')).toMatchObject({ id: 'T903' });
+    expect(await of('T903')).toMatchObject({ id: 'T903' });
+    expect(asked).toEqual(['xoxb-all']);
+    const rows = await kysely
+      .selectFrom('workspaces')
+      .select('workspace')
+      .where('installation', '=', 'E3')
+      .execute();
+    expect(rows).toEqual([{ workspace: 'T903' }]);
+    expect(await installed.find({ workspace: id })).toMatchObject({ id });
+  });
+
+  test('take no workspace while Slack cannot be asked: the event comes again', async () => {
+    const away = new Throttled({ method: 'auth.teams.list', slackCode: 'ratelimited' }, 1_000);
+    const reach = new Reach({ store, keyring, reachedBy: () => Promise.reject(away) });
+    const { installed } = await process(keyring, { reach });
+    await installOrganisation('E4');
+    await expect(installed.find({ workspace: 'T904', organisation: 'E4' })).rejects.toBe(away);
+    await leaveOrganisation('E4');
+    expect(await installed.find({ workspace: 'T904', organisation: 'E4' })).toBeUndefined();
   });
 
   test('do without a workspace that its organisation took the app from, until it gives it back', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compose } from '../../../src/sandbox/slack/rich-text.ts';
-import { lab, refusal, running, socketApp, until } from './fixture.ts';
+import { client, lab, refusal, running, socketApp, until, workspace } from './fixture.ts';
 
 describe('reading conversations', () => {
   test('a thread is read page by page, root first, oldest first', async () => {
@@ -217,4 +217,30 @@ describe('what people type', () => {
       { type: 'rich_text_section' },
     ]);
   });
+});
+
+test("an organisation's token lists the workspaces that it reaches, and a workspace's own that one", async () => {
+  const organisation = { id: 'E1', name: 'All' };
+  const teams = [
+    { id: 'T1', name: 'One', organisation },
+    { id: 'T2', name: 'Two', organisation },
+    { id: 'T3', name: 'Three' },
+  ];
+  const slack = await workspace({ teams });
+  const [ofAll, own] = ['T1', 'T3'].map((id) =>
+    client(slack, slack.teams.find((team) => team.id === id)?.grant.token),
+  );
+  const first = await ofAll?.auth.teams.list({ limit: 1 });
+  expect(first?.teams).toEqual([{ id: 'T1', name: 'One' }]);
+  const second = await ofAll?.auth.teams.list({ cursor: first?.response_metadata?.next_cursor ?? '' });
+  expect(second?.teams).toEqual([{ id: 'T2', name: 'Two' }]);
+  slack.setAccess('T2', 'revoked');
+  expect((await ofAll?.auth.teams.list())?.teams).toEqual([{ id: 'T1', name: 'One' }]);
+  expect((await own?.auth.teams.list())?.teams).toEqual([{ id: 'T3', name: 'Three' }]);
+  for (const [args, code] of [
+    [{ limit: 1001 }, 'invalid_limit'],
+    [{ limit: 0 }, 'invalid_limit'],
+    [{ cursor: 'nonsense' }, 'invalid_cursor'],
+  ] as const)
+    expect(await refusal(ofAll?.auth.teams.list(args) ?? Promise.resolve())).toBe(code);
 });

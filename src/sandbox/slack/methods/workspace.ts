@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { personJson } from '../json.ts';
-import { count, type Method, maybe, method, type Parts, text } from '../method.ts';
+import { count, flag, type Method, maybe, method, type Parts, text } from '../method.ts';
 import type { Message, Team } from '../model.ts';
 import { Refusal } from '../refusal.ts';
 import { listSize, paged } from './conversations.ts';
@@ -27,6 +27,17 @@ export function workspaceMethods(parts: Parts): Record<string, Method> {
       team.grant.state = 'revoked';
       return { revoked: true };
     }),
+
+    'auth.teams.list': method(
+      { tier: 'tier2' },
+      z.looseObject({ cursor: maybe, limit: count.optional(), include_icon: flag }),
+      (args, team) => {
+        // All workspaces of an organisation share one grant.
+        const reached = [...world.teams.values()].filter((one) => one.grant === team.grant && !one.withdrawn);
+        const { items, response_metadata } = paged(reached, args.cursor, listSize(args.limit));
+        return { teams: items.map(({ id, name }) => ({ id, name })), response_metadata };
+      },
+    ),
 
     'apps.connections.open': method({ tier: 'tier3', token: 'app' }, z.looseObject({}), () => {
       const ticket = parts.sockets.ticket();

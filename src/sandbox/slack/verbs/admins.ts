@@ -185,8 +185,10 @@ export class Admins {
 
   /** The organisation takes the app from one of its workspaces, or gives it back. */
   setAccess(teamId: string, access: 'granted' | 'revoked'): void {
+    const team = this.teamOr(teamId);
+    team.withdrawn = access === 'revoked';
     const event = { type: `team_access_${access}`, team_ids: [teamId], event_ts: this.parts.world.ids.ts() };
-    this.parts.events.emit(this.teamOr(teamId), event);
+    this.parts.events.emit(team, event);
   }
 
   /** @throws if there is no such person */

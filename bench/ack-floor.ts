@@ -8,7 +8,7 @@ import pg from 'pg';
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL ?? '', max: 10 });
 await pool.query('create table if not exists floor (event_id text primary key, body jsonb)');
 
-class FloorApp extends App {
+class BaselineApp extends App {
   override async processEvent(...[event]: Parameters<App['processEvent']>): Promise<void> {
     const { event_id: id } = event.body;
     await pool.query('insert into floor values ($1, $2) on conflict do nothing', [
@@ -24,7 +24,7 @@ const receiver = new HTTPReceiver({
   processBeforeResponse: true,
   logLevel: LogLevel.ERROR,
 });
-const app = new FloorApp({
+const app = new BaselineApp({
   receiver,
   authorize: async () => ({}),
   processBeforeResponse: true,

@@ -6,18 +6,18 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { Pool } from 'undici';
 import { BotProcess } from '../src/sandbox/chaos/bot-process.ts';
-import { startDatabase } from '../src/sandbox/database.ts';
-import { setScenery } from '../src/sandbox/scenery.ts';
-import { percentile, rounded } from './figures.ts';
+import { startPostgresServer } from '../src/sandbox/database.ts';
+import { startSandboxServices } from '../src/sandbox/scenery.ts';
+import { percentile, round } from './figures.ts';
 
-const perSecond = 200;
-const threads = 20;
+const EVENTS_PER_SECOND = 200;
+const THREADS = 20;
 /** Each side is measured so often for so long (s), by turns. */
-const rounds = 4;
-const warmUpSeconds = 2;
+const ROUNDS = 4;
+const WARM_UP_SECONDS = 2;
 
 /** Sends signed events to one receiver, on the clock, whatever the answers. */
-class Sender {
+class EventSender {
   readonly #pool: Pool;
   readonly #secret: string;
   readonly latencies: number[] = [];
@@ -32,8 +32,8 @@ class Sender {
   async send(seconds: number, next: () => { name: string; body: string }, measured: boolean): Promise<void> {
     const began = performance.now();
     const under: Promise<void>[] = [];
-    for (let sent = 0; sent < seconds * perSecond; sent += 1) {
-      const wait = began + (sent * 1_000) / perSecond - performance.now();
+    for (let sent = 0; sent < seconds * EVENTS_PER_SECOND; sent += 1) {
+      const wait = began + (sent * 1_000) / EVENTS_PER_SECOND - performance.now();
       if (wait > 1) await sleep(wait);
       under.push(this.#one(next(), measured));
     }
@@ -66,30 +66,30 @@ class Sender {
 
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { seconds: { type: 'string', default: '5' } } });
-  const figures = await measure(Number(values.seconds));
-  console.table(figures);
-  const { oursP50, oursP99, floorP50, floorP99, lost } = figures;
-  const ratios = { p50Ratio: rounded(oursP50 / floorP50), p99Ratio: rounded(oursP99 / floorP99) };
+  const stats = await measure(Number(values.seconds));
+  console.table(stats);
+  const { oursP50, oursP99, floorP50, floorP99, lost } = stats;
+  const ratios = { p50Ratio: round(oursP50 / floorP50), p99Ratio: round(oursP99 / floorP99) };
   console.log(JSON.stringify({ bench: 'ack', ...ratios, lost }));
 }
 
 async function measure(seconds: number) {
   await using undo = new AsyncDisposableStack();
   const agentScript = { script: async (turn: { write(text: string): void }) => turn.write('Done.') };
-  const { slack, settings, folder } = await setScenery({ transport: 'http', agent: agentScript }, undo);
-  const { url } = await startDatabase(join(folder, 'data'), undo, { fsync: true });
+  const { slack, settings, folder } = await startSandboxServices({ transport: 'http', agent: agentScript }, undo);
+  const { url } = await startPostgresServer(join(folder, 'data'), undo, { fsync: true });
   const environment = { ...settings, DATABASE_URL: url };
-  const floorProgram = fileURLToPath(new URL('ack-floor.ts', import.meta.url));
-  const ours = await started(new BotProcess(environment, join(folder, 'ours.log')), undo);
-  const floor = await started(new BotProcess(environment, join(folder, 'floor.log'), floorProgram), undo);
+  const baselineProgram = fileURLToPath(new URL('ack-floor.ts', import.meta.url));
+  const bot = await startBot(new BotProcess(environment, join(folder, 'ours.log')), undo);
+  const baseline = await startBot(new BotProcess(environment, join(folder, 'floor.log'), baselineProgram), undo);
 
   const ada = slack.createPerson({ name: 'ada' });
   const channel = slack.createChannel({ name: 'acknowledged' });
-  const roots = Array.from({ length: threads }, () => slack.say({ person: ada, channel, text: 'A thread.' }));
+  const roots = Array.from({ length: THREADS }, () => slack.say({ person: ada, channel, text: 'A thread.' }));
   let count = 0;
   const next = () => {
     count += 1;
-    const root = roots[count % threads];
+    const root = roots[count % THREADS];
     const ts = `${Math.floor(Date.now() / 1_000)}.${String(count).padStart(6, '0')}`;
     const event = {
       type: 'message',
@@ -114,26 +114,26 @@ async function measure(seconds: number) {
     return { name: ts, body: JSON.stringify(body) };
   };
 
-  const toOurs = new Sender(ours, slack.signingSecret);
-  const toFloor = new Sender(floor, slack.signingSecret);
-  await toFloor.send(warmUpSeconds, next, false);
-  await toOurs.send(warmUpSeconds, next, false);
-  for (let round = 0; round < rounds; round += 1) {
-    await toFloor.send(seconds, next, true);
-    await toOurs.send(seconds, next, true);
+  const toBot = new EventSender(bot, slack.signingSecret);
+  const toBaseline = new EventSender(baseline, slack.signingSecret);
+  await toBaseline.send(WARM_UP_SECONDS, next, false);
+  await toBot.send(WARM_UP_SECONDS, next, false);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await toBaseline.send(seconds, next, true);
+    await toBot.send(seconds, next, true);
   }
-  await Promise.all([toOurs.close(), toFloor.close()]);
+  await Promise.all([toBot.close(), toBaseline.close()]);
   return {
-    events: toOurs.latencies.length,
-    oursP50: rounded(percentile(toOurs.latencies, 0.5)),
-    oursP99: rounded(percentile(toOurs.latencies, 0.99)),
-    floorP50: rounded(percentile(toFloor.latencies, 0.5)),
-    floorP99: rounded(percentile(toFloor.latencies, 0.99)),
-    lost: await missing(url, toOurs.acknowledged),
+    events: toBot.latencies.length,
+    oursP50: round(percentile(toBot.latencies, 0.5)),
+    oursP99: round(percentile(toBot.latencies, 0.99)),
+    floorP50: round(percentile(toBaseline.latencies, 0.5)),
+    floorP99: round(percentile(toBaseline.latencies, 0.99)),
+    lost: await countMissing(url, toBot.acknowledged),
   };
 }
 
-async function started(bot: BotProcess, undo: AsyncDisposableStack): Promise<number> {
+async function startBot(bot: BotProcess, undo: AsyncDisposableStack): Promise<number> {
   undo.defer(async () => void (await bot.stop()));
   await bot.ready();
   if (bot.port === undefined) throw new Error('A receiver did not start.');
@@ -141,7 +141,7 @@ async function started(bot: BotProcess, undo: AsyncDisposableStack): Promise<num
 }
 
 /** How many acknowledged messages the inbox does not have. */
-async function missing(url: string, acknowledged: readonly string[]): Promise<number> {
+async function countMissing(url: string, acknowledged: readonly string[]): Promise<number> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const { rows } = await client.query<{ count: number }>(

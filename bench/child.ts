@@ -2,12 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { z } from 'zod';
 
-const question = z.object({ id: z.number(), name: z.string(), value: z.unknown().optional() });
-const answer = z.object({ id: z.number(), value: z.unknown().optional(), error: z.string().optional() });
-const taker = z.custom<(message: z.infer<typeof answer>) => void>((value) => typeof value === 'function');
+const requestSchema = z.object({ id: z.number(), name: z.string(), value: z.unknown().optional() });
+const responseSchema = z.object({ id: z.number(), value: z.unknown().optional(), error: z.string().optional() });
+const sendSchema = z.custom<(message: z.infer<typeof responseSchema>) => void>((value) => typeof value === 'function');
 
 /** A program of the bench in a process of its own, asked over Node's channel. Its standard output is not kept. */
-export class Child {
+export class ChildProgram {
   readonly #process: ChildProcess;
   readonly #open = new Map<number, PromiseWithResolvers<unknown>>();
   #asked = 0;
@@ -18,7 +18,7 @@ export class Child {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     this.#process.on('message', (message) => {
-      const { id, value, error } = answer.parse(message);
+      const { id, value, error } = responseSchema.parse(message);
       const waiting = this.#open.get(id);
       this.#open.delete(id);
       if (error === undefined) waiting?.resolve(value);
@@ -54,10 +54,10 @@ export class Child {
 
 /** Serves these functions to the process that started this one, and ends with it. */
 export function serve(functions: Record<string, (value: unknown) => unknown>): void {
-  const send = taker.parse(process.send?.bind(process));
+  const send = sendSchema.parse(process.send?.bind(process));
   process.on('disconnect', () => process.exit(0));
   process.on('message', (message) => {
-    const { id, name, value } = question.parse(message);
+    const { id, name, value } = requestSchema.parse(message);
     const work = async () => functions[name]?.(value);
     work().then(
       (result) => send({ id, value: result }),

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 /** Makes another Node process collect its garbage, through its inspector: what is left is what it keeps. */
-export class Collector {
+export class HeapCollector {
   /** What the process is to be started with. */
   static readonly environment = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
   readonly #socket: WebSocket;
@@ -12,7 +12,7 @@ export class Collector {
   }
 
   /** Finds the inspector's address in what the process has printed. */
-  static async open(logFile: string): Promise<Collector> {
+  static async open(logFile: string): Promise<HeapCollector> {
     const address = /Debugger listening on (ws:\S+)/.exec(await readFile(logFile, 'utf8'))?.[1];
     if (address === undefined) throw new Error('The process was not started with its inspector.');
     const socket = new WebSocket(address);
@@ -20,7 +20,7 @@ export class Collector {
       socket.addEventListener('open', resolve, { once: true });
       socket.addEventListener('error', reject, { once: true });
     });
-    return new Collector(socket);
+    return new HeapCollector(socket);
   }
 
   /** Resolves when a full collection is done. Throws where the process is gone. */

@@ -10,7 +10,7 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /** Rounded for a report. */
-export function rounded(value: number, digits = 2): number {
+export function round(value: number, digits = 2): number {
   return Number(value.toFixed(digits));
 }
 

@@ -9,23 +9,23 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { z } from 'zod';
 import type { AgentService } from '../src/sandbox/agent/service.ts';
-import type { S3Place } from '../src/sandbox/agent/storage.ts';
+import type { S3Location } from '../src/sandbox/agent/storage.ts';
 import { BotProcess } from '../src/sandbox/chaos/bot-process.ts';
-import { setScenery } from '../src/sandbox/scenery.ts';
+import { startSandboxServices } from '../src/sandbox/scenery.ts';
 import type { SlackFile, SlackWorkspace } from '../src/sandbox/slack/workspace.ts';
 
-const mebibyte = 1024 * 1024;
-const plainCopy = fileURLToPath(new URL('plain-copy.ts', import.meta.url));
-const s3Process = fileURLToPath(new URL('s3-process.ts', import.meta.url));
+const MEBIBYTE = 1024 * 1024;
+const PLAIN_COPY_PROGRAM = fileURLToPath(new URL('plain-copy.ts', import.meta.url));
+const S3_PROGRAM = fileURLToPath(new URL('s3-process.ts', import.meta.url));
 const execute = promisify(execFile);
-const place = z.object({
+const s3LocationSchema = z.object({
   endpoint: z.string(),
   bucket: z.string(),
   credentials: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }),
 });
 /** How often the bot's memory is looked at (ms). */
-const lookEveryMs = 50;
-const patienceMs = 30 * 60_000;
+const MEMORY_POLL_MS = 50;
+const TIMEOUT_MS = 30 * 60_000;
 
 /**
  * Passes one file from Slack to a real S3 server through the bot, and compares that with a plain download piped to one
@@ -40,12 +40,12 @@ export async function run(args: readonly string[]): Promise<void> {
 
 async function measure(mib: number) {
   await using undo = new AsyncDisposableStack();
-  const { slack, agent, settings, folder } = await setScenery(
+  const { slack, agent, settings, folder } = await startSandboxServices(
     {
       slack: { limits: 'off' },
       agent: {
         storage: { s3: await startStorage(undo) },
-        dialect: { givesPartSize: false },
+        behaviour: { givesPartSize: false },
         script: async (turn) => turn.write('It is here.'),
       },
       settings: { FILE_LIMIT_MIB: '1000000', FILES_LIMIT_MIB: '1000000' },
@@ -57,21 +57,21 @@ async function measure(mib: number) {
   if (!(await bot.ready())) throw new Error('The bot did not start.');
 
   // A small file first, so that what is measured is not the loading of code.
-  const stand = new Stand(slack, agent);
-  await stand.pass('warm-up.bin', 20 * mebibyte);
-  const file = stand.place('plain.bin', mib * mebibyte);
+  const stand = new FileTransfer(slack, agent);
+  await stand.pass('warm-up.bin', 20 * MEBIBYTE);
+  const file = stand.place('plain.bin', mib * MEBIBYTE);
   // Once before and once after, so that a machine that does other things as well is as busy for both.
-  const plainMs = [await plain(slack, agent, file)];
+  const plainMs = [await timePlainCopy(slack, agent, file)];
   const { pid } = bot;
   if (pid === undefined) throw new Error('The bot has no process.');
   const before = await residentBytes(pid);
   const memory = watchMemory(pid);
-  const passed = await stand.pass('large.bin', mib * mebibyte);
+  const passed = await stand.pass('large.bin', mib * MEBIBYTE);
   const peak = await memory.stop();
   say(
     `through the bot: ${perSecond(mib, passed.ms)}, then ${(passed.finalizeMs / 1000).toFixed(1)} s to finalize`,
   );
-  plainMs.push(await plain(slack, agent, file));
+  plainMs.push(await timePlainCopy(slack, agent, file));
   for (const ms of plainMs) say(`plain download piped to one PUT: ${perSecond(mib, ms)}`);
   const meanMs = plainMs.reduce((sum, ms) => sum + ms, 0) / plainMs.length;
 
@@ -83,26 +83,26 @@ async function measure(mib: number) {
     ratio: round(meanMs / passed.ms),
     mibPerSecond: round((mib * 1000) / passed.ms),
     finalizeSeconds: round(passed.finalizeMs / 1000),
-    rssGrowthMiB: Math.round((peak - before) / mebibyte),
+    rssGrowthMiB: Math.round((peak - before) / MEBIBYTE),
     sha256Equal: stored === sha256.digest('hex'),
   };
 }
 
 /** The S3 server has processes of its own, so that what it takes is not taken from Slack. */
-async function startStorage(undo: AsyncDisposableStack): Promise<S3Place> {
+async function startStorage(undo: AsyncDisposableStack): Promise<S3Location> {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-s3-'));
   undo.defer(() => rm(folder, { recursive: true, force: true }));
-  const child = spawn(process.execPath, [s3Process, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [S3_PROGRAM, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
   undo.defer(async () => {
     child.stdin.end();
     if (child.exitCode === null) await once(child, 'exit');
   });
   const [line] = await once(child.stdout, 'data');
-  return place.parse(JSON.parse(String(line)));
+  return s3LocationSchema.parse(JSON.parse(String(line)));
 }
 
 /** Shares files with the bot, and times how they get to the service. */
-class Stand {
+class FileTransfer {
   readonly #slack: SlackWorkspace;
   readonly #agent: AgentService;
   readonly #person;
@@ -131,7 +131,7 @@ class Stand {
       text: `<@${this.#slack.bot.userId}> take ${name}`,
       files: [{ name, mime: 'application/octet-stream', size }],
     });
-    const deadline = Date.now() + patienceMs;
+    const deadline = Date.now() + TIMEOUT_MS;
     for (;;) {
       const calls = this.#agent.calls.slice(from);
       const start = calls.find((call) => call.name === 'POST /experimental/files');
@@ -148,7 +148,7 @@ class Stand {
 }
 
 /** Milliseconds of a plain copy of the same file, by a process of its own. */
-async function plain(slack: SlackWorkspace, agent: AgentService, file: SlackFile): Promise<number> {
+async function timePlainCopy(slack: SlackWorkspace, agent: AgentService, file: SlackFile): Promise<number> {
   const { size } = file.content;
   const call = async (path: string, body: object) => {
     const answer = await fetch(`${agent.url}${path}`, {
@@ -158,18 +158,18 @@ async function plain(slack: SlackWorkspace, agent: AgentService, file: SlackFile
     });
     return await answer.json();
   };
-  const { multipartThreshold } = agent.dialect;
-  agent.dialect.multipartThreshold = Number.POSITIVE_INFINITY;
+  const { multipartThreshold } = agent.behaviour;
+  agent.behaviour.multipartThreshold = Number.POSITIVE_INFINITY;
   const started: unknown = await call('/experimental/files', {
     project_id: agent.projects[0]?.id,
     filename: 'plain.bin',
     size_bytes: size,
     mime_type: 'application/octet-stream',
   });
-  agent.dialect.multipartThreshold = multipartThreshold;
+  agent.behaviour.multipartThreshold = multipartThreshold;
   const to = Object(started).upload_url;
   const from = `${new URL(slack.apiUrl).origin}/files-pri/${file.teamId}-${file.id}/download/large.bin`;
-  const { stdout } = await execute(process.execPath, [plainCopy, from, slack.botToken, String(to)]);
+  const { stdout } = await execute(process.execPath, [PLAIN_COPY_PROGRAM, from, slack.botToken, String(to)]);
   return Number(stdout);
 }
 
@@ -179,7 +179,7 @@ function watchMemory(pid: number): { stop(): Promise<number> } {
   const watching = (async () => {
     while (going) {
       peak = Math.max(peak, await residentBytes(pid));
-      await sleep(lookEveryMs);
+      await sleep(MEMORY_POLL_MS);
     }
   })();
   return {

@@ -3,17 +3,17 @@ import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import type { AgentTurn } from '../src/sandbox/agent/script.ts';
 import type { Channel, Message, SlackWorkspace } from '../src/sandbox/slack/workspace.ts';
-import { setStage } from '../src/sandbox/stage.ts';
-import { mean, percentile, rounded } from './figures.ts';
-import { lineEveryMs, lineLength, NumberedAnswer } from './numbered-lines.ts';
+import { startInProcessSandbox } from '../src/sandbox/stage.ts';
+import { mean, percentile, round } from './figures.ts';
+import { LINE_INTERVAL_MS, LINE_LENGTH, NumberedAnswer } from './numbered-lines.ts';
 
 /** Slack's limits as they are taken here: exactly, and with no burst of posts. */
-export const slackLimits = { methods: { 'chat.update': 50 }, postBurst: 1, postsPerMinute: 300 };
+export const SLACK_LIMITS = { methods: { 'chat.update': 50 }, postBurst: 1, postsPerMinute: 300 };
 /** A text that is not right so long after the last end (ms) never will be. */
-const patienceMs = 150_000;
+const SETTLE_TIMEOUT_MS = 150_000;
 
 /** What one run saw. */
-export interface LiveFigures {
+export interface LiveStats {
   firstVisibleP95Seconds: number;
   meanAgeSeconds: number;
   ageRatio: number;
@@ -32,7 +32,7 @@ export interface Load {
 }
 
 /** The best mean age (s) that a budget of 50 edits a minute allows, with edits of one message 3 s apart. */
-export function bestAgeSeconds(threads: number): number {
+export function idealAgeSeconds(threads: number): number {
   return Math.max(3, (threads * 60) / 50) / 2;
 }
 
@@ -43,19 +43,19 @@ export async function writeLines(
   seconds: number,
 ): Promise<void> {
   const began = performance.now();
-  const total = Math.round((seconds * 1_000) / lineEveryMs);
+  const total = Math.round((seconds * 1_000) / LINE_INTERVAL_MS);
   while (answer.lines < total) {
-    const due = Math.min(total, Math.floor((performance.now() - began) / lineEveryMs) + 1);
+    const due = Math.min(total, Math.floor((performance.now() - began) / LINE_INTERVAL_MS) + 1);
     let text = '';
     while (answer.lines < due) text += answer.write(performance.now());
     if (text !== '') turn.write(text);
-    await turn.sleep(Math.max(1, began + due * lineEveryMs - performance.now()));
+    await turn.sleep(Math.max(1, began + due * LINE_INTERVAL_MS - performance.now()));
   }
   answer.endedAt = performance.now();
 }
 
 /** Looks at the threads as people do. */
-export class Watch {
+export class ThreadObserver {
   readonly #slack: SlackWorkspace;
   readonly #threads: readonly { answer: NumberedAnswer; channel: Channel; root: Message }[];
   readonly #askedAt = performance.now();
@@ -78,37 +78,37 @@ export class Watch {
         this.#posts[thread.index] = (this.#posts[thread.index] ?? 0) + 1;
         if (Number.isNaN(thread.answer.firstReplyAt)) thread.answer.firstReplyAt = now;
       }
-      if (kind !== 'deleted') thread.answer.see(slack.shown(message), now);
+      if (kind !== 'deleted') thread.answer.see(slack.visibleText(message), now);
     });
   }
 
   /** Waits until every thread is as it is to stay; false where one is not in time. */
-  async settled(isFinished: (replies: readonly Message[]) => boolean): Promise<boolean> {
+  async waitUntilSettled(isFinished: (replies: readonly Message[]) => boolean): Promise<boolean> {
     const answers = this.#threads.map(({ answer }) => answer);
     while (answers.some(({ endedAt }) => Number.isNaN(endedAt))) await sleep(100);
     const last = Math.max(...answers.map(({ endedAt }) => endedAt));
-    while (performance.now() - last < patienceMs) {
+    while (performance.now() - last < SETTLE_TIMEOUT_MS) {
       if (this.#threads.every((thread) => this.#isRight(thread, isFinished))) return true;
       await sleep(250);
     }
     return false;
   }
 
-  figures(threads: number, equal: boolean): LiveFigures {
+  stats(threads: number, equal: boolean): LiveStats {
     this.#stop();
     const answers = this.#threads.map(({ answer }) => answer);
     const meanAge = mean(answers.flatMap((answer) => answer.ages())) / 1_000;
     const lags = answers.map((answer) => answer.doneLag() / 1_000);
     const first = answers.map(({ firstReplyAt }) => (firstReplyAt - this.#askedAt) / 1_000);
     return {
-      firstVisibleP95Seconds: rounded(percentile(first, 0.95)),
-      meanAgeSeconds: rounded(meanAge),
-      ageRatio: rounded(meanAge / bestAgeSeconds(threads)),
-      doneLagP50Seconds: rounded(percentile(lags, 0.5)),
-      doneLagP95Seconds: rounded(percentile(lags, 0.95)),
-      throttled: Object.values(this.#slack.refused).reduce((sum, count) => sum + count, 0),
-      callsPerReply: rounded(this.#slack.calls.length / threads, 1),
-      messagesPerReply: rounded(Math.max(...this.#posts), 1),
+      firstVisibleP95Seconds: round(percentile(first, 0.95)),
+      meanAgeSeconds: round(meanAge),
+      ageRatio: round(meanAge / idealAgeSeconds(threads)),
+      doneLagP50Seconds: round(percentile(lags, 0.5)),
+      doneLagP95Seconds: round(percentile(lags, 0.95)),
+      throttled: Object.values(this.#slack.throttledCalls).reduce((sum, count) => sum + count, 0),
+      callsPerReply: round(this.#slack.calls.length / threads, 1),
+      messagesPerReply: round(Math.max(...this.#posts), 1),
       equal,
     };
   }
@@ -119,7 +119,7 @@ export class Watch {
   ): boolean {
     const bot = this.#slack.bot.userId;
     const replies = this.#slack.thread(channel.id, root.ts).filter(({ user }) => user === bot);
-    const shown = replies.map((message) => this.#slack.shown(message)).join('\n');
+    const shown = replies.map((message) => this.#slack.visibleText(message)).join('\n');
     return answer.isShownBy(shown) && isFinished(replies);
   }
 }
@@ -151,11 +151,11 @@ export function askAll(
 }
 
 /** Our bot under this load. */
-export async function measureOurs({ threads, seconds }: Load): Promise<LiveFigures> {
+export async function measureBot({ threads, seconds }: Load): Promise<LiveStats> {
   let asked: ReturnType<typeof askAll> = [];
-  const stage = await setStage({
+  const stage = await startInProcessSandbox({
     log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
-    slack: { limits: slackLimits },
+    slack: { limits: SLACK_LIMITS },
     agent: {
       script: async (turn) => {
         const answer = asked.find((_, index) => turn.text === `answer ${index}`)?.answer;
@@ -166,10 +166,10 @@ export async function measureOurs({ threads, seconds }: Load): Promise<LiveFigur
   try {
     const { slack } = stage;
     asked = askAll(slack, threads);
-    const watch = new Watch(slack, asked);
-    const equal = await watch.settled(isFinished);
-    console.log('refused by Slack:', slack.refused);
-    return watch.figures(threads, equal);
+    const watch = new ThreadObserver(slack, asked);
+    const equal = await watch.waitUntilSettled(isFinished);
+    console.log('refused by Slack:', slack.throttledCalls);
+    return watch.stats(threads, equal);
   } finally {
     await stage.stop();
   }
@@ -184,9 +184,9 @@ export async function run(args: string[]): Promise<void> {
     },
   });
   const load = { threads: Number(values.threads), seconds: Number(values.seconds) };
-  const characters = (load.seconds * 1_000 * lineLength) / lineEveryMs;
+  const characters = (load.seconds * 1_000 * LINE_LENGTH) / LINE_INTERVAL_MS;
   console.log(`${load.threads} replies at once, each ${characters} characters in ${load.seconds} s`);
-  const figures = await measureOurs(load);
+  const figures = await measureBot(load);
   console.table(figures);
   console.log(JSON.stringify({ bench: 'live', ...load, ...figures }));
 }

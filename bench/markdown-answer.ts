@@ -1,5 +1,5 @@
 /** What agents write: prose, lists, tables and code. */
-const sections = [
+const SECTIONS = [
   '## What the samples show\n\nThe **third** sample differs from the others, see `run_18` and [the paper](https://example.org/paper). '.repeat(
     3,
   ),
@@ -8,9 +8,9 @@ const sections = [
   `\`\`\`python\n${'value = compute(table["gene"], 18)\n'.repeat(15)}\`\`\`\n\n`,
   '> It holds that \\(p < 0.05\\), as 表**重要。**的 says.\n\n- [x] read\n- [ ] checked\n\n---\n\n',
 ];
-const section = sections.join('');
+const SECTION = SECTIONS.join('');
 
 /** An answer in Markdown of so many characters. */
-export function answerOf(characters: number): string {
-  return section.repeat(Math.ceil(characters / section.length)).slice(0, characters);
+export function markdownAnswer(characters: number): string {
+  return SECTION.repeat(Math.ceil(characters / SECTION.length)).slice(0, characters);
 }

@@ -1,12 +1,12 @@
 /** Characters of one line, with its line end. */
-export const lineLength = 27;
+export const LINE_LENGTH = 27;
 /** A line is written so often (ms). */
-export const lineEveryMs = 50;
+export const LINE_INTERVAL_MS = 50;
 
-const numbered = /t(\d{3}) n(\d{6}) abcdefghijkl\./g;
+const NUMBERED_LINE = /t(\d{3}) n(\d{6}) abcdefghijkl\./g;
 
 /** Line `number` of the answer in thread `thread`. */
-export function lineOf(thread: number, number: number): string {
+export function numberedLine(thread: number, number: number): string {
   return `t${String(thread).padStart(3, '0')} n${String(number).padStart(6, '0')} abcdefghijkl.\n`;
 }
 
@@ -27,7 +27,7 @@ export class NumberedAnswer {
   /** The next line, to be handed to the agent now. */
   write(now: number): string {
     this.#written.push(now);
-    return lineOf(this.thread, this.#written.length - 1);
+    return numberedLine(this.thread, this.#written.length - 1);
   }
 
   /** The thread shows this text now. */
@@ -62,7 +62,7 @@ export class NumberedAnswer {
   }
 
   #numbersIn(shown: string): number[] {
-    return [...shown.matchAll(numbered)].flatMap(([, thread, number]) =>
+    return [...shown.matchAll(NUMBERED_LINE)].flatMap(([, thread, number]) =>
       Number(thread) === this.thread ? [Number(number)] : [],
     );
   }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { type Message, startSlackWorkspace } from '../src/sandbox/slack/workspace.ts';
-import { askAll, type LiveFigures, type Load, measureOurs, slackLimits, Watch, writeLines } from './live.ts';
+import { askAll, type LiveStats, type Load, measureBot, SLACK_LIMITS, ThreadObserver, writeLines } from './live.ts';
 import type { NumberedAnswer } from './numbered-lines.ts';
 
 /** A bot to compare with: a program below `peers/`, and how it is started. */
@@ -19,7 +19,7 @@ interface Peer {
  * Each as it comes, and once more with the one setting that its documents give against rate limits, set to what suits
  * this very load best (which a real bot would have to know beforehand): 10 threads share 50 edits or 100 appends a minute.
  */
-const peers: readonly Peer[] = [
+const PEERS: readonly Peer[] = [
   { name: 'chatSdkEdit', program: 'chat-sdk.js', options: { native: false } },
   {
     name: 'chatSdkEdit, every 12 s',
@@ -31,8 +31,8 @@ const peers: readonly Peer[] = [
   { name: 'boltSayStream, buffer 4,096', program: 'bolt.js', options: { bufferSize: 4_096 } },
 ];
 
-const folder = new URL('peers/', import.meta.url);
-const program = z.looseObject({
+const PEERS_FOLDER = new URL('peers/', import.meta.url);
+const peerSchema = z.looseObject({
   start: z.custom<(options: Record<string, unknown>) => Promise<() => Promise<unknown>>>(
     (value) => typeof value === 'function',
   ),
@@ -40,14 +40,14 @@ const program = z.looseObject({
 
 /** Installs the peers where they are not there yet. */
 async function install(): Promise<void> {
-  const installed = await access(new URL('node_modules/chat/package.json', folder)).then(
+  const installed = await access(new URL('node_modules/chat/package.json', PEERS_FOLDER)).then(
     () => true,
     () => false,
   );
   if (installed) return;
   console.log('installing the peers in bench/peers ...');
   const npm = spawn('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
-    cwd: fileURLToPath(folder),
+    cwd: fileURLToPath(PEERS_FOLDER),
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [code] = await once(npm, 'exit');
@@ -82,9 +82,9 @@ async function* streamOf(answer: NumberedAnswer, seconds: number): AsyncGenerato
   await writing;
 }
 
-async function measurePeer({ program: file, options }: Peer, load: Load): Promise<LiveFigures> {
-  const slack = await startSlackWorkspace({ limits: slackLimits });
-  const { start } = program.parse(await import(new URL(file, folder).href));
+async function measurePeer({ program: file, options }: Peer, load: Load): Promise<LiveStats> {
+  const slack = await startSlackWorkspace({ limits: SLACK_LIMITS });
+  const { start } = peerSchema.parse(await import(new URL(file, PEERS_FOLDER).href));
   const { botToken, appToken, apiUrl } = slack;
   let asked: ReturnType<typeof askAll> = [];
   const stop = await start({
@@ -99,9 +99,9 @@ async function measurePeer({ program: file, options }: Peer, load: Load): Promis
   });
   try {
     asked = askAll(slack, load.threads);
-    const watch = new Watch(slack, asked);
-    const equal = await watch.settled(isFinished);
-    return watch.figures(load.threads, equal);
+    const watch = new ThreadObserver(slack, asked);
+    const equal = await watch.waitUntilSettled(isFinished);
+    return watch.stats(load.threads, equal);
   } finally {
     // A bot that waits for its retries does not end in order.
     await Promise.race([stop(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
@@ -114,7 +114,7 @@ function isFinished(replies: readonly Message[]): boolean {
   return replies.every(({ stream, text }) => stream === undefined && text !== '...');
 }
 
-function reported({ doneLagP95Seconds, meanAgeSeconds, throttled, messagesPerReply, equal }: LiveFigures) {
+function reported({ doneLagP95Seconds, meanAgeSeconds, throttled, messagesPerReply, equal }: LiveStats) {
   return { doneLagP95Seconds, meanAgeSeconds, throttled, messages: messagesPerReply, equal };
 }
 
@@ -134,8 +134,8 @@ export async function run(args: string[]): Promise<void> {
   process.on('unhandledRejection', (reason) => console.error('a peer failed:', String(reason).slice(0, 200)));
   const table: Record<string, ReturnType<typeof reported>> = {};
   const measured = [
-    { name: 'ours', measure: () => measureOurs(load) },
-    ...peers.map((peer) => ({ name: peer.name, measure: () => measurePeer(peer, load) })),
+    { name: 'ours', measure: () => measureBot(load) },
+    ...PEERS.map((peer) => ({ name: peer.name, measure: () => measurePeer(peer, load) })),
   ].filter(({ name }) => name.includes(values.only));
   for (const { name, measure } of measured) {
     console.log(`${name}: ${load.threads} threads of ${load.seconds} s ...`);

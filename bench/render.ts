@@ -1,34 +1,34 @@
-import { digestOf } from '../src/relay/showing/rendered.ts';
+import { messageDigest } from '../src/relay/showing/rendered.ts';
 import type { ReplyBlock } from '../src/reply/answer.ts';
-import { Draft } from '../src/reply/draft.ts';
+import { AnswerSplitter } from '../src/reply/draft.ts';
 import { type ReplyPhase, renderReply } from '../src/reply/reply-message.ts';
-import { answerOf } from './markdown-answer.ts';
+import { markdownAnswer } from './markdown-answer.ts';
 
 const CHARACTERS = 100_000;
 const EDITS = 200;
 const ROUNDS = 9;
 
-const answer = answerOf(CHARACTERS);
+const answer = markdownAnswer(CHARACTERS);
 
 /** What a live reply does for an edit: renders, and digests each message to see which of them changed. */
-function show(length: number, phase: ReplyPhase, draft: Draft): number {
+function show(length: number, phase: ReplyPhase, draft: AnswerSplitter): number {
   const blocks: ReplyBlock[] = [
     { kind: 'tool_use', id: 't1', name: 'run_python', input: { code: 'print(1)' } },
     { kind: 'tool_result', toolUseId: 't1', content: '1' },
     { kind: 'text', text: answer.slice(0, length) },
   ];
-  const state = { turnId: 'bench', phase, blocks, elapsedMs: 65_000, notes: [], mostMessages: 12 };
+  const state = { turnId: 'bench', phase, blocks, elapsedMs: 65_000, notes: [], maxMessages: 12 };
   let messages = 0;
   // Before the edit to see what is stale, when the edit may be sent, and afterwards to see what is left.
   for (let look = 0; look < 3; look += 1) {
-    messages = new Set(renderReply(state, draft).map(digestOf)).size;
+    messages = new Set(renderReply(state, draft).map(messageDigest)).size;
   }
   return messages;
 }
 
 /** Milliseconds that an answer takes that grows in `edits` steps of equal length. */
 function timed(edits: number): number {
-  const draft = new Draft();
+  const draft = new AnswerSplitter();
   const began = performance.now();
   for (let edit = 1; edit < edits; edit += 1) {
     show(Math.floor((CHARACTERS / edits) * edit), 'working', draft);

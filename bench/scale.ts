@@ -4,28 +4,28 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { startDatabase } from '../src/sandbox/database.ts';
-import { Child } from './child.ts';
-import { rounded } from './figures.ts';
-import { asked, characters, counts, memory, took, whereabouts, workspaces } from './scale/terms.ts';
+import { startPostgresServer } from '../src/sandbox/database.ts';
+import { ChildProgram } from './child.ts';
+import { round } from './figures.ts';
+import { questionSchema, REPLY_CHARACTERS, countsSchema, memorySchema, usageSchema, addressesSchema, WORKSPACES } from './scale/terms.ts';
 
 /**
  * Reads a second that each key allows. The default, 20, would be a fifth of 100 replies a key to the last read, so that
  * the least delay would show as a rate that is not kept; with a quarter more there is room to see whether it is.
  */
-const readsPerSecond = 25;
+const READS_PER_SECOND = 25;
 /** How long (ms) what the replies left is given to go: idle connections, timers. */
-const restMs = 6_000;
+const REST_MS = 6_000;
 /** Without the second, collections would throw away compiled code that idle replies need again, megabytes of it. */
-const relayFlags = ['--expose-gc', '--no-flush-bytecode'];
+const RELAY_FLAGS = ['--expose-gc', '--no-flush-bytecode'];
 /** A pause (ms) between the start of the growth and the look at it. */
-const settleMs = 3_000;
+const SETTLE_MS = 3_000;
 /** Questions that wait to be answered at most, while more are asked. */
-const mostWaiting = 100;
-const patienceMs = 20 * 60_000;
+const MAX_WAITING = 100;
+const TIMEOUT_MS = 20 * 60_000;
 
 /** What one size took. */
-interface ScaleFigures {
+interface ScaleStats {
   replies: number;
   bytesPerReply: number;
   cpuMsPerReplyMinute: number;
@@ -45,8 +45,8 @@ export async function run(args: string[]): Promise<void> {
     },
   });
   const sizes = values.replies.split(',').map(Number);
-  console.log(`${characters} characters each, ${workspaces} workspaces, each with its own service key`);
-  const figures: ScaleFigures[] = [];
+  console.log(`${REPLY_CHARACTERS} characters each, ${WORKSPACES} workspaces, each with its own service key`);
+  const figures: ScaleStats[] = [];
   for (const replies of sizes) {
     const measured = await measure(replies, Number(values.seconds));
     console.log(JSON.stringify(measured));
@@ -64,59 +64,59 @@ export async function run(args: string[]): Promise<void> {
   );
 }
 
-async function measure(replies: number, seconds: number): Promise<ScaleFigures> {
+async function measure(replies: number, seconds: number): Promise<ScaleStats> {
   await using undo = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-scale-'));
   undo.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o711);
-  const { url: databaseUrl } = await startDatabase(join(folder, 'data'), undo, { fsync: true });
-  const scenery = new Child(new URL('scale/scenery.ts', import.meta.url));
-  undo.defer(() => scenery.kill());
-  const relay = new Child(new URL('scale/relay.ts', import.meta.url), relayFlags);
+  const { url: databaseUrl } = await startPostgresServer(join(folder, 'data'), undo, { fsync: true });
+  const services = new ChildProgram(new URL('scale/scenery.ts', import.meta.url));
+  undo.defer(() => services.kill());
+  const relay = new ChildProgram(new URL('scale/relay.ts', import.meta.url), RELAY_FLAGS);
   undo.defer(() => relay.kill());
 
   const nothing = z.unknown();
-  const where = await scenery.ask('where', null, whereabouts);
-  await relay.ask('start', { where, databaseUrl, readsPerSecond }, nothing);
+  const where = await services.ask('where', null, addressesSchema);
+  await relay.ask('start', { where, databaseUrl, readsPerSecond: READS_PER_SECOND }, nothing);
   const ask = async (count: number, text: string, from = 0) =>
-    relay.ask('accept', await scenery.ask('ask', { count, text, from }, z.array(asked)), nothing);
+    relay.ask('accept', await services.ask('ask', { count, text, from }, z.array(questionSchema)), nothing);
   // Whole replies in each workspace first, so that what is measured is not the compiling of code.
-  await ask(workspaces * 3, 'warm-up');
+  await ask(WORKSPACES * 3, 'warm-up');
   await relay.ask('idle', null, nothing);
 
   const began = performance.now();
-  const deadline = began + patienceMs;
+  const deadline = began + TIMEOUT_MS;
   for (let count = 0; ; ) {
-    const { begun } = await scenery.ask('counts', null, counts);
+    const { begun } = await services.ask('counts', null, countsSchema);
     if (begun >= replies) break;
-    const more = Math.min(replies - count, mostWaiting - (count - begun));
+    const more = Math.min(replies - count, MAX_WAITING - (count - begun));
     if (more > 0) await ask(more, 'question', count);
     count += more;
     if (performance.now() > deadline) throw new Error(`Only ${begun} of ${replies} replies began in time.`);
     await sleep(250);
   }
-  console.log(`${replies} replies live after ${rounded((performance.now() - began) / 1_000, 1)} s`);
+  console.log(`${replies} replies live after ${round((performance.now() - began) / 1_000, 1)} s`);
 
-  await scenery.ask('grow', { ms: seconds * 1_000 + settleMs }, nothing);
-  await sleep(settleMs);
-  const [from, fromCounts] = [await relay.ask('took', null, took), await scenery.ask('counts', null, counts)];
+  await services.ask('grow', { ms: seconds * 1_000 + SETTLE_MS }, nothing);
+  await sleep(SETTLE_MS);
+  const [from, fromCounts] = [await relay.ask('took', null, usageSchema), await services.ask('counts', null, countsSchema)];
   await sleep(seconds * 1_000);
-  const [to, toCounts] = [await relay.ask('took', null, took), await scenery.ask('counts', null, counts)];
-  const live = await relay.ask('memory', null, memory);
+  const [to, toCounts] = [await relay.ask('took', null, usageSchema), await services.ask('counts', null, countsSchema)];
+  const live = await relay.ask('memory', null, memorySchema);
   if (to.held !== replies) throw new Error(`Of ${replies} replies ${to.held} are live at the end.`);
   // The same process with none: what it compiled and opened by now is in both.
   await relay.ask('stop', null, nothing);
-  await sleep(restMs);
-  const none = await relay.ask('memory', null, memory);
+  await sleep(REST_MS);
+  const none = await relay.ask('memory', null, memorySchema);
   const passed = (to.at - from.at) / 1_000;
   const cpuMs = to.cpuMs - from.cpuMs;
   return {
     replies,
     bytesPerReply: Math.round((live.bytes - none.bytes) / replies),
-    cpuMsPerReplyMinute: rounded(cpuMs / replies / (passed / 60)),
-    readsPerSecond: rounded((toCounts.reads - fromCounts.reads) / passed, 1),
-    editsPerSecond: rounded((toCounts.edits - fromCounts.edits) / passed, 1),
-    cpuPercent: rounded(cpuMs / passed / 10, 0),
+    cpuMsPerReplyMinute: round(cpuMs / replies / (passed / 60)),
+    readsPerSecond: round((toCounts.reads - fromCounts.reads) / passed, 1),
+    editsPerSecond: round((toCounts.edits - fromCounts.edits) / passed, 1),
+    cpuPercent: round(cpuMs / passed / 10, 0),
     throttled: toCounts.refused,
   };
 }

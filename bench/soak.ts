@@ -3,35 +3,35 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { chaosAgent } from '../src/sandbox/chaos/agent-script.ts';
 import { BotProcess } from '../src/sandbox/chaos/bot-process.ts';
-import { compare } from '../src/sandbox/chaos/comparison.ts';
+import { findDamage } from '../src/sandbox/chaos/comparison.ts';
 import { Conversation } from '../src/sandbox/chaos/conversation.ts';
-import { settledFindings } from '../src/sandbox/chaos/evidence.ts';
-import { randomsOf } from '../src/sandbox/chaos/randoms.ts';
-import { badWeather } from '../src/sandbox/chaos/weather.ts';
-import { Witness } from '../src/sandbox/chaos/witness.ts';
-import { startDatabase } from '../src/sandbox/database.ts';
-import { setScenery } from '../src/sandbox/scenery.ts';
-import { Collector } from './collector.ts';
-import { rounded, slope } from './figures.ts';
+import { collectFindings } from '../src/sandbox/chaos/evidence.ts';
+import { createRandomStreams } from '../src/sandbox/chaos/randoms.ts';
+import { ALL_FAULTS } from '../src/sandbox/chaos/weather.ts';
+import { DatabaseObserver } from '../src/sandbox/chaos/witness.ts';
+import { startPostgresServer } from '../src/sandbox/database.ts';
+import { startSandboxServices } from '../src/sandbox/scenery.ts';
+import { HeapCollector } from './collector.ts';
+import { round, slope } from './figures.ts';
 
 /** People say so much a minute; Slack takes one post a second in a channel, and about 145 a minute in a workspace. */
-const messagesPerMinute = 66;
-const channels = 24;
+const MESSAGES_PER_MINUTE = 66;
+const CHANNELS = 24;
 /**
  * What is measured is no warm-up: V8 goes on compiling what is used often for 800 turns; after that the code in memory
  * hardly grows. With the faults a bot may post some 120 times a minute, and a message takes 1.2 posts: talk that it
  * cannot keep up with would only wait, and be measured.
  */
-const warmUpPerMinute = 90;
-const warmUpMs = 540_000;
-const sampleEveryMs = 2_000;
+const WARM_UP_MESSAGES_PER_MINUTE = 90;
+const WARM_UP_MS = 540_000;
+const SAMPLE_INTERVAL_MS = 2_000;
 /**
  * What turns under way need comes and goes, by more in a second than may stay in a minute. What stays is the least that
  * was seen in so many minutes; a leak raises that, too.
  */
-const ebbMinutes = 0.5;
+const LOW_WATER_MINUTES = 0.5;
 /** Bytes: a larger file goes up in parts of half that. */
-const multipartThreshold = 1_024;
+const MULTIPART_THRESHOLD = 1_024;
 
 /** The bot's process at one moment. */
 interface Sample {
@@ -45,12 +45,12 @@ interface Sample {
 class Sampler {
   readonly samples: Sample[] = [];
   readonly #url: string;
-  readonly #collector: Collector;
+  readonly #collector: HeapCollector;
   readonly #began = performance.now();
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
 
-  constructor(port: number, collector: Collector) {
+  constructor(port: number, collector: HeapCollector) {
     this.#collector = collector;
     this.#url = `http://127.0.0.1:${port}/metrics`;
     this.#running = this.#sample();
@@ -74,30 +74,30 @@ class Sampler {
       const page = await (await fetch(this.#url)).text();
       const minute = (performance.now() - this.#began) / 60_000;
       this.samples.push({
-        minute: rounded(minute),
-        rssKiB: figure(page, 'process_resident_memory_bytes') / 1_024,
-        handles: figure(page, 'nodejs_active_handles_total'),
-        heapKiB: Math.round(figure(page, 'nodejs_heap_size_used_bytes') / 1_024),
+        minute: round(minute),
+        rssKiB: metricValue(page, 'process_resident_memory_bytes') / 1_024,
+        handles: metricValue(page, 'nodejs_active_handles_total'),
+        heapKiB: Math.round(metricValue(page, 'nodejs_heap_size_used_bytes') / 1_024),
       });
-      await sleep(sampleEveryMs, undefined, { signal }).catch(() => undefined);
+      await sleep(SAMPLE_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 }
 
 /** Of each stretch of time the sample with the least memory. */
-function ebbs(samples: readonly Sample[]): Sample[] {
+function lowWaterMarks(samples: readonly Sample[]): Sample[] {
   const least = new Map<number, Sample>();
   // A few seconds at the end are no stretch of their own.
-  const last = Math.round((samples.at(-1)?.minute ?? 0) / ebbMinutes) - 1;
+  const last = Math.round((samples.at(-1)?.minute ?? 0) / LOW_WATER_MINUTES) - 1;
   for (const sample of samples) {
-    const stretch = Math.min(Math.floor(sample.minute / ebbMinutes), last);
+    const stretch = Math.min(Math.floor(sample.minute / LOW_WATER_MINUTES), last);
     const known = least.get(stretch);
     if (known === undefined || sample.rssKiB < known.rssKiB) least.set(stretch, sample);
   }
   return [...least.values()];
 }
 
-function figure(page: string, name: string): number {
+function metricValue(page: string, name: string): number {
   const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(page)?.[1];
   if (value === undefined) throw new Error(`/metrics has no ${name}.`);
   return Number(value);
@@ -119,8 +119,8 @@ async function talk(
 
 async function measure(minutes: number, seed: number) {
   await using undo = new AsyncDisposableStack();
-  const random = randomsOf(seed);
-  const { slack, agent, settings, folder } = await setScenery(
+  const random = createRandomStreams(seed);
+  const { slack, agent, settings, folder } = await startSandboxServices(
     {
       slack: {
         random: random.slack,
@@ -130,38 +130,38 @@ async function measure(minutes: number, seed: number) {
       },
       agent: {
         script: chaosAgent(),
-        dialect: { multipartThreshold, partSize: multipartThreshold / 2, minPartSize: 1 },
+        behaviour: { multipartThreshold: MULTIPART_THRESHOLD, partSize: MULTIPART_THRESHOLD / 2, minPartSize: 1 },
       },
       settings: { SLACK_EDITS_PER_MINUTE: '400' },
     },
     undo,
   );
-  const database = await startDatabase(join(folder, 'database'), undo, { fsync: true });
+  const database = await startPostgresServer(join(folder, 'database'), undo, { fsync: true });
   const logFile = join(folder, 'bot.log');
-  const bot = new BotProcess({ ...settings, ...Collector.environment, DATABASE_URL: database.url }, logFile);
+  const bot = new BotProcess({ ...settings, ...HeapCollector.environment, DATABASE_URL: database.url }, logFile);
   undo.defer(async () => void (await bot.stop()));
   await bot.ready();
   if (bot.port === undefined) throw new Error('The bot did not start.');
-  const collector = await Collector.open(logFile);
+  const collector = await HeapCollector.open(logFile);
   undo.defer(async () => collector.close());
-  const witness = new Witness(async () => database.connection);
+  const witness = new DatabaseObserver(async () => database.connection);
   undo.defer(() => witness.stop());
-  for (const rule of badWeather.slack) slack.faults.add(rule);
-  for (const rule of badWeather.agent) agent.faults.add(rule);
+  for (const rule of ALL_FAULTS.slack) slack.faults.add(rule);
+  for (const rule of ALL_FAULTS.agent) agent.faults.add(rule);
 
-  const conversation = new Conversation(slack, random.people, channels);
-  await talk(conversation, warmUpPerMinute, (ms) => ms < warmUpMs);
+  const conversation = new Conversation(slack, random.people, CHANNELS);
+  await talk(conversation, WARM_UP_MESSAGES_PER_MINUTE, (ms) => ms < WARM_UP_MS);
   const before = conversation.said.length;
   console.log(`warm after ${before} messages`);
   const sampler = new Sampler(bot.port, collector);
-  await talk(conversation, messagesPerMinute, (ms) => ms < minutes * 60_000);
+  await talk(conversation, MESSAGES_PER_MINUTE, (ms) => ms < minutes * 60_000);
   // Those of the warm-up do not count.
   const asked = new Set(conversation.said.slice(before).map(({ channel, ts }) => `${channel}/${ts}`));
   await sampler.stop();
   slack.faults.clear();
   agent.faults.clear();
-  const { findings, turns } = await settledFindings(slack, agent, witness, conversation);
-  const { lost, stuck, ...damage } = compare(findings);
+  const { findings, turns } = await collectFindings(slack, agent, witness, conversation);
+  const { lost, stuck, ...damage } = findDamage(findings);
   return {
     asked: asked.size,
     files: conversation.said.filter(({ files }) => files.length > 0).length,
@@ -186,16 +186,16 @@ export async function run(args: string[]): Promise<void> {
   for (const sentence of [...seen.lost, ...seen.damage]) console.error(sentence);
   console.log(`${seen.asked} messages were measured; with the warm-up, ${seen.files} had files`);
   const slopeOf = (samples: readonly Sample[], of: (sample: Sample) => number) =>
-    rounded(slope(samples.map((sample) => [sample.minute, of(sample)])), 1);
+    round(slope(samples.map((sample) => [sample.minute, of(sample)])), 1);
   const rssOf = ({ rssKiB }: Sample) => rssKiB;
-  const perMinute = rounded(seen.turns / minutes, 1);
+  const perMinute = round(seen.turns / minutes, 1);
   console.log(`${perMinute} turns a minute (60 at least)`);
   console.log(
     `${slopeOf(seen.lastHalf, rssOf)} KiB a minute over all samples, with what turns under way need`,
   );
   const figures = {
     turns: seen.turns,
-    rssSlopeKiBPerMinute: slopeOf(ebbs(seen.lastHalf), rssOf),
+    rssSlopeKiBPerMinute: slopeOf(lowWaterMarks(seen.lastHalf), rssOf),
     handlesSlopePerMinute: slopeOf(seen.lastHalf, ({ handles }) => handles),
     lost: seen.lost.length,
   };

@@ -1,64 +1,64 @@
 import type { Logger } from 'pino';
 import {
-  installingOf,
-  oauthOf,
-  ownBounds,
-  ownServiceOptions,
+  oauthPagesDeps,
+  oauthOptions,
+  workspaceAccountLimits,
+  workspaceServiceOptions,
   relaySettings,
-  resultLinks,
+  createResultLinks,
   retentionDays,
   serviceOptions,
-  sharedAccount,
+  sharedCredentials,
   slackOptions,
-  transportOf,
+  eventTransport,
 } from './app/from-settings.ts';
-import { listenersOf } from './app/listeners.ts';
-import { Pages } from './app/pages.ts';
-import { type Running, repeatable, together } from './app/running.ts';
+import { createListeners } from './app/listeners.ts';
+import { HttpEndpoints } from './app/pages.ts';
+import { type Lifecycle, withStopTimeout, combineLifecycles } from './app/running.ts';
 import type { Config } from './config.ts';
-import { Intake, type IntakeParts } from './listen/intake.ts';
-import { readWhereabouts } from './listen/press.ts';
+import { EventIntake, type EventIntakeDeps } from './listen/intake.ts';
+import { parseInstallationQuery } from './listen/press.ts';
 import { SlackApp } from './listen/slack-app.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
-import { Watch } from './operate/watch.ts';
-import { AccountHome } from './relay/accounts/account-home.ts';
-import { AccountSetting } from './relay/accounts/account-setting.ts';
+import { Telemetry } from './operate/watch.ts';
+import { AccountSection } from './relay/accounts/account-home.ts';
+import { WorkspaceAccount } from './relay/accounts/account-setting.ts';
 import { ServiceAccounts } from './relay/accounts/service-accounts.ts';
-import { adminSections, type Visitor } from './relay/admins.ts';
-import { doorOf } from './relay/admitting/admittance.ts';
-import { WorkspaceDoor } from './relay/admitting/workspace-door.ts';
-import { GapReader } from './relay/arriving/gap-reader.ts';
+import { visibleAdminSections, type HomeActor } from './relay/admins.ts';
+import { accessPolicyFor } from './relay/admitting/admittance.ts';
+import { WorkspaceAccessSettings } from './relay/admitting/workspace-door.ts';
+import { Backfill } from './relay/arriving/gap-reader.ts';
 import { Inbox } from './relay/arriving/inbox.ts';
-import { Receiving } from './relay/arriving/receiving.ts';
-import { ChannelSettings } from './relay/channels/channel-settings.ts';
-import { NameFollowing } from './relay/channels/name-following.ts';
-import type { RelayParts } from './relay/context.ts';
-import { Afterthoughts } from './relay/controls/afterthoughts.ts';
-import { Hands } from './relay/controls/hands.ts';
-import { Marks } from './relay/controls/marks.ts';
+import { EventGapDetector } from './relay/arriving/receiving.ts';
+import { ChannelSettingsModal } from './relay/channels/channel-settings.ts';
+import { ProjectNameSync } from './relay/channels/name-following.ts';
+import type { RelayDeps } from './relay/context.ts';
+import { LateEdits } from './relay/controls/afterthoughts.ts';
+import { ThreadControls } from './relay/controls/hands.ts';
+import { WaitingReactions } from './relay/controls/marks.ts';
 import { DirectMessages } from './relay/direct-messages.ts';
 import { Dispatcher } from './relay/dispatcher.ts';
-import { openInstalled } from './relay/installing/opening.ts';
-import { RegistryWatch } from './relay/installing/registry-watch.ts';
+import { openRegistry } from './relay/installing/opening.ts';
+import { InstallationRefresh } from './relay/installing/registry-watch.ts';
 import { postLaterResults } from './relay/showing/results.ts';
 import { postReviews } from './relay/showing/reviews.ts';
-import { Starting } from './relay/starting/starting.ts';
-import { TaskWatch } from './relay/task-watch.ts';
-import { taskFeature } from './relay/tasks/task-feature.ts';
+import { StartFormHandler } from './relay/starting/starting.ts';
+import { FollowUps } from './relay/task-watch.ts';
+import { createTaskFeatures } from './relay/tasks/task-feature.ts';
 import { TurnRunner } from './relay/turn-runner.ts';
-import { Upkeep } from './relay/upkeep.ts';
-import { identify } from './slack/identity.ts';
-import { settingsAccount } from './store/accounts.ts';
+import { Maintenance } from './relay/upkeep.ts';
+import { identifyToken } from './slack/identity.ts';
+import { SETTINGS_ACCOUNT } from './store/accounts.ts';
 import type { Database } from './store/database.ts';
-import { readFigures } from './store/figures.ts';
+import { readStats } from './store/figures.ts';
 import { Keyring } from './store/keyring.ts';
-import { Lanes } from './store/lanes.ts';
+import { SharedRateLimits } from './store/lanes.ts';
 import { openStore } from './store/opening.ts';
 import { ThreadQueue } from './store/queue.ts';
 import { Store } from './store/store.ts';
 
-const tokenSetting = 'SLACK_BOT_TOKEN';
-const keySetting = 'AGENT_API_KEY';
+const BOT_TOKEN_SETTING = 'SLACK_BOT_TOKEN';
+const API_KEY_SETTING = 'AGENT_API_KEY';
 
 /** The running app. */
 export interface TaskthreadApp {
@@ -74,7 +74,7 @@ export interface TaskthreadApp {
 }
 
 /** Parts of the app that can be given to it in place of its own. */
-export interface GivenParts {
+export interface AppOverrides {
   /** Asks the tables; called for each of the app's pools. */
   store?: (db: Database['kysely']) => Store;
   /** Hears of secrets that are in no setting, so that no log shows them until the answer is called. */
@@ -82,235 +82,235 @@ export interface GivenParts {
 }
 
 /** Puts the parts together and starts them. Throws a StoreError or a SlackError that says what to mend. */
-export async function startApp(config: Config, log: Logger, given: GivenParts = {}): Promise<TaskthreadApp> {
+export async function startApp(config: Config, log: Logger, overrides: AppOverrides = {}): Promise<TaskthreadApp> {
   const { SLACK_BOT_TOKEN: token, SLACK_API_URL: slackApiUrl } = config;
-  const identity = token === undefined ? undefined : await identify({ token, slackApiUrl, log });
-  await using undo = new AsyncDisposableStack();
+  const identity = token === undefined ? undefined : await identifyToken({ token, slackApiUrl, log });
+  await using cleanup = new AsyncDisposableStack();
 
   // The database, and what watches the rest.
   const { database, embedded } = await openStore(
     { url: config.DATABASE_URL, folder: config.DATA_FOLDER },
-    undo,
+    cleanup,
     log,
   );
-  const gateOf = (setting: string, workspace?: string) =>
+  const credentialGate = (setting: string, workspace?: string) =>
     new CredentialGate({ setting: workspace === undefined ? setting : `${setting} of ${workspace}`, log });
-  const watch = new Watch({
+  const telemetry = new Telemetry({
     log,
     origins: { slack: config.SLACK_API_URL, service: config.AGENT_BASE_URL },
-    figures: () => readFigures(database.kysely),
-    held: () => dispatcher.held,
-    refusedCredentials: () => [
-      ...(installed.refusedSince() === undefined ? [] : [tokenSetting]),
-      ...(accounts.refusedSince() === undefined ? [] : [keySetting]),
+    stats: () => readStats(database.kysely),
+    heldThreads: () => dispatcher.heldJobCount,
+    rejectedSettings: () => [
+      ...(installations.tokenRefusedSince() === undefined ? [] : [BOT_TOKEN_SETTING]),
+      ...(accounts.keyRefusedSince() === undefined ? [] : [API_KEY_SETTING]),
     ],
-    ownRefused: () => ({ token: installed.ownRefused(), key: accounts.ownRefused() }),
+    rejectedWorkspaceCredentials: () => ({ token: installations.refusedOwnTokenCount(), key: accounts.refusedOwnKeyCount() }),
   });
-  undo.defer(async () => watch.close());
-  const storeOn = (db: Database['kysely'], prepared?: Database['prepared']) =>
-    given.store?.(db) ?? new Store(db, watch.onStep, prepared);
+  cleanup.defer(async () => telemetry.close());
+  const storeOn = (db: Database['kysely'], prepared?: Database['preparedQuery']) =>
+    overrides.store?.(db) ?? new Store(db, telemetry.onTurnStep, prepared);
   const store = storeOn(database.kysely);
   const queue = new ThreadQueue({ database, log });
-  undo.defer(() => queue.stop());
+  cleanup.defer(() => queue.stop());
   await queue.start();
   // Whoever held jobs or connections on the embedded server is dead: its lock is ours.
-  if (embedded !== undefined) await Promise.all([queue.reclaimAll(), store.receivers.clear()]);
+  if (embedded !== undefined) await Promise.all([queue.reclaimAll(), store.socketLeases.releaseAll()]);
 
   // Slack and the service, as each workspace reaches them.
   const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
-  const onSecret = given.onSecret ?? (() => () => undefined);
-  const { installed, tenancy } = await openInstalled({
+  const onSecret = overrides.onSecret ?? (() => () => undefined);
+  const { installed: installations, tenancy } = await openRegistry({
     store,
     identity,
-    oauth: oauthOf(config, keyring),
-    calls: {
+    oauth: oauthOptions(config, keyring),
+    workspaceOptions: {
       ...slackOptions(config),
-      lanes: watch.lanes(new Lanes(database.kysely)),
-      onCall: watch.onCall,
-      onEdit: watch.onEdit,
+      rateLimitStore: telemetry.withPermitMetrics(new SharedRateLimits(database.kysely)),
+      onCall: telemetry.onSlackCall,
+      onEdit: telemetry.onSlackEdit,
       log,
     },
-    gateOf: (workspace) => gateOf(tokenSetting, workspace),
+    tokenGateFor: (workspace) => credentialGate(BOT_TOKEN_SETTING, workspace),
   });
-  const options = { ...serviceOptions(config), onTry: watch.onTry, log };
+  const options = { ...serviceOptions(config), onTry: telemetry.onServiceAttempt, log };
   const accounts = new ServiceAccounts({
     store,
     keyring,
-    shared: sharedAccount(config),
-    options,
-    own: { ...ownBounds(config), onTry: watch.onOwnTry },
-    gateOf: (workspace) => gateOf(keySetting, workspace),
-    onSecret,
+    defaultCredentials: sharedCredentials(config),
+    clientOptions: options,
+    ownAccountOptions: { ...workspaceAccountLimits(config), onTry: telemetry.onWorkspaceServiceAttempt },
+    keyGateFor: (workspace) => credentialGate(API_KEY_SETTING, workspace),
+    redactSecret: onSecret,
     log,
   });
-  undo.defer(() => accounts.close());
-  const registries = new RegistryWatch(
-    [...(tenancy === undefined ? [] : [tenancy.installed]), accounts],
+  cleanup.defer(() => accounts.close());
+  const installationRefresh = new InstallationRefresh(
+    [...(tenancy === undefined ? [] : [tenancy.workspaces]), accounts],
     log,
   );
 
   // Turns, and what they leave.
-  const links = resultLinks(config);
-  const parts: RelayParts = {
+  const links = createResultLinks(config);
+  const deps: RelayDeps = {
     store,
     log,
     settings: relaySettings(config, links),
-    workspace: (id) => installed.workspace(id),
-    enqueue: (trx, thread) => queue.send(trx, thread),
-    agent: (account) => accounts.agent(account),
-    accountOf: (id) => accounts.current(id),
-    onTask: (thread, title) => direct.begun(thread, title),
+    workspace: (id) => installations.workspace(id),
+    enqueue: (trx, thread) => queue.enqueue(trx, thread),
+    agent: (account) => accounts.agentClient(account),
+    accountOf: (id) => accounts.currentAccount(id),
+    onTaskStarted: (thread, title) => direct.onTaskStarted(thread, title),
   };
-  const direct = new DirectMessages(parts, { isAgent: config.AGENT_SESSIONS });
-  const marks = new Marks(parts);
+  const direct = new DirectMessages(deps, { isAgent: config.AGENT_SESSIONS });
+  const waitingReactions = new WaitingReactions(deps);
   const runner = new TurnRunner({
-    parts,
-    marks,
-    rateOf: (account) => accounts.rate(account),
-    find: (workspace) => installed.find({ workspace }),
-    again: (thread) => queue.sendMissing([thread]),
+    deps,
+    waitingReactions,
+    readRateFor: (account) => accounts.readRate(account),
+    findWorkspace: (workspace) => installations.find({ workspace }),
+    requeue: (thread) => queue.enqueueMissing([thread]),
   });
-  const hands = new Hands(parts, marks, (turn) => runner.stopAsked(turn));
+  const hands = new ThreadControls(deps, waitingReactions, (turn) => runner.requestStop(turn));
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
-  const upkeep = new Upkeep({ store, queue, marks, keep: retentionDays(config), log });
-  const taskWatch = new TaskWatch(parts, [postLaterResults, postReviews]);
+  const maintenance = new Maintenance({ store, queue, waitingReactions, retention: retentionDays(config), log });
+  const followUps = new FollowUps(deps, [postLaterResults, postReviews]);
 
   // What people say.
-  const afterthoughts = new Afterthoughts(parts);
-  const workspaces = () => installed.ids();
+  const lateEdits = new LateEdits(deps);
+  const workspaces = () => installations.ids();
   const inbox = new Inbox({
-    ...parts,
-    store: storeOn(database.prompt, database.prepared),
-    enqueue: (at) => queue.sendSoon(at),
-    stopSaid: hands.stopSaid,
+    ...deps,
+    store: storeOn(database.ackKysely, database.preparedQuery),
+    enqueue: (at) => queue.enqueueSoon(at),
+    onStopMessage: hands.onStopWord,
   });
-  const names = new NameFollowing(parts);
-  const onAdmission: IntakeParts['onAdmission'] = (admission, event) => {
-    marks.admitted(admission, event);
-    afterthoughts.admitted(admission, event);
-    hands.admitted(admission, event);
-    if (admission.kind === 'renamed') names.look();
-    direct.admitted(admission, event);
+  const projectNameSync = new ProjectNameSync(deps);
+  const onAdmission: EventIntakeDeps['onInboxOutcome'] = (admission, event) => {
+    waitingReactions.onInboxOutcome(admission, event);
+    lateEdits.onInboxOutcome(admission, event);
+    hands.onInboxOutcome(admission, event);
+    if (admission.kind === 'renamed') projectNameSync.runSoon();
+    direct.onInboxOutcome(admission, event);
   };
-  const gapReader = new GapReader({ parts, inbox, workspaces, onAdmission });
-  const receiving = new Receiving({
+  const backfill = new Backfill({ deps, inbox, workspaces, onOutcome: onAdmission });
+  const receivingMonitor = new EventGapDetector({
     store,
     workspaces,
-    alive: () => slackApp.receiving,
-    gapMs: config.GAP_MINUTES * 60_000,
-    onSign: () => {
-      gapReader.look();
-      names.look();
+    canReceiveEvents: () => slackApp.isReceiving,
+    minGapMs: config.GAP_MINUTES * 60_000,
+    onHeartbeat: () => {
+      backfill.trigger();
+      projectNameSync.runSoon();
     },
     log,
   });
-  const intake = new Intake({
+  const eventIntake = new EventIntake({
     inbox,
-    bot: async (at) => (await installed.find(at))?.bot,
-    onDeparture: tenancy && ((departure) => tenancy.departures.accept(departure)),
-    otherBots: async (at) => (await doorOf(parts, at)).bots,
-    onEvent: (id) => receiving.heard(id),
-    onAdmission,
-    onSign: (sign) => hands.signed(sign),
-    onHeard: watch.onHeard,
+    bot: async (at) => (await installations.find(at))?.bot,
+    onUninstallEvent: tenancy && ((departure) => tenancy.uninstallEvents.handle(departure)),
+    otherBots: async (at) => (await accessPolicyFor(deps, at)).bots,
+    onEvent: (id) => receivingMonitor.onEvent(id),
+    onInboxOutcome: onAdmission,
+    onStopTrigger: (sign) => hands.onStopTrigger(sign),
+    onEventHandled: telemetry.onEventHandled,
     log,
   });
 
   // What people press and set.
-  const channelSettings = new ChannelSettings(parts, {
-    accountOf: parts.accountOf,
-    isShared: (account) => tenancy !== undefined && account === settingsAccount,
-    onNameDue: () => names.look(),
+  const channelSettings = new ChannelSettingsModal(deps, {
+    accountOf: deps.accountOf,
+    isSharedAccount: (account) => tenancy !== undefined && account === SETTINGS_ACCOUNT,
+    onProjectNameDue: () => projectNameSync.runSoon(),
   });
-  const showHome = (visitor: Visitor) => tasks.home.show({ ...visitor, place: { page: 0, channelPage: 0 } });
-  const accountHome = new AccountHome({
-    ...parts,
-    setting: new AccountSetting({
-      ...parts,
+  const showHome = (visitor: HomeActor) => tasks.home.show({ ...visitor, state: { page: 0, channelPage: 0 } });
+  const accountHome = new AccountSection({
+    ...deps,
+    account: new WorkspaceAccount({
+      ...deps,
       keyring,
-      shared: sharedAccount(config) !== undefined,
-      options: ownServiceOptions(config),
-      onSecret,
-      onSet: () => accounts.refresh(),
+      hasDefaultAccount: sharedCredentials(config) !== undefined,
+      clientOptions: workspaceServiceOptions(config),
+      redactSecret: onSecret,
+      onChanged: () => accounts.refresh(),
     }),
     onChanged: showHome,
   });
-  const door = new WorkspaceDoor(parts, showHome);
-  const tasks = taskFeature(parts, {
-    sections: (workspace, person) => adminSections(parts, { workspace, person }, [door, accountHome]),
+  const workspaceAccess = new WorkspaceAccessSettings(deps, showHome);
+  const tasks = createTaskFeatures(deps, {
+    sections: (workspace, person) => visibleAdminSections(deps, { workspace, person }, [workspaceAccess, accountHome]),
     openChannelSettings: (request) => channelSettings.open(request),
   });
-  const starting = new Starting(parts, (message) => hands.added(message));
+  const starting = new StartFormHandler(deps, (message) => hands.onMessageAdded(message));
 
   // The ways in.
-  const transport = transportOf(config, store, identity?.installation.workspace);
+  const transport = eventTransport(config, store, identity?.installation.workspace);
   const slackApp = new SlackApp({
     transport,
-    intake,
-    listeners: listenersOf(parts, {
+    eventIntake,
+    listeners: createListeners(deps, {
       hands,
       accountHome,
-      door,
+      workspaceAccess,
       channelSettings,
       starting,
       tasks,
       direct,
     }),
     authorize: async (_source, body) => {
-      const at = body && readWhereabouts(body);
-      const authorization = at && (await installed.authorization(at));
+      const at = body && parseInstallationQuery(body);
+      const authorization = at && (await installations.authorization(at));
       if (authorization === undefined) throw new Error('The app is not installed there.');
       return authorization;
     },
-    installing: tenancy && installingOf(config, store, tenancy),
+    oauthPages: tenancy && oauthPagesDeps(config, store, tenancy),
     slackApiUrl: config.SLACK_API_URL,
-    onLive: () => receiving.sign(),
+    onConnected: () => receivingMonitor.heartbeatNow(),
     log,
   });
-  const pages = new Pages({
+  const pages = new HttpEndpoints({
     config,
     database,
-    installed,
+    installations,
     accounts,
     dispatcher,
-    watch,
+    telemetry,
     slackApp,
     links,
     events: transport.kind,
-    relay: parts,
+    relay: deps,
     workspace: identity?.installation.workspace,
   });
 
-  const beside: Running[] = [
+  const background: Lifecycle[] = [
     hands,
-    taskWatch,
-    starting.channelStarts,
+    followUps,
+    starting.questionPoster,
     tasks.deletion,
     tasks.files,
-    upkeep,
-    names,
+    maintenance,
+    projectNameSync,
     slackApp,
-    gapReader,
-    receiving,
+    backfill,
+    receivingMonitor,
   ];
-  const works = together([
-    ...(tenancy === undefined ? [] : [tenancy.rotation]),
+  const workers = combineLifecycles([
+    ...(tenancy === undefined ? [] : [tenancy.tokenRotation]),
     {
       start: () => dispatcher.start(),
       stop: () => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }),
     },
-    ...beside.map((part) => repeatable(part, log)),
+    ...background.map((part) => withStopTimeout(part, log)),
   ]);
 
   // It stops the other way round.
-  for (const part of [registries, pages, works]) {
-    undo.defer(() => part.stop());
+  for (const part of [installationRefresh, pages, workers]) {
+    cleanup.defer(() => part.stop());
     await part.start?.();
   }
 
   const { port } = pages;
-  log.info({ workspaces: installed.ids().length, port, events: transport.kind }, 'taskthread is running');
-  const all = undo.move();
+  log.info({ workspaces: installations.ids().length, port, events: transport.kind }, 'taskthread is running');
+  const all = cleanup.move();
   return {
     port,
     workspace: identity && { id: identity.installation.workspace, name: identity.name },

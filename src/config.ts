@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { dialectSetting } from './agent/dialect.ts';
-import { botList, count, emoji, hostList, keyList, placeList, typeList } from './config/values.ts';
+import { agentDialectSetting } from './agent/dialect.ts';
+import { botIdList, nonNegativeInteger, emojiName, hostList, secretKeyList, workspaceIdList, fileTypeList } from './config/values.ts';
 
 /** What people need to know of a setting beside its name. */
-interface Note {
+interface SettingNote {
   what: string;
   /** Where to get it. */
   where?: string;
@@ -13,10 +13,10 @@ interface Note {
   required?: true;
 }
 
-const notes = new Map<string, Note>();
+const settingNotes = new Map<string, SettingNote>();
 
-function setting<Schema extends z.ZodType>(name: string, schema: Schema, note: Note): Schema {
-  notes.set(name, note);
+function setting<Schema extends z.ZodType>(name: string, schema: Schema, note: SettingNote): Schema {
+  settingNotes.set(name, note);
   return schema;
 }
 
@@ -46,7 +46,7 @@ const settingsSchema = z.object({
     where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
     secret: true,
   }),
-  INSTALL_WORKSPACES: setting('INSTALL_WORKSPACES', placeList, {
+  INSTALL_WORKSPACES: setting('INSTALL_WORKSPACES', workspaceIdList, {
     what: 'Workspaces (T…) and organisations (E…), separated by commas, that alone may install the app by OAuth; any may when not set',
   }),
   SLACK_API_URL: setting('SLACK_API_URL', z.url().default('https://slack.com/api/'), {
@@ -78,7 +78,7 @@ const settingsSchema = z.object({
   ACCOUNT_HOSTS: setting('ACCOUNT_HOSTS', hostList, {
     what: 'The same for the accounts that admins of workspaces set: whoever may set one can have these hosts asked',
   }),
-  AGENT_DIALECT: setting('AGENT_DIALECT', dialectSetting, {
+  AGENT_DIALECT: setting('AGENT_DIALECT', agentDialectSetting, {
     what: 'What the service document leaves open, as a JSON object; the table of assumptions lists the names',
   }),
   AGENT_SKILL: setting('AGENT_SKILL', z.string().min(1).optional(), {
@@ -94,10 +94,10 @@ const settingsSchema = z.object({
   DATA_FOLDER: setting('DATA_FOLDER', z.string().min(1).default('./data'), {
     what: 'Folder of the embedded PostgreSQL',
   }),
-  PORT: setting('PORT', count.max(65_535).default(3000), {
+  PORT: setting('PORT', nonNegativeInteger.max(65_535).default(3000), {
     what: 'Port for events by HTTP, /healthz and /readyz; 0 takes a free one',
   }),
-  METRICS_PORT: setting('METRICS_PORT', count.max(65_535).optional(), {
+  METRICS_PORT: setting('METRICS_PORT', nonNegativeInteger.max(65_535).optional(), {
     what: 'Port of its own for /metrics, so that it need not be public; not set: on PORT',
   }),
   PUBLIC_URL: setting('PUBLIC_URL', z.url().optional(), {
@@ -115,10 +115,10 @@ const settingsSchema = z.object({
   REPLY_MESSAGES: setting('REPLY_MESSAGES', z.coerce.number().int().positive().default(12), {
     what: 'Most messages that an answer takes; what goes beyond them is attached as a file',
   }),
-  TRANSCRIPT_MESSAGES: setting('TRANSCRIPT_MESSAGES', count.default(20), {
+  TRANSCRIPT_MESSAGES: setting('TRANSCRIPT_MESSAGES', nonNegativeInteger.default(20), {
     what: 'Newest messages of a human thread that go before a question asked in its middle',
   }),
-  TRANSCRIPT_CHARACTERS: setting('TRANSCRIPT_CHARACTERS', count.default(20_000), {
+  TRANSCRIPT_CHARACTERS: setting('TRANSCRIPT_CHARACTERS', nonNegativeInteger.default(20_000), {
     what: 'Most characters of that transcript',
   }),
   FILE_LIMIT_MIB: setting('FILE_LIMIT_MIB', z.coerce.number().positive().default(2_048), {
@@ -127,13 +127,13 @@ const settingsSchema = z.object({
   FILES_LIMIT_MIB: setting('FILES_LIMIT_MIB', z.coerce.number().positive().default(4_096), {
     what: 'Most that all files of one message may have together, in MiB',
   }),
-  FILES_MOST: setting('FILES_MOST', count.default(20), {
+  FILES_MOST: setting('FILES_MOST', nonNegativeInteger.default(20), {
     what: 'Most files of one message that are passed on',
   }),
-  FILE_TYPES_ALLOWED: setting('FILE_TYPES_ALLOWED', typeList, {
+  FILE_TYPES_ALLOWED: setting('FILE_TYPES_ALLOWED', fileTypeList, {
     what: 'Types of files that alone are passed on, like .csv,image/*,text/plain; all when not set',
   }),
-  FILE_TYPES_REFUSED: setting('FILE_TYPES_REFUSED', typeList, {
+  FILE_TYPES_REFUSED: setting('FILE_TYPES_REFUSED', fileTypeList, {
     what: 'Types of files that are never passed on, written the same way',
   }),
   INLINE_LIMIT_MIB: setting('INLINE_LIMIT_MIB', z.coerce.number().nonnegative().default(50), {
@@ -151,12 +151,12 @@ const settingsSchema = z.object({
   STABLE_LINKS: setting('STABLE_LINKS', z.stringbool().default(false), {
     what: "Whether results are linked at PUBLIC_URL for 7 days, instead of by the service's short-lived links; who holds such a link can read the file",
   }),
-  SECRET_KEY: setting('SECRET_KEY', keyList.optional(), {
+  SECRET_KEY: setting('SECRET_KEY', secretKeyList.optional(), {
     what: 'At least 32 random characters, the same for all processes: encrypts the tokens and keys of workspaces, and signs links; needed for SLACK_CLIENT_ID and STABLE_LINKS. To change it, put the new one before the old, with a comma between, and run npm run rotate-key',
     where: 'openssl rand -hex 32',
     secret: true,
   }),
-  BACKGROUND_WAIT_SECONDS: setting('BACKGROUND_WAIT_SECONDS', count.default(60), {
+  BACKGROUND_WAIT_SECONDS: setting('BACKGROUND_WAIT_SECONDS', nonNegativeInteger.default(60), {
     what: 'How long a finished reply waits for a task that still works in the background',
   }),
   SILENCE_SECONDS: setting('SILENCE_SECONDS', z.coerce.number().positive().default(120), {
@@ -168,28 +168,28 @@ const settingsSchema = z.object({
   AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
     what: 'Whether the app is declared an agent in Slack (agent_view in its manifest): Slack then shows that it works, with a stop button of its own, and titles and suggested prompts in direct messages; and lets no guests use it',
   }),
-  STOP_REACTION: setting('STOP_REACTION', emoji, {
+  STOP_REACTION: setting('STOP_REACTION', emojiName, {
     what: 'Emoji that stops the agent when somebody puts it on a message or on its answer; none for no such emoji',
   }),
   ADMITS: setting('ADMITS', z.enum(['members', 'guests', 'everyone']).default('members'), {
     what: "Whose messages the bot takes: members (full members of the workspace), guests (guests too) or everyone (people of other organisations in shared channels too); what an admin sets for a workspace in App Home, and a channel's own setting, come first",
   }),
-  ADMITS_BOTS: setting('ADMITS_BOTS', botList, {
+  ADMITS_BOTS: setting('ADMITS_BOTS', botIdList, {
     what: 'Other bots and workflows (ids that begin with B, separated by commas) whose messages the bot takes, where they mention it; none when not set. What is set for a workspace or a channel comes first',
   }),
-  TURNS_PER_HOUR_PERSON: setting('TURNS_PER_HOUR_PERSON', count.default(60), {
+  TURNS_PER_HOUR_PERSON: setting('TURNS_PER_HOUR_PERSON', nonNegativeInteger.default(60), {
     what: 'Most messages of one person that the agent gets in an hour; 0: no limit',
   }),
-  TURNS_PER_HOUR_WORKSPACE: setting('TURNS_PER_HOUR_WORKSPACE', count.default(0), {
+  TURNS_PER_HOUR_WORKSPACE: setting('TURNS_PER_HOUR_WORKSPACE', nonNegativeInteger.default(0), {
     what: 'The same for a whole workspace',
   }),
-  TURNS_AT_ONCE_PERSON: setting('TURNS_AT_ONCE_PERSON', count.default(10), {
+  TURNS_AT_ONCE_PERSON: setting('TURNS_AT_ONCE_PERSON', nonNegativeInteger.default(10), {
     what: 'Most messages of one person that the agent works on at once; 0: no limit',
   }),
-  TURNS_AT_ONCE_WORKSPACE: setting('TURNS_AT_ONCE_WORKSPACE', count.default(200), {
+  TURNS_AT_ONCE_WORKSPACE: setting('TURNS_AT_ONCE_WORKSPACE', nonNegativeInteger.default(200), {
     what: 'The same for a whole workspace',
   }),
-  KEEP_WORDS_DAYS: setting('KEEP_WORDS_DAYS', count.default(7), {
+  KEEP_WORDS_DAYS: setting('KEEP_WORDS_DAYS', nonNegativeInteger.default(7), {
     what: "Days after which people's words leave the database, once they were sent; so long a failed turn can be tried again",
   }),
   KEEP_ROWS_DAYS: setting('KEEP_ROWS_DAYS', z.coerce.number().int().min(2).default(90), {
@@ -198,10 +198,10 @@ const settingsSchema = z.object({
   KEEP_AUDIT_DAYS: setting('KEEP_AUDIT_DAYS', z.coerce.number().int().min(1).default(365), {
     what: 'Days after which rows of the audit trail leave the database',
   }),
-  KEEP_UNINSTALLED_DAYS: setting('KEEP_UNINSTALLED_DAYS', count.default(30), {
+  KEEP_UNINSTALLED_DAYS: setting('KEEP_UNINSTALLED_DAYS', nonNegativeInteger.default(30), {
     what: "Days after which a workspace's rows leave the database once the app is uninstalled there; its tokens go at once",
   }),
-  DRAIN_SECONDS: setting('DRAIN_SECONDS', count.default(8), {
+  DRAIN_SECONDS: setting('DRAIN_SECONDS', nonNegativeInteger.default(8), {
     what: 'How long turns may take to hand over when the process is asked to stop',
   }),
 });
@@ -224,22 +224,22 @@ export class ConfigError extends Error {
  * `<NAME>_FILE` names. Throws ConfigError.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const set = withFiles(Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '')));
+  const set = readSecretFiles(Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '')));
   const parsed = settingsSchema.safeParse(set);
   if (!parsed.success) {
     throw new ConfigError(
-      parsed.error.issues.map((issue) => problem(String(issue.path[0]), set, issue.message)),
+      parsed.error.issues.map((issue) => describeProblem(String(issue.path[0]), set, issue.message)),
     );
   }
-  const problems = conflicts(parsed.data, set);
+  const problems = findConflicts(parsed.data, set);
   if (problems.length > 0) throw new ConfigError(problems);
   return parsed.data;
 }
 
 /** What does not go together, or is missing beside what is there. */
-function conflicts(config: Config, set: Record<string, string | undefined>): string[] {
+function findConflicts(config: Config, set: Record<string, string | undefined>): string[] {
   const missing = (names: readonly (keyof Config)[]) =>
-    names.filter((name) => config[name] === undefined).map((name) => problem(name, set, ''));
+    names.filter((name) => config[name] === undefined).map((name) => describeProblem(name, set, ''));
   const found: string[] = [];
   const oauth = config.SLACK_CLIENT_ID !== undefined || config.SLACK_CLIENT_SECRET !== undefined;
   if (oauth) {
@@ -259,26 +259,26 @@ function conflicts(config: Config, set: Record<string, string | undefined>): str
   const shared = config.AGENT_BASE_URL !== undefined || config.AGENT_API_KEY !== undefined;
   if (shared || config.SECRET_KEY === undefined) found.push(...missing(['AGENT_BASE_URL', 'AGENT_API_KEY']));
   if (config.SLACK_APP_TOKEN === undefined && config.SLACK_SIGNING_SECRET === undefined) {
-    found.push(`${problem('SLACK_APP_TOKEN', set, '')} Or, for events by HTTP:`);
-    found.push(problem('SLACK_SIGNING_SECRET', set, ''));
+    found.push(`${describeProblem('SLACK_APP_TOKEN', set, '')} Or, for events by HTTP:`);
+    found.push(describeProblem('SLACK_SIGNING_SECRET', set, ''));
   }
   if (config.STABLE_LINKS) found.push(...missing(['PUBLIC_URL', 'SECRET_KEY']));
   return [...new Set(found)];
 }
 
 /** The values of the settings that are secrets: what no log may show. */
-export function secretsOf(config: Config): string[] {
+export function secretValues(config: Config): string[] {
   return Object.entries(config).flatMap(([name, value]) => {
-    if (notes.get(name)?.secret !== true) return [];
+    if (settingNotes.get(name)?.secret !== true) return [];
     return [value].flat().filter((secret) => typeof secret === 'string');
   });
 }
 
 /** Secrets from the files that the environment names, without what editors leave around them: a mark, blanks, line ends. */
-function withFiles(set: Record<string, string | undefined>): Record<string, string | undefined> {
+function readSecretFiles(set: Record<string, string | undefined>): Record<string, string | undefined> {
   const problems: string[] = [];
   const read = { ...set };
-  for (const [name, { secret }] of notes) {
+  for (const [name, { secret }] of settingNotes) {
     const file = set[`${name}_FILE`];
     if (secret !== true || file === undefined) continue;
     if (set[name] !== undefined) {
@@ -297,8 +297,8 @@ function withFiles(set: Record<string, string | undefined>): Record<string, stri
   return read;
 }
 
-function problem(name: string, set: Record<string, string | undefined>, message: string): string {
-  const note = notes.get(name);
+function describeProblem(name: string, set: Record<string, string | undefined>, message: string): string {
+  const note = settingNotes.get(name);
   const where = note?.where === undefined ? '' : ` Get it at: ${note.where}.`;
   const state = set[name] === undefined ? 'is missing' : `is not usable (${message})`;
   return `${name} ${state}. ${note?.what ?? ''}.${where}`;
@@ -309,8 +309,8 @@ export function settingRows(): { name: string; fallback: string; what: string; s
   return Object.entries(settingsSchema.shape).map(([name, schema]) => {
     const empty = schema.safeParse(undefined);
     const optional = empty.success;
-    const value = empty.success && empty.data !== undefined ? shown(empty.data) : '';
-    const note = notes.get(name);
+    const value = empty.success && empty.data !== undefined ? formatDefault(empty.data) : '';
+    const note = settingNotes.get(name);
     return {
       name,
       fallback: optional && note?.required !== true ? value : 'required',
@@ -320,7 +320,7 @@ export function settingRows(): { name: string; fallback: string; what: string; s
   });
 }
 
-function shown(value: unknown): string {
+function formatDefault(value: unknown): string {
   if (Array.isArray(value)) return value.join(',');
   if (typeof value === 'object') return '{}';
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { startApp } from './app.ts';
-import { ConfigError, readConfig, secretsOf, settingRows } from './config.ts';
-import { failuresOf } from './operate/failures.ts';
-import { createLog } from './operate/log.ts';
-import { Redaction } from './operate/redaction.ts';
+import { ConfigError, readConfig, secretValues, settingRows } from './config.ts';
+import { flattenSuppressedErrors } from './operate/failures.ts';
+import { createLogger } from './operate/log.ts';
+import { Redactor } from './operate/redaction.ts';
 
 // Chunks of files that pass through die young: V8 lets 32 MiB of them go with its new space, at a millisecond each time.
 // By default it waits for 128 MiB, and before that collects the whole heap for every 64 MiB that came in.
@@ -23,9 +23,9 @@ if (process.argv.includes('--help')) {
 async function run(): Promise<void> {
   try {
     const config = readConfig(process.env);
-    const redaction = new Redaction(secretsOf(config));
-    const log = createLog({ level: config.LOG_LEVEL, redaction });
-    const app = await startApp(config, log, { onSecret: (secret) => redaction.add(secret) });
+    const redaction = new Redactor(secretValues(config));
+    const log = createLogger({ level: config.LOG_LEVEL, redaction });
+    const app = await startApp(config, log, { onSecret: (secret) => redaction.addSecret(secret) });
     let isStopping = false;
     const stop = (reason: string, code: number) => {
       log.info({ reason }, isStopping ? 'stopping already' : 'stopping');
@@ -34,7 +34,7 @@ async function run(): Promise<void> {
       app.stop().then(
         () => process.exit(code),
         (error: unknown) => {
-          for (const err of failuresOf(error)) log.error({ err }, 'stopping failed');
+          for (const err of flattenSuppressedErrors(error)) log.error({ err }, 'stopping failed');
           process.exit(1);
         },
       );
@@ -47,12 +47,12 @@ async function run(): Promise<void> {
     process.on('SIGINT', () => stop('SIGINT', 0));
     void app.lost.then((error) => stop(error.message, 1));
   } catch (error) {
-    for (const failure of failuresOf(error)) console.error(sentenceOf(failure));
+    for (const failure of flattenSuppressedErrors(error)) console.error(describeError(failure));
     process.exit(1);
   }
 }
 
-function sentenceOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
   return error instanceof Error ? `Taskthread cannot start: ${error.message}` : String(error);
 }

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
-import { failuresOf } from '../src/operate/failures.ts';
+import { flattenSuppressedErrors } from '../src/operate/failures.ts';
 import { HealthServer } from '../src/operate/health.ts';
 import { ThreadQueue } from '../src/store/queue.ts';
-import { openScene } from './behaviour/scene.ts';
+import { openAppScene } from './behaviour/scene.ts';
 
 /** Lets the next stop of such a part fail, once it has stopped. */
 function failsToStop(part: HealthServer | ThreadQueue, why: string): void {
@@ -14,12 +14,12 @@ function failsToStop(part: HealthServer | ThreadQueue, why: string): void {
   });
 }
 
-const { bot } = (await openScene()).stage;
+const { bot } = (await openAppScene()).sandbox;
 
 test('stops that fail keep no other part from closing, and each is told of', async () => {
   failsToStop(HealthServer.prototype, 'the door sticks');
   failsToStop(ThreadQueue.prototype, 'the queue goes on');
   const failed: unknown = await bot.stop().catch((error: unknown) => error);
-  expect(failuresOf(failed).map(String)).toEqual(['Error: the door sticks', 'Error: the queue goes on']);
+  expect(flattenSuppressedErrors(failed).map(String)).toEqual(['Error: the door sticks', 'Error: the queue goes on']);
   await expect(bot.store.installations.get('T1')).rejects.toThrow('calling end on the pool');
 });

@@ -5,23 +5,23 @@ import { posix } from 'node:path';
 export type Tree = ReadonlyMap<string, string>;
 
 /** What a room of the house may take from the others. */
-interface Room {
+interface Layer {
   /** Rooms that it may import values and types from. */
   readonly uses: readonly string[];
   /** Rooms that it may import types from, with `import type`. */
   readonly knows?: readonly string[];
 }
 
-const below = ['slack', 'agent', 'reply', 'store'];
-const sandboxKnows = ['listen', 'relay', 'operate', ...below];
+const LOWER_LAYERS = ['slack', 'agent', 'reply', 'store'];
+const sandboxKnows = ['listen', 'relay', 'operate', ...LOWER_LAYERS];
 
 /** The rooms: folders of `src/`, and the files that stand alone in it. */
-export const rooms: Readonly<Record<string, Room>> = {
-  main: { uses: ['config', 'app', 'operate', 'listen', 'relay', ...below] },
-  app: { uses: ['config', 'operate', 'listen', 'relay', ...below] },
-  operate: { uses: ['config', ...below], knows: ['relay'] },
-  listen: { uses: ['relay', ...below] },
-  relay: { uses: below },
+export const LAYERS: Readonly<Record<string, Layer>> = {
+  main: { uses: ['config', 'app', 'operate', 'listen', 'relay', ...LOWER_LAYERS] },
+  app: { uses: ['config', 'operate', 'listen', 'relay', ...LOWER_LAYERS] },
+  operate: { uses: ['config', ...LOWER_LAYERS], knows: ['relay'] },
+  listen: { uses: ['relay', ...LOWER_LAYERS] },
+  relay: { uses: LOWER_LAYERS },
   reply: { uses: [], knows: ['agent'] },
   slack: { uses: [] },
   agent: { uses: [] },
@@ -39,7 +39,7 @@ const packages: readonly { name: RegExp; rooms: readonly string[] }[] = [
  * Field names of the service that mean nothing elsewhere. Left out are those that are columns of our own
  * tables too (`task_id`, `user_message_id`, `result_id`, `size_bytes`).
  */
-const serviceFields = [
+const SERVICE_FIELDS = [
   'file_ids',
   'stop_reason',
   'finish_reason',
@@ -57,16 +57,16 @@ const serviceFields = [
   'has_more',
   'mime_type',
 ];
-const serviceRooms = ['agent', 'sandbox'];
+const SERVICE_LAYERS = ['agent', 'sandbox'];
 
 /** Folders whose files are too many, and too alike, to be named each. */
-const summarised = /^(?:store\b|sandbox\/)/;
+const SUMMARISED_FOLDERS = /^(?:store\b|sandbox\/)/;
 
-const mostLines = 350;
-const mostReadmeLines = 30;
+const MAX_LINES = 350;
+const MAX_README_LINES = 30;
 
 /** Every breach of the house's rules: where, which rule, and how to mend it. */
-export function breaches(tree: Tree): string[] {
+export function findViolations(tree: Tree): string[] {
   const found: string[] = [];
   for (const [path, text] of tree) {
     found.push(...nameBreaches(path));
@@ -77,8 +77,8 @@ export function breaches(tree: Tree): string[] {
 }
 
 function importBreaches(path: string, text: string): string[] {
-  const from = roomOf(path);
-  const room = rooms[from];
+  const from = layerOf(path);
+  const room = LAYERS[from];
   if (room === undefined) {
     return [
       `${path}: "${from}" is no room of the house. Move the file into one, or add the room to test/architecture.ts.`,
@@ -90,7 +90,7 @@ function importBreaches(path: string, text: string): string[] {
     if (resolved.startsWith('..')) {
       return [`${path} imports ${target}, outside src. Only test and bench import from beside src.`];
     }
-    const to = roomOf(resolved);
+    const to = layerOf(resolved);
     if (to === from || room.uses.includes(to)) return [];
     if (room.knows?.includes(to)) {
       return typeOnly
@@ -116,9 +116,9 @@ function packageBreaches(path: string, from: string, target: string): string[] {
 }
 
 function fieldBreaches(path: string, text: string): string[] {
-  if (serviceRooms.includes(roomOf(path))) return [];
+  if (SERVICE_LAYERS.includes(layerOf(path))) return [];
   const code = withoutComments(text);
-  return serviceFields
+  return SERVICE_FIELDS
     .filter((field) => new RegExp(`(?<![\\w$])${field}(?![\\w$])`).test(code))
     .map(
       (field) =>
@@ -130,8 +130,8 @@ function sizeBreaches(path: string, text: string): string[] {
   // All that people read stands in one file, and it is a list.
   if (path === 'reply/words.ts') return [];
   const lines = text.split('\n').length - 1;
-  return lines > mostLines
-    ? [`${path} has ${lines} lines, more than ${mostLines} (aim: 250). Split it by responsibility.`]
+  return lines > MAX_LINES
+    ? [`${path} has ${lines} lines, more than ${MAX_LINES} (aim: 250). Split it by responsibility.`]
     : [];
 }
 
@@ -154,18 +154,18 @@ function readmeBreaches(tree: Tree): string[] {
     if (readme === undefined)
       return [`${folder} has no README.md. Say what it owns, what it does not, and its rules.`];
     const lines = readme.trimEnd().split('\n').length;
-    const long = `${folder}/README.md has ${lines} lines, more than ${mostReadmeLines}. Shorten it.`;
+    const long = `${folder}/README.md has ${lines} lines, more than ${MAX_README_LINES}. Shorten it.`;
     const unnamed = [...tree.keys(), ...[...folders].map((name) => `${name}/`)]
-      .filter((path) => posix.dirname(path) === folder && !summarised.test(folder))
+      .filter((path) => posix.dirname(path) === folder && !SUMMARISED_FOLDERS.test(folder))
       .map((path) => path.slice(folder.length + 1))
       .filter((name) => name !== 'README.md' && !readme.includes(`\`${name}`))
       .map((name) => `${folder}/README.md does not name \`${name}\`. Say what it is.`);
-    return lines > mostReadmeLines ? [long, ...unnamed] : unnamed;
+    return lines > MAX_README_LINES ? [long, ...unnamed] : unnamed;
   });
 }
 
 /** The room that a path below `src/` is in: its first folder, or the file's own name. */
-function roomOf(path: string): string {
+function layerOf(path: string): string {
   const [first = ''] = path.split('/');
   return first.replace(/\.ts$/, '');
 }

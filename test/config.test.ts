@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { ConfigError, readConfig, secretsOf, settingRows } from '../src/config.ts';
+import { ConfigError, readConfig, secretValues, settingRows } from '../src/config.ts';
 
 const whole = {
   SLACK_BOT_TOKEN: 'xoxb-1',
@@ -79,7 +79,7 @@ describe('settings', () => {
     const [fresh, old] = ['n'.repeat(32), 'o'.repeat(32)];
     const config = readConfig({ ...many, SECRET_KEY: `${fresh}, ${old}` });
     expect(config.SECRET_KEY).toEqual([fresh, old]);
-    expect(secretsOf(config)).toEqual(expect.arrayContaining([fresh, old, 's']));
+    expect(secretValues(config)).toEqual(expect.arrayContaining([fresh, old, 's']));
     expect(complaint({ ...many, SECRET_KEY: `${fresh},short` })).toContain('SECRET_KEY is not usable');
   });
 
@@ -118,7 +118,7 @@ describe('secrets from files', () => {
     (end) => {
       const config = readConfig({ ...rest, AGENT_API_KEY_FILE: file('key', `\ufefffrom a file${end}`) });
       expect(config.AGENT_API_KEY).toBe('from a file');
-      expect(secretsOf(config)).toEqual(expect.arrayContaining(['from a file', 'xoxb-1', 'xapp-1']));
+      expect(secretValues(config)).toEqual(expect.arrayContaining(['from a file', 'xoxb-1', 'xapp-1']));
     },
   );
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/store/database.ts';
-import { type EmbeddedServer, startEmbedded } from '../src/store/embedded.ts';
+import { type EmbeddedServer, startEmbeddedServer } from '../src/store/embedded.ts';
 import { ThreadQueue } from '../src/store/queue.ts';
-import { silent } from './silent.ts';
+import { silentLog } from './silent.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -18,9 +18,9 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(path.join(tmpdir(), 'taskthread-test-'));
   await chmod(folder, 0o755);
-  const server = await startEmbedded({ folder, log: silent, fsync: false, maxConnections: 300 });
-  const template = await openDatabase({ embedded: server, log: silent });
-  const queue = new ThreadQueue({ database: template, log: silent });
+  const server = await startEmbeddedServer({ folder, log: silentLog, fsync: false, maxConnections: 300 });
+  const template = await openDatabase({ embedded: server, log: silentLog });
+  const queue = new ThreadQueue({ database: template, log: silentLog });
   await queue.start();
   await queue.stop();
   await template.close();

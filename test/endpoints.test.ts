@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { AgentClient } from '../src/agent/client.ts';
 import { FileCalls } from '../src/agent/file-calls.ts';
-import type { ServiceTry } from '../src/agent/options.ts';
+import type { CallAttempt } from '../src/agent/options.ts';
 import { apiKey, localServer } from './agent/local-server.ts';
 import { readReadme } from './readme.ts';
 
@@ -26,7 +26,7 @@ const calls: Readonly<Record<string, (client: AgentClient) => Promise<unknown>>>
   getMessage: (client) => client.getMessage('t', 'm'),
   cancelMessage: (client) => client.cancelMessage('t', 'm'),
   getFile: (client) => client.getFile('f'),
-  fileContent: (client) => client.fileContent('f'),
+  openFileContent: (client) => client.openFileContent('f'),
   startUpload: (client) => client.startUpload(file),
   partUrls: (client) => client.partUrls('f', 'u', [1]),
   finalizeUpload: (client) => client.finalizeUpload('f', null),
@@ -43,7 +43,7 @@ function withoutNames(endpoint: string): string {
 /** The endpoints that the client's methods call. */
 async function endpointsOfClient(): Promise<string[]> {
   await using server = await localServer((_request, response) => response.writeHead(404).end('{}'));
-  const tries: ServiceTry[] = [];
+  const tries: CallAttempt[] = [];
   const client = new AgentClient({
     baseUrl: `${server.origin}/v1`,
     apiKey,

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, describe, expect, test } from 'vitest';
-import { setScenery } from '../src/sandbox/scenery.ts';
+import { startSandboxServices } from '../src/sandbox/scenery.ts';
 
 const undo = new AsyncDisposableStack();
-const { settings } = await setScenery({ slack: { limits: 'off' }, agent: { pace: 0.02 } }, undo);
+const { settings } = await startSandboxServices({ slack: { limits: 'off' }, agent: { pace: 0.02 } }, undo);
 const children: ChildProcess[] = [];
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');

@@ -3,32 +3,32 @@ import { Agent } from 'undici';
 import { z } from 'zod';
 import { AgentClient } from '../../src/agent/client.ts';
 import { relaySettings } from '../../src/app/from-settings.ts';
-import { readConfig, secretsOf } from '../../src/config.ts';
+import { readConfig, secretValues } from '../../src/config.ts';
 import { CredentialGate } from '../../src/operate/credential-gate.ts';
-import { createLog } from '../../src/operate/log.ts';
-import { Redaction } from '../../src/operate/redaction.ts';
-import { Watch } from '../../src/operate/watch.ts';
+import { createLogger } from '../../src/operate/log.ts';
+import { Redactor } from '../../src/operate/redaction.ts';
+import { Telemetry } from '../../src/operate/watch.ts';
 import { Inbox } from '../../src/relay/arriving/inbox.ts';
-import type { RelayParts, Workspace } from '../../src/relay/context.ts';
-import { Marks } from '../../src/relay/controls/marks.ts';
+import type { RelayDeps, WorkspaceClient } from '../../src/relay/context.ts';
+import { WaitingReactions } from '../../src/relay/controls/marks.ts';
 import { Dispatcher } from '../../src/relay/dispatcher.ts';
 import { ReadRate } from '../../src/relay/showing/read-rate.ts';
 import { TurnRunner } from '../../src/relay/turn-runner.ts';
-import { workspaceOf } from '../../src/relay/workspaces.ts';
-import { identify } from '../../src/slack/identity.ts';
+import { createWorkspaceClient } from '../../src/relay/workspaces.ts';
+import { identifyToken } from '../../src/slack/identity.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { readFigures } from '../../src/store/figures.ts';
-import { Lanes } from '../../src/store/lanes.ts';
+import { readStats } from '../../src/store/figures.ts';
+import { SharedRateLimits } from '../../src/store/lanes.ts';
 import { ThreadQueue } from '../../src/store/queue.ts';
 import { Store } from '../../src/store/store.ts';
 import { serve } from '../child.ts';
-import { asked, keyOf, startOrder } from './terms.ts';
+import { questionSchema, serviceKeyOf, startRequestSchema } from './terms.ts';
 
 /**
  * The process that the scale bench looks at: the app's own parts for 40 workspaces, each with its own service account.
  * Put together as `app.ts` does it for one, without what receives events.
  */
-async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof startOrder>) {
+async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof startRequestSchema>) {
   const config = readConfig({
     SLACK_BOT_TOKEN: where.tokens[0],
     SLACK_APP_TOKEN: 'xapp-none',
@@ -42,41 +42,41 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     TURNS_AT_ONCE_PERSON: '0',
     DATABASE_URL: databaseUrl,
   });
-  const log = createLog({ level: 'info', redaction: new Redaction(secretsOf(config)) });
+  const log = createLogger({ level: 'info', redaction: new Redactor(secretValues(config)) });
   const database = await openDatabase({ url: databaseUrl, log });
-  const watch = new Watch({
+  const watch = new Telemetry({
     log,
     origins: { slack: config.SLACK_API_URL, service: config.AGENT_BASE_URL },
-    figures: () => readFigures(database.kysely),
-    held: () => dispatcher.held,
-    refusedCredentials: () => [],
-    ownRefused: () => ({ token: 0, key: 0 }),
+    stats: () => readStats(database.kysely),
+    heldThreads: () => dispatcher.heldJobCount,
+    rejectedSettings: () => [],
+    rejectedWorkspaceCredentials: () => ({ token: 0, key: 0 }),
   });
-  const store = new Store(database.kysely, watch.onStep);
+  const store = new Store(database.kysely, watch.onTurnStep);
   const queue = new ThreadQueue({ database, log });
   await queue.start();
-  const lanes = watch.lanes(new Lanes(database.kysely));
-  const workspaces = new Map<string, Workspace>();
+  const lanes = watch.withPermitMetrics(new SharedRateLimits(database.kysely));
+  const workspaces = new Map<string, WorkspaceClient>();
   const accounts = new Map<string, { agent: AgentClient; rate: ReadRate }>();
   // All accounts are at one service: they share its connections.
   const connections = new Agent({ allowH2: false });
   for (const token of where.tokens) {
-    const { installation, name } = await identify({ token, slackApiUrl: where.slackApiUrl, log });
+    const { installation, name } = await identifyToken({ token, slackApiUrl: where.slackApiUrl, log });
     const { workspace, botUser, botId } = installation;
     await store.workspaces.put({ workspace, name, bot_user: botUser, bot_id: botId });
     workspaces.set(
       workspace,
-      workspaceOf(
+      createWorkspaceClient(
         installation,
         {
           slackApiUrl: where.slackApiUrl,
-          lanes,
-          distributed: false,
-          agentSessions: false,
+          rateLimitStore: lanes,
+          isDistributed: false,
+          showAgentSessions: false,
           editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
-          fileBytes: 0,
-          onCall: watch.onCall,
-          onEdit: watch.onEdit,
+          maxFileBytes: 0,
+          onCall: watch.onSlackCall,
+          onEdit: watch.onSlackEdit,
           log,
         },
         new CredentialGate({ setting: `SLACK_BOT_TOKEN of ${workspace}`, log }),
@@ -85,12 +85,12 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     const rate = new ReadRate(config.AGENT_READS_PER_SECOND);
     const agent = new AgentClient({
       baseUrl: where.agentUrl,
-      apiKey: keyOf(workspace),
-      dialect: config.AGENT_DIALECT,
+      apiKey: serviceKeyOf(workspace),
+      serviceOptions: config.AGENT_DIALECT,
       allowedHosts: config.PRIVATE_HOSTS,
-      beforeRead: (signal) => rate.open(signal),
-      onRateLimited: (pauseMs) => rate.hold(pauseMs),
-      onTry: watch.onTry,
+      beforeRead: (signal) => rate.waitForPauseEnd(signal),
+      onRateLimited: (pauseMs) => rate.pauseFor(pauseMs),
+      onTry: watch.onServiceAttempt,
       dispatcher: connections,
       log,
     });
@@ -101,31 +101,31 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     if (found === undefined) throw new Error(`There is no account ${id}.`);
     return found;
   };
-  const parts: RelayParts = {
+  const deps: RelayDeps = {
     store,
     log,
     settings: relaySettings(config, undefined),
     workspace: (id) => workspaces.get(id),
-    enqueue: (trx, thread) => queue.send(trx, thread),
+    enqueue: (trx, thread) => queue.enqueue(trx, thread),
     agent: (id) => account(id).agent,
     accountOf: (workspace) => workspace,
   };
   const runner = new TurnRunner({
-    parts,
-    marks: new Marks(parts),
-    rateOf: (id) => account(id).rate,
-    find: async (workspace) => workspaces.get(workspace),
-    again: (thread) => queue.sendMissing([thread]),
+    deps,
+    waitingReactions: new WaitingReactions(deps),
+    readRateFor: (id) => account(id).rate,
+    findWorkspace: async (workspace) => workspaces.get(workspace),
+    requeue: (thread) => queue.enqueueMissing([thread]),
   });
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   dispatcher.start();
   const inbox = new Inbox({
     store,
-    enqueue: (thread) => queue.sendSoon(thread),
-    stopSaid: async () => 'nothing',
-    accountOf: parts.accountOf,
+    enqueue: (thread) => queue.enqueueSoon(thread),
+    onStopMessage: async () => 'nothing',
+    accountOf: deps.accountOf,
   });
-  return { parts, dispatcher, inbox };
+  return { parts: deps, dispatcher, inbox };
 }
 
 let running: Awaited<ReturnType<typeof start>> | undefined;
@@ -137,19 +137,19 @@ function relay() {
 
 serve({
   start: async (value) => {
-    running = await start(startOrder.parse(value));
+    running = await start(startRequestSchema.parse(value));
   },
   accept: async (value) => {
-    const { inbox, parts } = relay();
-    const accept = async ({ workspace, channel, person, ts, text }: z.infer<typeof asked>) => {
-      const bot = parts.workspace(workspace)?.bot;
+    const { inbox, parts: deps } = relay();
+    const accept = async ({ workspace, channel, person, ts, text }: z.infer<typeof questionSchema>) => {
+      const bot = deps.workspace(workspace)?.bot;
       if (bot === undefined) throw new Error(`There is no workspace ${workspace}.`);
       const message = { workspace, channel, channelKind: 'channel' as const, ts, root: ts, person };
-      const arrival = { kind: 'message' as const, message: { ...message, words: { text } } };
+      const arrival = { kind: 'message' as const, message: { ...message, content: { text } } };
       // Slack sends again what could not be written down.
       while (!(await inbox.accept(arrival, bot).then(Boolean, () => false))) await sleep(1_000);
     };
-    const waiting = z.array(asked).parse(value);
+    const waiting = z.array(questionSchema).parse(value);
     const some = async () => {
       for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await accept(one);
     };
@@ -157,13 +157,13 @@ serve({
   },
   /** When no turn is held any more. */
   idle: async () => {
-    while (relay().dispatcher.held > 0) await sleep(50);
+    while (relay().dispatcher.heldJobCount > 0) await sleep(50);
   },
   /** Hands all turns over, as at a stop. */
   stop: () => relay().dispatcher.stop({ drainMs: 10_000 }),
   took: () => {
     const { user, system } = process.cpuUsage();
-    return { cpuMs: (user + system) / 1_000, at: performance.now(), held: relay().dispatcher.held };
+    return { cpuMs: (user + system) / 1_000, at: performance.now(), held: relay().dispatcher.heldJobCount };
   },
   /** Right after forced collections of all there is: the first ones let finalizers go on, whose garbage the last one takes. */
   memory: async () => {

@@ -1,24 +1,24 @@
 import { z } from 'zod';
 
 /** Workspaces, each with a service key of its own. */
-export const workspaces = 40;
-export const channelsEach = 10;
+export const WORKSPACES = 40;
+export const CHANNELS_PER_WORKSPACE = 10;
 /** Characters of a reply. */
-export const characters = 4_000;
+export const REPLY_CHARACTERS = 4_000;
 
 /** The service key of a workspace. */
-export function keyOf(workspace: string): string {
+export function serviceKeyOf(workspace: string): string {
   return `key-of-${workspace}`;
 }
 
-export const whereabouts = z.object({
+export const addressesSchema = z.object({
   slackApiUrl: z.string(),
   agentUrl: z.string(),
   tokens: z.array(z.string()),
 });
-export const askOrder = z.object({ count: z.number(), text: z.string(), from: z.number() });
-export const growOrder = z.object({ ms: z.number() });
-export const counts = z.object({
+export const askRequestSchema = z.object({ count: z.number(), text: z.string(), from: z.number() });
+export const growRequestSchema = z.object({ ms: z.number() });
+export const countsSchema = z.object({
   begun: z.number(),
   grown: z.number(),
   reads: z.number(),
@@ -26,18 +26,18 @@ export const counts = z.object({
   refused: z.number(),
 });
 /** A person's question, as it stands in Slack. */
-export const asked = z.object({
+export const questionSchema = z.object({
   workspace: z.string(),
   channel: z.string(),
   person: z.string(),
   ts: z.string(),
   text: z.string(),
 });
-export const startOrder = z.object({
-  where: whereabouts,
+export const startRequestSchema = z.object({
+  where: addressesSchema,
   databaseUrl: z.string(),
   readsPerSecond: z.number(),
 });
 /** What the relay's process took so far, and what it holds. */
-export const took = z.object({ cpuMs: z.number(), at: z.number(), held: z.number() });
-export const memory = z.object({ bytes: z.number() });
+export const usageSchema = z.object({ cpuMs: z.number(), at: z.number(), held: z.number() });
+export const memorySchema = z.object({ bytes: z.number() });

@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /** Addresses of private, local and special networks (IANA special-purpose registries). */
-const special = new BlockList();
+const SPECIAL_NETWORKS = new BlockList();
 for (const [net, prefix] of [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -20,7 +20,7 @@ for (const [net, prefix] of [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ] as const) {
-  special.addSubnet(net, prefix, 'ipv4');
+  SPECIAL_NETWORKS.addSubnet(net, prefix, 'ipv4');
 }
 for (const [net, prefix] of [
   // Any, this machine, and old forms of IPv4 addresses (RFC 4291, RFC 2765).
@@ -36,33 +36,33 @@ for (const [net, prefix] of [
   ['fec0::', 10],
   ['ff00::', 8],
 ] as const) {
-  special.addSubnet(net, prefix, 'ipv6');
+  SPECIAL_NETWORKS.addSubnet(net, prefix, 'ipv6');
 }
 
 /** Whether an IP address belongs to a private, local or special network. */
 export function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 0) return false;
-  if (special.check(address, family === 4 ? 'ipv4' : 'ipv6')) return true;
-  const inside = translated(address);
-  return inside !== undefined && special.check(inside, 'ipv4');
+  if (SPECIAL_NETWORKS.check(address, family === 4 ? 'ipv4' : 'ipv6')) return true;
+  const inside = nat64Target(address);
+  return inside !== undefined && SPECIAL_NETWORKS.check(inside, 'ipv4');
 }
 
 /** The IPv4 address that a NAT64 gateway turns an address of 64:ff9b::/96 into. */
-function translated(address: string): string | undefined {
-  const [, high, low] = /^\[64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})\]$/.exec(canonical(address)) ?? [];
+function nat64Target(address: string): string | undefined {
+  const [, high, low] = /^\[64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})\]$/.exec(shortIpv6(address)) ?? [];
   if (low === undefined) return undefined;
   const [a, b] = [Number.parseInt(high ?? '0', 16), Number.parseInt(low, 16)];
   return [a >> 8, a & 255, b >> 8, b & 255].join('.');
 }
 
 /** An IPv6 address in its short form, as URLs write it. */
-function canonical(address: string): string {
+function shortIpv6(address: string): string {
   return URL.parse(`http://[${address}]`)?.hostname ?? '';
 }
 
 /** A host name of a URL without the brackets of an IPv6 address. */
-export function bareHost(url: URL): string {
+export function hostNameOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
 }
 
@@ -70,18 +70,18 @@ export function bareHost(url: URL): string {
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, '', 4);
-    give(hostname, options, addresses, callback);
+    deliver(hostname, options, addresses, callback);
   });
 };
 
 /** How long one try to look a name up may take (ms), and how many there are. */
-const resolving = { timeout: 2_000, tries: 2 };
+const RESOLVER_OPTIONS = { timeout: 2_000, tries: 2 };
 
 /**
  * The same for names that nobody of ours has chosen. The system's way takes one of a few threads that the whole process
  * has for files and names: a name server that never answers would hold them all. This way takes none.
  */
-export function threadlessLookup(resolver: Resolver = new Resolver(resolving)): LookupFunction {
+export function resolverLookup(resolver: Resolver = new Resolver(RESOLVER_OPTIONS)): LookupFunction {
   return (hostname, options, callback) => {
     const wanted = ([4, 6] as const).filter((family) => [0, undefined, family].includes(familyOf(options)));
     const asked = wanted.map(async (family) => {
@@ -91,7 +91,7 @@ export function threadlessLookup(resolver: Resolver = new Resolver(resolving)): 
     void Promise.allSettled(asked).then((answers) => {
       const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
       const failed = answers.find((answer) => answer.status === 'rejected');
-      if (found.length > 0) return give(hostname, options, found, callback);
+      if (found.length > 0) return deliver(hostname, options, found, callback);
       const cause: unknown = failed?.reason;
       callback(cause instanceof Error ? cause : new Error(`${hostname} leads nowhere`), '', 4);
     });
@@ -104,7 +104,7 @@ function familyOf({ family }: LookupOptions): number | undefined {
 }
 
 /** Hands addresses on, unless one of them is private. */
-function give(
+function deliver(
   hostname: string,
   { all }: LookupOptions,
   addresses: LookupAddress[],

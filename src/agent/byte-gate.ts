@@ -1,11 +1,11 @@
 /** Lets so many bytes be in use at once. Whoever comes first is served first; what is larger than all goes in alone. */
-export class ByteGate {
-  readonly mostBytes: number;
+export class ByteSemaphore {
+  readonly maxBytes: number;
   readonly #waiting: { size: number; enter: () => void }[] = [];
   #usedBytes = 0;
 
   constructor(mostBytes: number) {
-    this.mostBytes = mostBytes;
+    this.maxBytes = mostBytes;
   }
 
   get usedBytes(): number {
@@ -38,7 +38,7 @@ export class ByteGate {
 
   #serve(): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      if (this.#usedBytes > 0 && this.#usedBytes + next.size > this.mostBytes) return;
+      if (this.#usedBytes > 0 && this.#usedBytes + next.size > this.maxBytes) return;
       this.#waiting.shift();
       this.#usedBytes += next.size;
       next.enter();

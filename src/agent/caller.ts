@@ -1,50 +1,50 @@
 import type { z } from 'zod';
-import { bareHost, isPrivateAddress, publicLookup } from './address.ts';
-import { AnswerReader, operatorBounds } from './answer-bounds.ts';
-import { type Dialect, defaultDialect } from './dialect.ts';
-import { Http } from './http.ts';
-import { Links } from './links.ts';
+import { hostNameOf, isPrivateAddress, publicLookup } from './address.ts';
+import { ResponseReader, OPERATOR_RESPONSE_LIMITS } from './answer-bounds.ts';
+import { type ServiceOptions, DEFAULT_SERVICE_OPTIONS } from './dialect.ts';
+import { ServiceHttp } from './http.ts';
+import { SignedLinks } from './links.ts';
 import {
   type AgentClientOptions,
   type AgentTimeouts,
-  type CallOptions,
-  defaultTimeouts,
-  type GuardedOptions,
+  type AgentCallOptions,
+  DEFAULT_TIMEOUTS,
+  type GuardedCallOptions,
 } from './options.ts';
-import { PartMemory, partMemoryBytes, type UploadMemory } from './part-memory.ts';
-import { defaultRetry } from './retry.ts';
+import { SharedUploadMemory, OPERATOR_UPLOAD_MEMORY_BYTES, type UploadMemory } from './part-memory.ts';
+import { DEFAULT_RETRY_POLICY } from './retry.ts';
 import { statusSchema, type TaskStatus } from './schema.ts';
 
 /** The kinds of calls that the endpoints are made of, and what they share. */
-export class Caller {
-  readonly dialect: Dialect;
-  readonly http: Http;
-  readonly links: Links;
+export class EndpointCaller {
+  readonly serviceOptions: ServiceOptions;
+  readonly http: ServiceHttp;
+  readonly links: SignedLinks;
   readonly timeouts: AgentTimeouts;
-  readonly partMemory: UploadMemory;
-  readonly answers: AnswerReader;
+  readonly uploadMemory: UploadMemory;
+  readonly responseReader: ResponseReader;
 
   /** Throws TypeError where the address or the key cannot be used. */
   constructor(options: AgentClientOptions) {
     const allowedHosts = new Set((options.allowedHosts ?? []).map((host) => host.toLowerCase()));
-    const baseUrl = baseAddress(options.baseUrl, allowedHosts);
+    const baseUrl = parseBaseUrl(options.baseUrl, allowedHosts);
     if (!/^[\x21-\x7e]+$/.test(options.apiKey)) {
       throw new TypeError('AGENT_API_KEY must be visible ASCII characters without spaces.');
     }
-    this.dialect = options.dialect ?? defaultDialect;
-    this.timeouts = { ...defaultTimeouts, ...options.timeouts };
-    this.partMemory = options.partMemory ?? new PartMemory(partMemoryBytes);
-    this.answers = new AnswerReader(options.bounds ?? operatorBounds);
+    this.serviceOptions = options.serviceOptions ?? DEFAULT_SERVICE_OPTIONS;
+    this.timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+    this.uploadMemory = options.uploadMemory ?? new SharedUploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
+    this.responseReader = new ResponseReader(options.responseLimits ?? OPERATOR_RESPONSE_LIMITS);
     const { connectMs, idleMs } = this.timeouts;
-    const retry = { ...defaultRetry, ...options.retry };
+    const retry = { ...DEFAULT_RETRY_POLICY, ...options.retry };
     const lookup = options.lookup ?? publicLookup;
     const shared = { connectMs, idleMs, retry, dispatcher: options.dispatcher };
     const { log, onTry, beforeRead, onRateLimited, gate } = options;
     const key = () => options.apiKey;
-    const bound = { baseUrl, key, dialect: this.dialect, log, onTry, beforeRead, onRateLimited, gate };
-    const ownLookup = allowedHosts.has(bareHost(baseUrl)) ? undefined : lookup;
-    this.http = new Http({ ...shared, ...bound, answers: this.answers, lookup: ownLookup });
-    this.links = new Links({ ...shared, allowedHosts, lookup });
+    const bound = { baseUrl, key, dialect: this.serviceOptions, log, onTry, beforeRead, onRateLimited, gate };
+    const ownLookup = allowedHosts.has(hostNameOf(baseUrl)) ? undefined : lookup;
+    this.http = new ServiceHttp({ ...shared, ...bound, responseReader: this.responseReader, lookup: ownLookup });
+    this.links = new SignedLinks({ ...shared, allowedHosts, lookup });
   }
 
   /** Ends all connections; calls under way fail. */
@@ -53,7 +53,7 @@ export class Caller {
   }
 
   /** What an ordinary call is bound by. */
-  usual({ signal }: CallOptions) {
+  defaults({ signal }: AgentCallOptions) {
     return { timeoutMs: this.timeouts.requestMs, signal };
   }
 
@@ -62,10 +62,10 @@ export class Caller {
     path: string,
     ids: Record<string, string>,
     schema: Schema,
-    options: CallOptions,
+    options: AgentCallOptions,
   ): Promise<z.output<Schema>> {
-    const call = { method: 'GET', path, ids, repeat: true, ...this.usual(options) } as const;
-    return (await this.http.json(call, schema)).value;
+    const call = { method: 'GET', path, ids, repeat: true, ...this.defaults(options) } as const;
+    return (await this.http.requestJson(call, schema)).value;
   }
 
   /** Makes one thing: never repeated, and only within the lease. */
@@ -73,32 +73,32 @@ export class Caller {
     path: string,
     body: unknown,
     schema: Schema,
-    options: GuardedOptions,
+    options: GuardedCallOptions,
   ): Promise<z.output<Schema>> {
     const call = { method: 'POST', path, body, repeat: false, withinLease: true } as const;
-    return (await this.http.json({ ...call, guard: options.guard, ...this.usual(options) }, schema)).value;
+    return (await this.http.requestJson({ ...call, guard: options.guard, ...this.defaults(options) }, schema)).value;
   }
 
   /** Stops a task or a reply. */
   async cancel(
     path: string,
     ids: Record<string, string>,
-    options: CallOptions & { readonly force?: boolean; readonly repeat: boolean },
+    options: AgentCallOptions & { readonly force?: boolean; readonly repeat: boolean },
   ): Promise<TaskStatus> {
     const body = options.force === true ? { force: true } : undefined;
     const { repeat } = options;
-    const call = { method: 'POST', path, ids, body, repeat, ...this.usual(options) } as const;
-    return (await this.http.json(call, statusSchema)).value;
+    const call = { method: 'POST', path, ids, body, repeat, ...this.defaults(options) } as const;
+    return (await this.http.requestJson(call, statusSchema)).value;
   }
 }
 
-function baseAddress(text: string, allowedHosts: ReadonlySet<string>): URL {
+function parseBaseUrl(text: string, allowedHosts: ReadonlySet<string>): URL {
   const url = URL.parse(text);
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
   if (!plain || url.search !== '' || url.hash !== '') {
     throw new TypeError('AGENT_BASE_URL must be an http(s) address without user, query or fragment.');
   }
-  const host = bareHost(url);
+  const host = hostNameOf(url);
   if (allowedHosts.has(host)) return url;
   if (isPrivateAddress(host) || url.protocol !== 'https:') {
     throw new TypeError(

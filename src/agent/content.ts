@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
-import type { Dialect } from './dialect.ts';
+import type { ServiceOptions } from './dialect.ts';
 import { parseJson, valueAt } from './error-words.ts';
-import { AgentAnswerError } from './errors.ts';
-import type { Answer } from './exchange.ts';
-import { type Links, linkCall } from './links.ts';
+import { AgentResponseError } from './errors.ts';
+import type { HttpResponse } from './exchange.ts';
+import { type SignedLinks, linkCallContext } from './links.ts';
 
 /** Bytes of a JSON answer that may be a link instead of the contents. */
-const mostLinkBytes = 64 * 1024;
+const MAX_LINK_ANSWER_BYTES = 64 * 1024;
 
 /** A file's contents, opened. Whoever gets it reads `body` to its end or destroys it. */
 export interface FileContent {
@@ -17,8 +17,8 @@ export interface FileContent {
 }
 
 interface ContentContext {
-  readonly dialect: Dialect;
-  readonly links: Links;
+  readonly serviceOptions: ServiceOptions;
+  readonly links: SignedLinks;
   /** The service's address, for relative redirects. */
   readonly service: URL;
   readonly signal: AbortSignal | undefined;
@@ -27,58 +27,58 @@ interface ContentContext {
 }
 
 /** Opens the contents behind an answer that is the bytes, a redirect to them, or JSON with a link to them. */
-export async function openContent(answer: Answer, context: ContentContext): Promise<FileContent> {
-  const { dialect, links, signal } = context;
+export async function openContent(answer: HttpResponse, context: ContentContext): Promise<FileContent> {
+  const { serviceOptions, links, signal } = context;
   const location = answer.header('location');
   if (answer.status >= 300 && location !== undefined) {
     answer.body.destroy();
-    return await openLink(links, dialect, location, signal, context.service);
+    return await openLink(links, serviceOptions, location, signal, context.service);
   }
   const json = answer.header('content-type')?.includes('json') === true;
-  const size = sizeOf(answer);
-  const maybeLink = json && (size === null || size <= mostLinkBytes);
-  if (dialect.fileContent === 'bytes' || (dialect.fileContent === 'auto' && !maybeLink))
-    return opened(answer);
+  const size = contentLength(answer);
+  const maybeLink = json && (size === null || size <= MAX_LINK_ANSWER_BYTES);
+  if (serviceOptions.fileContent === 'bytes' || (serviceOptions.fileContent === 'auto' && !maybeLink))
+    return toFileContent(answer);
 
-  const { head, rest } = await readHead(answer.body, mostLinkBytes);
-  const link = rest === null ? linkIn(head, dialect) : null;
-  if (link !== null && (dialect.fileContent === 'link' || head.length !== (await context.sizeBytes()))) {
-    return await openLink(links, dialect, link, signal);
+  const { head, rest } = await readHead(answer.body, MAX_LINK_ANSWER_BYTES);
+  const link = rest === null ? linkInJson(head, serviceOptions) : null;
+  if (link !== null && (serviceOptions.fileContent === 'link' || head.length !== (await context.sizeBytes()))) {
+    return await openLink(links, serviceOptions, link, signal);
   }
-  if (dialect.fileContent === 'link') {
-    throw new AgentAnswerError({
+  if (serviceOptions.fileContent === 'link') {
+    throw new AgentResponseError({
       sentence:
         "The answer to a request for a file's content holds no link; see the setting fileContent in AGENT_DIALECT.",
       outcome: 'refused',
       status: answer.status,
     });
   }
-  return opened(answer, rest === null ? Readable.from([head]) : Readable.from(joined(head, rest)));
+  return toFileContent(answer, rest === null ? Readable.from([head]) : Readable.from(rejoin(head, rest)));
 }
 
 /** Opens a signed link. */
 export async function openLink(
-  links: Links,
-  dialect: Dialect,
+  links: SignedLinks,
+  serviceOptions: ServiceOptions,
   link: string,
   signal: AbortSignal | undefined,
   base?: URL,
 ): Promise<FileContent> {
-  return opened(await links.get(linkCall('download link', dialect), link, signal, base));
+  return toFileContent(await links.get(linkCallContext('download link', serviceOptions), link, signal, base));
 }
 
-function opened(answer: Answer, body: Readable = answer.body): FileContent {
-  return { body, sizeBytes: sizeOf(answer), mimeType: answer.header('content-type') ?? null };
+function toFileContent(answer: HttpResponse, body: Readable = answer.body): FileContent {
+  return { body, sizeBytes: contentLength(answer), mimeType: answer.header('content-type') ?? null };
 }
 
-function sizeOf(answer: Answer): number | null {
+function contentLength(answer: HttpResponse): number | null {
   const header = answer.header('content-length');
   return header !== undefined && /^\d+$/.test(header) ? Number(header) : null;
 }
 
-function linkIn(bytes: Buffer, dialect: Dialect): string | null {
+function linkInJson(bytes: Buffer, serviceOptions: ServiceOptions): string | null {
   const parsed = parseJson(bytes.toString('utf8'));
-  for (const place of dialect.fileContentUrlFields) {
+  for (const place of serviceOptions.fileContentUrlFields) {
     const value = valueAt(parsed, place);
     if (typeof value === 'string' && value !== '') return value;
   }
@@ -103,7 +103,7 @@ async function readHead(
   }
 }
 
-async function* joined(head: Buffer, rest: AsyncIterator<unknown>): AsyncGenerator<unknown> {
+async function* rejoin(head: Buffer, rest: AsyncIterator<unknown>): AsyncGenerator<unknown> {
   try {
     yield head;
     for (;;) {

@@ -3,7 +3,7 @@
  * `not_sent`: nothing left this process. `refused`: the service answered that it did not do it.
  * `unknown`: it may have taken effect; look before sending it again.
  */
-export type Outcome = 'not_sent' | 'refused' | 'unknown';
+export type AgentCallOutcome = 'not_sent' | 'refused' | 'unknown';
 
 /** The closed set of kinds of failure. */
 export type AgentErrorCode =
@@ -19,13 +19,13 @@ export type AgentErrorCode =
   | 'wrong_size';
 
 /** A request id is logged with each error (characters). */
-const mostOfRequestId = 200;
+const MAX_REQUEST_ID_LENGTH = 200;
 
 /** What every error of this folder is made of. */
 export interface AgentErrorDetails {
   /** For a human: what happened and what to do. Never holds the key or a signed link. */
   readonly sentence: string;
-  readonly outcome: Outcome;
+  readonly outcome: AgentCallOutcome;
   /** HTTP status, where there was an answer. */
   readonly status?: number | undefined;
   /** The service's id of the request, for its support. */
@@ -37,7 +37,7 @@ export interface AgentErrorDetails {
 export abstract class AgentError extends Error {
   abstract readonly code: AgentErrorCode;
   readonly sentence: string;
-  readonly outcome: Outcome;
+  readonly outcome: AgentCallOutcome;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   /** How many times the call was sent before this error was given up to the caller. */
@@ -49,7 +49,7 @@ export abstract class AgentError extends Error {
     this.sentence = details.sentence;
     this.outcome = details.outcome;
     this.status = details.status;
-    this.requestId = details.requestId?.slice(0, mostOfRequestId);
+    this.requestId = details.requestId?.slice(0, MAX_REQUEST_ID_LENGTH);
   }
 }
 
@@ -109,12 +109,12 @@ export class AgentUnavailableError extends AgentError {
 }
 
 /** An answer that is not JSON, not of the documented shape, or a redirect that we do not follow. */
-export class AgentAnswerError extends AgentError {
+export class AgentResponseError extends AgentError {
   readonly code = 'not_understood';
 }
 
 /** An answer that is larger than is read (see answer-bounds.ts). A list may be asked for in smaller pages. */
-export class AgentAnswerSizeError extends AgentAnswerError {}
+export class AgentResponseSizeError extends AgentResponseError {}
 
 /** Another process may hold this thread's lease by now, so the call was not made. */
 export class AgentLeaseError extends AgentError {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 
 /** One HTTP request, as it goes out. */
-export interface Sending {
+export interface HttpRequest {
   readonly dispatcher: Dispatcher;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: URL;
@@ -12,31 +12,31 @@ export interface Sending {
   /** Milliseconds without a byte in either direction that break the exchange; 0 for no bound. */
   readonly idleMs: number;
   /** Called when the connection stands, just before the first byte leaves; an error that it throws stops it. */
-  readonly onStart?: (() => void) | undefined;
+  readonly beforeFirstByte?: (() => void) | undefined;
 }
 
 /** An answer whose body is still to be read, or destroyed. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   header(name: string): string | undefined;
   readonly body: Readable;
 }
 
 /** An exchange without an answer; `started` tells whether a byte may have left. */
-export class BrokenExchange extends Error {
-  readonly started: boolean;
+export class BrokenRequestError extends Error {
+  readonly wasStarted: boolean;
 
   constructor(cause: unknown, started: boolean) {
     super('The exchange broke', { cause });
-    this.started = started;
+    this.wasStarted = started;
   }
 }
 
 /** Makes one request and answers when the headers are there. Follows no redirect. Throws BrokenExchange. */
-export async function exchange(sending: Sending): Promise<Answer> {
+export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
   let started = false;
-  const watched = watchStart(sending.dispatcher, () => {
-    sending.onStart?.();
+  const watched = interceptStart(sending.dispatcher, () => {
+    sending.beforeFirstByte?.();
     started = true;
   });
   try {
@@ -45,7 +45,7 @@ export async function exchange(sending: Sending): Promise<Answer> {
       path: `${sending.url.pathname}${sending.url.search}`,
       method: sending.method,
       headers: sending.headers,
-      body: typeof sending.body === 'object' ? asBody(sending.body) : (sending.body ?? null),
+      body: typeof sending.body === 'object' ? toUndiciBody(sending.body) : (sending.body ?? null),
       signal: sending.signal,
       headersTimeout: sending.idleMs,
       bodyTimeout: sending.idleMs,
@@ -61,7 +61,7 @@ export async function exchange(sending: Sending): Promise<Answer> {
       body,
     };
   } catch (cause) {
-    throw new BrokenExchange(cause, started);
+    throw new BrokenRequestError(cause, started);
   }
 }
 
@@ -83,12 +83,12 @@ export async function readText(
   return { text: Buffer.concat(chunks).subarray(0, most).toString('utf8'), whole: size <= most };
 }
 
-function asBody(body: Uint8Array | Readable): Buffer | Readable {
+function toUndiciBody(body: Uint8Array | Readable): Buffer | Readable {
   return body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : body;
 }
 
 /** undici tells a handler when a request is about to be written; nothing else knows whether it left. */
-function watchStart(dispatcher: Dispatcher, onStart: () => void): Dispatcher {
+function interceptStart(dispatcher: Dispatcher, onStart: () => void): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => {
     return dispatch(options, {
       onRequestStart: (controller, context) => {

@@ -1,68 +1,68 @@
-import type { Caller } from './caller.ts';
+import type { EndpointCaller } from './caller.ts';
 import { type FileContent, openContent, openLink } from './content.ts';
-import type { Dialect } from './dialect.ts';
-import type { Put } from './links.ts';
-import type { CallOptions, GuardedOptions, NewFile, UploadedPart } from './options.ts';
+import type { ServiceOptions } from './dialect.ts';
+import type { LinkUpload } from './links.ts';
+import type { AgentCallOptions, GuardedCallOptions, NewFile, UploadedPart } from './options.ts';
 import type { UploadMemory } from './part-memory.ts';
 import { finalizeBody, newFileBody } from './request-bodies.ts';
 import { type FileRecord, fileSchema, partUrlsSchema } from './schema.ts';
-import { type StartedUpload, startedUpload } from './started-upload.ts';
+import { type StartedUpload, startedUploadSchema } from './started-upload.ts';
 
-const filesPath = '/experimental/files';
-const filePath = '/experimental/files/{file_id}';
+const FILES_PATH = '/experimental/files';
+const FILE_PATH = '/experimental/files/{file_id}';
 
 /** The service's files: the part of AgentClient that uploads need. */
 export class FileCalls {
-  protected readonly caller: Caller;
+  protected readonly caller: EndpointCaller;
 
-  constructor(caller: Caller) {
+  constructor(caller: EndpointCaller) {
     this.caller = caller;
   }
 
-  get dialect(): Dialect {
-    return this.caller.dialect;
+  get serviceOptions(): ServiceOptions {
+    return this.caller.serviceOptions;
   }
 
   /** What uploads in parts may hold. */
-  get partMemory(): UploadMemory {
-    return this.caller.partMemory;
+  get uploadMemory(): UploadMemory {
+    return this.caller.uploadMemory;
   }
 
   /** A file's metadata. */
-  async getFile(fileId: string, options: CallOptions = {}): Promise<FileRecord> {
-    return await this.caller.get(filePath, { file_id: fileId }, fileSchema, options);
+  async getFile(fileId: string, options: AgentCallOptions = {}): Promise<FileRecord> {
+    return await this.caller.get(FILE_PATH, { file_id: fileId }, fileSchema, options);
   }
 
   /** Opens a file's contents. The caller reads or destroys `body`. */
-  async fileContent(fileId: string, options: CallOptions = {}): Promise<FileContent> {
-    const path = `${filePath}/content`;
-    const call = { method: 'GET', path, repeat: true, ...this.caller.usual(options) } as const;
-    const answer = await this.caller.http.open({ ...call, ids: { file_id: fileId } });
+  async openFileContent(fileId: string, options: AgentCallOptions = {}): Promise<FileContent> {
+    const path = `${FILE_PATH}/content`;
+    const call = { method: 'GET', path, repeat: true, ...this.caller.defaults(options) } as const;
+    const answer = await this.caller.http.requestStream({ ...call, ids: { file_id: fileId } });
     return await openContent(answer, {
-      dialect: this.dialect,
+      serviceOptions: this.serviceOptions,
       links: this.caller.links,
-      service: this.caller.http.address,
+      service: this.caller.http.baseUrl,
       signal: options.signal,
       sizeBytes: async () => (await this.getFile(fileId, options)).sizeBytes,
     });
   }
 
   /** Opens a signed download link of a result, without the key. The caller reads or destroys `body`. */
-  async download(link: string, options: CallOptions = {}): Promise<FileContent> {
-    return await openLink(this.caller.links, this.dialect, link, options.signal);
+  async openSignedLink(link: string, options: AgentCallOptions = {}): Promise<FileContent> {
+    return await openLink(this.caller.links, this.serviceOptions, link, options.signal);
   }
 
   /** Sends bytes to a signed upload link, without the key. */
-  async putLink(put: Put): Promise<{ etag: string | undefined }> {
+  async uploadToLink(put: LinkUpload): Promise<{ etag: string | undefined }> {
     return await this.caller.links.put(put);
   }
 
   /** Starts an upload; uploadFile() does the whole of it. */
-  async startUpload(file: NewFile, options: GuardedOptions = {}): Promise<StartedUpload> {
+  async startUpload(file: NewFile, options: GuardedCallOptions = {}): Promise<StartedUpload> {
     return await this.caller.create(
-      filesPath,
-      newFileBody(file, this.dialect),
-      startedUpload(this.dialect),
+      FILES_PATH,
+      newFileBody(file, this.serviceOptions),
+      startedUploadSchema(this.serviceOptions),
       options,
     );
   }
@@ -72,12 +72,12 @@ export class FileCalls {
     fileId: string,
     uploadId: string,
     partNumbers: readonly number[],
-    options: CallOptions = {},
+    options: AgentCallOptions = {},
   ): Promise<Map<number, string>> {
     const body = { upload_id: uploadId, part_numbers: partNumbers };
-    const call = { method: 'POST', path: `${filePath}/parts`, body, repeat: true } as const;
-    const sent = { ...call, ids: { file_id: fileId }, ...this.caller.usual(options) };
-    return (await this.caller.http.json(sent, partUrlsSchema)).value;
+    const call = { method: 'POST', path: `${FILE_PATH}/parts`, body, repeat: true } as const;
+    const sent = { ...call, ids: { file_id: fileId }, ...this.caller.defaults(options) };
+    return (await this.caller.http.requestJson(sent, partUrlsSchema)).value;
   }
 
   /**
@@ -87,16 +87,16 @@ export class FileCalls {
   async finalizeUpload(
     fileId: string,
     multipart: { readonly uploadId: string; readonly parts: readonly UploadedPart[] } | null,
-    options: CallOptions = {},
+    options: AgentCallOptions = {},
   ): Promise<FileRecord | null> {
     const call = {
       method: 'POST',
-      path: `${filePath}/finalize`,
+      path: `${FILE_PATH}/finalize`,
       ids: { file_id: fileId },
       repeat: true,
     } as const;
-    const body = finalizeBody(multipart, this.dialect);
+    const body = finalizeBody(multipart, this.serviceOptions);
     const sent = { ...call, body, timeoutMs: this.caller.timeouts.finalizeMs, signal: options.signal };
-    return await this.caller.http.any(sent, fileSchema);
+    return await this.caller.http.requestJsonOrNull(sent, fileSchema);
   }
 }

@@ -3,31 +3,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Agent, type Dispatcher } from 'undici';
 import type { z } from 'zod';
-import type { AnswerReader } from './answer-bounds.ts';
-import type { Dialect } from './dialect.ts';
+import type { ResponseReader } from './answer-bounds.ts';
+import type { ServiceOptions } from './dialect.ts';
 import { parseJson } from './error-words.ts';
 import {
-  AgentAnswerError,
-  AgentAnswerSizeError,
+  AgentResponseError,
+  AgentResponseSizeError,
   type AgentError,
   AgentKeyError,
   AgentRateLimitError,
 } from './errors.ts';
-import { type Answer, BrokenExchange, exchange } from './exchange.ts';
-import { breakdown, type Called, leaseLost, refusal } from './failure.ts';
-import type { ServiceTry } from './options.ts';
-import { type RetryPolicy, repeated } from './retry.ts';
-import { issueWord } from './schema.ts';
+import { type HttpResponse, BrokenRequestError, sendRequest } from './exchange.ts';
+import { errorForBrokenRequest, type CallContext, leaseLostError, errorForResponse } from './failure.ts';
+import type { CallAttempt } from './options.ts';
+import { type RetryPolicy, retryCall } from './retry.ts';
+import { describeIssue } from './schema.ts';
 
 /** The lease of a turn as this folder sees it. `remainingMs() <= 0`: must not send. */
-export interface Guard {
+export interface LeaseGuard {
   readonly signal: AbortSignal;
   /** Milliseconds until another process may hold the thread. */
   remainingMs(): number;
 }
 
 /** Stops calls with a key that was refused, as this folder sees it. */
-export interface KeyGate {
+export interface ApiKeyGate {
   /** Before each call; throws the refusal where it must not be made. */
   enter(): void;
   refused(error: AgentKeyError): void;
@@ -35,7 +35,7 @@ export interface KeyGate {
 }
 
 /** One call to the service. */
-export interface Call {
+export interface ServiceCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Path template; `{name}`s are replaced from `ids`. It is also the call's name in errors and logs. */
   readonly path: string;
@@ -47,59 +47,59 @@ export interface Call {
   readonly repeat: boolean;
   /** Milliseconds for one try, from connecting to the last byte of the answer. */
   readonly timeoutMs: number;
-  readonly guard?: Guard | undefined;
+  readonly guard?: LeaseGuard | undefined;
   /** Bounds the time-out by what is left of the lease. */
   readonly withinLease?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** What calls to the service are made with. */
-export interface HttpOptions {
+export interface ServiceHttpOptions {
   readonly baseUrl: URL;
   /** The API key as it is now. */
   readonly key: () => string;
-  readonly dialect: Dialect;
+  readonly dialect: ServiceOptions;
   readonly retry: RetryPolicy;
   /** Reads the JSON answers. */
-  readonly answers: AnswerReader;
+  readonly responseReader: ResponseReader;
   readonly connectMs: number;
   /** How the service's name is looked up; the system's way when left out. */
   readonly lookup?: LookupFunction | undefined;
   /** Milliseconds without a byte that end the download of a content. */
   readonly idleMs: number;
   readonly log?: Logger | undefined;
-  readonly onTry?: ((made: ServiceTry) => void) | undefined;
+  readonly onTry?: ((made: CallAttempt) => void) | undefined;
   /** Awaited before each GET leaves, so that callers can wait together. */
   readonly beforeRead?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly onRateLimited?: ((pauseMs: number) => void) | undefined;
-  readonly gate?: KeyGate | undefined;
+  readonly gate?: ApiKeyGate | undefined;
   readonly dispatcher?: Dispatcher | undefined;
 }
 
-type ReadAnswer<T> = (answer: Answer, called: Called) => Promise<T>;
+type ReadResponse<T> = (answer: HttpResponse, called: CallContext) => Promise<T>;
 
 /** One try of a call. */
-interface Try<T> {
-  readonly call: Call;
-  readonly called: Called;
+interface Attempt<T> {
+  readonly call: ServiceCall;
+  readonly context: CallContext;
   readonly url: URL;
   readonly attempt: number;
-  readonly outer: AbortSignal;
-  readonly read: ReadAnswer<T>;
+  readonly signal: AbortSignal;
+  readonly read: ReadResponse<T>;
   readonly idleMs: number;
 }
 
 /** Calls to the service, with its key. Follows no redirect. */
-export class Http {
-  readonly #options: HttpOptions;
+export class ServiceHttp {
+  readonly #options: ServiceHttpOptions;
   readonly #dispatcher: Dispatcher;
 
   /** The base address. */
-  get address(): URL {
+  get baseUrl(): URL {
     return this.#options.baseUrl;
   }
 
-  constructor(options: HttpOptions) {
+  constructor(options: ServiceHttpOptions) {
     this.#options = options;
     this.#dispatcher =
       options.dispatcher ??
@@ -110,37 +110,37 @@ export class Http {
   }
 
   /** Makes a call and reads its JSON answer by `schema`; `raw` is that answer as it came, `bytes` its size. */
-  async json<Schema extends z.ZodType>(
-    call: Call,
+  async requestJson<Schema extends z.ZodType>(
+    call: ServiceCall,
     schema: Schema,
   ): Promise<{ value: z.output<Schema>; raw: unknown; bytes: number }> {
     return await this.#call(
       call,
-      async (answer, called) => {
-        if (answer.status >= 300) throw await refusal(called, answer);
-        const { answers } = this.#options;
-        const { text, whole, bytes } = await answers.text(answer.body);
-        if (!whole || !answers.isModest(text)) throw this.#tooLarge(called, answer);
+      async (answer, context) => {
+        if (answer.status >= 300) throw await errorForResponse(context, answer);
+        const { responseReader: answers } = this.#options;
+        const { text, whole, bytes } = await answers.readText(answer.body);
+        if (!whole || !answers.isWithinLimits(text)) throw this.#tooLargeError(context, answer);
         const raw = parseJson(text);
         const parsed = schema.safeParse(raw);
         if (parsed.success) return { value: parsed.data, raw, bytes };
-        if (raw === undefined) throw this.#notUnderstood(called, answer, 'is not JSON');
-        const why = `has a shape that this version does not know, ${firstIssues(parsed.error)}`;
-        throw this.#notUnderstood(called, answer, why);
+        if (raw === undefined) throw this.#unreadableError(context, answer, 'is not JSON');
+        const why = `has a shape that this version does not know, ${describeIssues(parsed.error)}`;
+        throw this.#unreadableError(context, answer, why);
       },
       0,
     );
   }
 
   /** Makes a call whose answer may be any 2xx; gives it where it is of `schema`, else null. */
-  async any<Schema extends z.ZodType>(call: Call, schema: Schema): Promise<z.output<Schema> | null> {
+  async requestJsonOrNull<Schema extends z.ZodType>(call: ServiceCall, schema: Schema): Promise<z.output<Schema> | null> {
     return await this.#call(
       call,
-      async (answer, called) => {
-        if (answer.status >= 300) throw await refusal(called, answer);
-        const { answers } = this.#options;
-        const { text, whole } = await answers.text(answer.body);
-        const parsed = schema.safeParse(whole && answers.isModest(text) ? parseJson(text) : undefined);
+      async (answer, context) => {
+        if (answer.status >= 300) throw await errorForResponse(context, answer);
+        const { responseReader: answers } = this.#options;
+        const { text, whole } = await answers.readText(answer.body);
+        const parsed = schema.safeParse(whole && answers.isWithinLimits(text) ? parseJson(text) : undefined);
         return parsed.success ? parsed.data : null;
       },
       0,
@@ -148,13 +148,13 @@ export class Http {
   }
 
   /** Makes a call whose answer is a stream or a redirect; its body is bound by the idle time only. */
-  async open(call: Call): Promise<Answer> {
+  async requestStream(call: ServiceCall): Promise<HttpResponse> {
     return await this.#call(
       call,
-      async (answer, called) => {
+      async (answer, context) => {
         const redirect =
           answer.status >= 300 && answer.status < 400 && answer.header('location') !== undefined;
-        if (answer.status >= 300 && !redirect) throw await refusal(called, answer);
+        if (answer.status >= 300 && !redirect) throw await errorForResponse(context, answer);
         return answer;
       },
       this.#options.idleMs,
@@ -162,9 +162,9 @@ export class Http {
   }
 
   /** How a call to the service appears in errors. */
-  called(name: string): Called {
-    const { key, dialect } = this.#options;
-    return { name, to: 'service', dialect, redact: (text) => text.replaceAll(key(), '[key]') };
+  callContext(name: string): CallContext {
+    const { key, dialect: serviceOptions } = this.#options;
+    return { name, target: 'service', serviceOptions, redact: (text) => text.replaceAll(key(), '[key]') };
   }
 
   /** Ends the connections, unless they were given from outside; calls under way fail. */
@@ -172,23 +172,23 @@ export class Http {
     if (this.#options.dispatcher === undefined) await this.#dispatcher.destroy();
   }
 
-  async #call<T>(call: Call, read: ReadAnswer<T>, idleMs: number): Promise<T> {
-    const called = this.called(`${call.method} ${call.path}`);
-    const url = this.#url(call, called);
+  async #call<T>(call: ServiceCall, read: ReadResponse<T>, idleMs: number): Promise<T> {
+    const context = this.callContext(`${call.method} ${call.path}`);
+    const url = this.#url(call, context);
     const policy = call.repeat ? this.#options.retry : { ...this.#options.retry, attempts: 1 };
     const outer = AbortSignal.any([call.signal, call.guard?.signal].filter((signal) => signal !== undefined));
     const once = async (attempt: number): Promise<T> => {
-      if (call.method === 'GET') await this.#mayRead(called, outer);
-      return await this.#once({ call, called, url, attempt, outer, read, idleMs });
+      if (call.method === 'GET') await this.#waitToRead(context, outer);
+      return await this.#attempt({ call, context, url, attempt, signal: outer, read, idleMs });
     };
-    return await repeated(once, policy, outer);
+    return await retryCall(once, policy, outer);
   }
 
-  async #once<T>({ call, called, url, attempt, outer, read, idleMs }: Try<T>): Promise<T> {
+  async #attempt<T>({ call, context, url, attempt, signal: outer, read, idleMs }: Attempt<T>): Promise<T> {
     const { guard } = call;
     const left = () => guard?.remainingMs() ?? Number.POSITIVE_INFINITY;
     const mustHold = () => {
-      if (left() <= 0) throw leaseLost(called.name, 'not_sent');
+      if (left() <= 0) throw leaseLostError(context.name, 'not_sent');
     };
     mustHold();
     this.#options.gate?.enter();
@@ -198,7 +198,7 @@ export class Http {
     const start = performance.now();
     let status: number | undefined;
     try {
-      const answer = await exchange({
+      const answer = await sendRequest({
         dispatcher: this.#dispatcher,
         method: call.method,
         url,
@@ -206,14 +206,14 @@ export class Http {
         body: call.body === undefined ? undefined : JSON.stringify(call.body),
         signal: AbortSignal.any([outer, clock.signal]),
         idleMs,
-        onStart: mustHold,
+        beforeFirstByte: mustHold,
       });
       status = answer.status;
-      const value = await read(answer, called);
+      const value = await read(answer, context);
       this.#options.gate?.accepted();
       return value;
     } catch (error) {
-      const failure = breakdown(called, error, {
+      const failure = errorForBrokenRequest(context, error, {
         timedOut: clock.signal.aborted,
         aborted: call.signal?.aborted === true,
         leaseLost: guard?.signal.aborted === true,
@@ -225,26 +225,26 @@ export class Http {
       throw failure;
     } finally {
       clearTimeout(timer);
-      const made = { call: called.name, status, attempt, ms: Math.round(performance.now() - start) };
+      const made = { call: context.name, status, attempt, ms: Math.round(performance.now() - start) };
       this.#options.log?.debug(made, 'agent service');
       this.#options.onTry?.(made);
     }
   }
 
   /** Waits for the caller's read rate, and until large answers are made up for; that wait's own errors come through as they are. */
-  async #mayRead(called: Called, outer: AbortSignal): Promise<void> {
+  async #waitToRead(context: CallContext, outer: AbortSignal): Promise<void> {
     try {
       await this.#options.beforeRead?.(outer);
-      const waitMs = this.#options.answers.waitMs();
+      const waitMs = this.#options.responseReader.waitMs();
       if (waitMs > 0) await sleep(waitMs, undefined, { signal: outer });
     } catch (cause) {
       if (!outer.aborted) throw cause;
       const ending = { timedOut: false, aborted: true, leaseLost: false };
-      throw breakdown(called, new BrokenExchange(cause, false), ending);
+      throw errorForBrokenRequest(context, new BrokenRequestError(cause, false), ending);
     }
   }
 
-  #headers(call: Call): Record<string, string> {
+  #headers(call: ServiceCall): Record<string, string> {
     const headers: Record<string, string> = {
       authorization: `Bearer ${this.#options.key()}`,
       accept: 'application/json',
@@ -254,12 +254,12 @@ export class Http {
     return headers;
   }
 
-  #url(call: Call, called: Called): URL {
+  #url(call: ServiceCall, context: CallContext): URL {
     const path = call.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
       const id = call.ids?.[name] ?? '';
       if (id === '' || id === '.' || id === '..') {
-        throw new AgentAnswerError({
-          sentence: `The id ${JSON.stringify(id)} cannot be asked for (${called.name}).`,
+        throw new AgentResponseError({
+          sentence: `The id ${JSON.stringify(id)} cannot be asked for (${context.name}).`,
           outcome: 'not_sent',
         });
       }
@@ -273,21 +273,21 @@ export class Http {
     return url;
   }
 
-  #tooLarge(called: Called, answer: Answer): AgentError {
-    return new AgentAnswerSizeError({
+  #tooLargeError(context: CallContext, answer: HttpResponse): AgentError {
+    return new AgentResponseSizeError({
       sentence:
-        `The agent service's answer is larger than is read (${called.name}, at most ` +
-        `${this.#options.answers.most}). Go on in a new thread, and ask for long answers as files.`,
+        `The agent service's answer is larger than is read (${context.name}, at most ` +
+        `${this.#options.responseReader.maxDescription}). Go on in a new thread, and ask for long answers as files.`,
       outcome: 'unknown',
       status: answer.status,
       requestId: answer.header(this.#options.dialect.requestIdHeader),
     });
   }
 
-  #notUnderstood(called: Called, answer: Answer, why: string): AgentError {
-    return new AgentAnswerError({
+  #unreadableError(context: CallContext, answer: HttpResponse, why: string): AgentError {
+    return new AgentResponseError({
       sentence:
-        `The agent service's answer ${why} (${called.name}, status ${answer.status}). ` +
+        `The agent service's answer ${why} (${context.name}, status ${answer.status}). ` +
         'Check that AGENT_BASE_URL is the address of the service.',
       outcome: 'unknown',
       status: answer.status,
@@ -297,9 +297,9 @@ export class Http {
 }
 
 /** Where an answer is not as it should be, at up to three places; the rest of its issues may be longer than it. */
-function firstIssues({ issues }: z.ZodError): string {
+function describeIssues({ issues }: z.ZodError): string {
   const places = issues
     .slice(0, 3)
-    .map((issue) => `${issue.path.join('.').slice(0, 100) || 'at its top'} (${issueWord(issue)})`);
+    .map((issue) => `${issue.path.join('.').slice(0, 100) || 'at its top'} (${describeIssue(issue)})`);
   return `first ${places.join(', ')}`;
 }

@@ -1,21 +1,21 @@
 import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
-import { bareHost, isPrivateAddress } from './address.ts';
-import type { Dialect } from './dialect.ts';
-import { AgentAnswerError, AgentRejectedError } from './errors.ts';
-import { type Answer, exchange, readText, type Sending } from './exchange.ts';
-import { BodyFailure, breakdown, type Called, refusal } from './failure.ts';
-import { type RetryPolicy, repeated } from './retry.ts';
+import { hostNameOf, isPrivateAddress } from './address.ts';
+import type { ServiceOptions } from './dialect.ts';
+import { AgentResponseError, AgentRejectedError } from './errors.ts';
+import { type HttpResponse, sendRequest, readText, type HttpRequest } from './exchange.ts';
+import { RequestBodyError, errorForBrokenRequest, type CallContext, errorForResponse } from './failure.ts';
+import { type RetryPolicy, retryCall } from './retry.ts';
 
 /** Redirects from link to link that a download follows at most. */
-const mostRedirects = 3;
+const MAX_REDIRECTS = 3;
 
 /** Bytes of an unneeded answer that are read so that its connection can be used again. */
-const mostIgnoredBytes = 64 * 1024;
+const MAX_DISCARDED_BYTES = 64 * 1024;
 
 /** Where signed links may lead, and what their transfers are bound by. */
-export interface LinksOptions {
+export interface SignedLinksOptions {
   /** Hosts (names without port) that may have a private address or plain http; others must be public https. */
   readonly allowedHosts: ReadonlySet<string>;
   /** How the names of those others are looked up. */
@@ -29,8 +29,8 @@ export interface LinksOptions {
 }
 
 /** A request body sent to a signed link. */
-export interface Put {
-  readonly called: Called;
+export interface LinkUpload {
+  readonly context: CallContext;
   readonly method: 'PUT' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -43,24 +43,24 @@ export interface Put {
 }
 
 /** How a signed link appears in errors; `name` says what it is for. */
-export function linkCall(name: string, dialect: Dialect): Called {
-  return { name, to: 'link', dialect, redact: (text) => text };
+export function linkCallContext(name: string, serviceOptions: ServiceOptions): CallContext {
+  return { name, target: 'link', serviceOptions, redact: (text) => text };
 }
 
-type LinkSending = Omit<Sending, 'signal' | 'idleMs'> & { readonly signal: AbortSignal | undefined };
+type LinkRequest = Omit<HttpRequest, 'signal' | 'idleMs'> & { readonly signal: AbortSignal | undefined };
 
 /** Signed links of the service. They are used without its key, and never lead into a private network. */
-export class Links {
-  readonly #options: LinksOptions;
-  readonly #allowed: Dispatcher;
-  readonly #public: Dispatcher;
+export class SignedLinks {
+  readonly #options: SignedLinksOptions;
+  readonly #allowedHostsDispatcher: Dispatcher;
+  readonly #publicDispatcher: Dispatcher;
   readonly #retry: RetryPolicy;
 
-  constructor(options: LinksOptions) {
+  constructor(options: SignedLinksOptions) {
     const bounds = { allowH2: false };
     this.#options = options;
-    this.#allowed = options.dispatcher ?? new Agent({ ...bounds, connect: { timeout: options.connectMs } });
-    this.#public =
+    this.#allowedHostsDispatcher = options.dispatcher ?? new Agent({ ...bounds, connect: { timeout: options.connectMs } });
+    this.#publicDispatcher =
       options.dispatcher ??
       new Agent({ ...bounds, connect: { timeout: options.connectMs, lookup: options.lookup } });
     // A storage's 500 is a passing one.
@@ -68,11 +68,11 @@ export class Links {
   }
 
   /** Sends a body; answers with the response's ETag exactly as received. */
-  async put(put: Put): Promise<{ etag: string | undefined }> {
-    const { url, dispatcher } = this.#target(put.called, put.url, undefined);
+  async put(put: LinkUpload): Promise<{ etag: string | undefined }> {
+    const { url, dispatcher } = this.#resolveTarget(put.context, put.url, undefined);
     const once = async () => {
       const body = put.body();
-      const answer = await this.#once(put.called, {
+      const answer = await this.#attempt(put.context, {
         dispatcher,
         method: put.method,
         url,
@@ -80,38 +80,38 @@ export class Links {
         body,
         signal: put.signal,
       });
-      if (answer.status >= 300) throw await refusal(put.called, answer);
-      await readText(answer.body, mostIgnoredBytes).catch(() => undefined);
+      if (answer.status >= 300) throw await errorForResponse(put.context, answer);
+      await readText(answer.body, MAX_DISCARDED_BYTES).catch(() => undefined);
       return { etag: answer.header('etag') };
     };
     const policy = put.repeat ? this.#retry : { ...this.#retry, attempts: 1 };
     try {
-      return await repeated(once, policy, put.signal);
+      return await retryCall(once, policy, put.signal);
     } catch (error) {
-      throw error instanceof BodyFailure ? error.cause : error;
+      throw error instanceof RequestBodyError ? error.cause : error;
     }
   }
 
   /** Opens a download, following redirects to hosts that are allowed. `base` resolves a relative link. */
-  async get(called: Called, link: string, signal: AbortSignal | undefined, base?: URL): Promise<Answer> {
+  async get(context: CallContext, link: string, signal: AbortSignal | undefined, base?: URL): Promise<HttpResponse> {
     let from = base;
     let to = link;
-    for (let hop = 0; hop <= mostRedirects; hop += 1) {
-      const { url, dispatcher } = this.#target(called, to, from);
-      const answer = await repeated(
-        () => this.#once(called, { dispatcher, method: 'GET', url, headers: {}, signal }),
+    for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
+      const { url, dispatcher } = this.#resolveTarget(context, to, from);
+      const answer = await retryCall(
+        () => this.#attempt(context, { dispatcher, method: 'GET', url, headers: {}, signal }),
         this.#retry,
         signal,
       );
       const location = answer.header('location');
       if (answer.status < 300) return answer;
-      if (location === undefined) throw await refusal(called, answer);
+      if (location === undefined) throw await errorForResponse(context, answer);
       answer.body.destroy();
       from = url;
       to = location;
     }
-    throw new AgentAnswerError({
-      sentence: `A link of the agent service leads on too often (${called.name}).`,
+    throw new AgentResponseError({
+      sentence: `A link of the agent service leads on too often (${context.name}).`,
       outcome: 'refused',
     });
   }
@@ -119,31 +119,31 @@ export class Links {
   /** Ends the connections, unless they were given from outside; transfers under way fail. */
   async close(): Promise<void> {
     if (this.#options.dispatcher !== undefined) return;
-    await Promise.all([this.#allowed.destroy(), this.#public.destroy()]);
+    await Promise.all([this.#allowedHostsDispatcher.destroy(), this.#publicDispatcher.destroy()]);
   }
 
   /** One try; answers with a 2xx or a redirect. */
-  async #once(called: Called, sending: LinkSending): Promise<Answer> {
+  async #attempt(context: CallContext, sending: LinkRequest): Promise<HttpResponse> {
     const signal = sending.signal ?? new AbortController().signal;
     try {
-      const answer = await exchange({ ...sending, signal, idleMs: this.#options.idleMs });
+      const answer = await sendRequest({ ...sending, signal, idleMs: this.#options.idleMs });
       if (answer.status >= 200 && answer.status < 400) return answer;
-      throw await refusal(called, answer);
+      throw await errorForResponse(context, answer);
     } catch (error) {
-      throw breakdown(called, error, { timedOut: false, aborted: signal.aborted, leaseLost: false });
+      throw errorForBrokenRequest(context, error, { timedOut: false, aborted: signal.aborted, leaseLost: false });
     }
   }
 
-  #target(called: Called, link: string, base: URL | undefined): { url: URL; dispatcher: Dispatcher } {
+  #resolveTarget(context: CallContext, link: string, base: URL | undefined): { url: URL; dispatcher: Dispatcher } {
     const url = URL.parse(link, base?.href);
     if (url !== null && (url.protocol === 'https:' || url.protocol === 'http:')) {
-      const host = bareHost(url);
-      if (this.#options.allowedHosts.has(host)) return { url, dispatcher: this.#allowed };
-      if (url.protocol === 'https:' && !isPrivateAddress(host)) return { url, dispatcher: this.#public };
+      const host = hostNameOf(url);
+      if (this.#options.allowedHosts.has(host)) return { url, dispatcher: this.#allowedHostsDispatcher };
+      if (url.protocol === 'https:' && !isPrivateAddress(host)) return { url, dispatcher: this.#publicDispatcher };
     }
     throw new AgentRejectedError({
       sentence:
-        `A link of the agent service leads to a place that is not allowed (${called.name}` +
+        `A link of the agent service leads to a place that is not allowed (${context.name}` +
         `${url === null ? '' : `, ${url.protocol}//${url.host}`}). ` +
         'Links must be https to a public host, unless their host is among the allowed ones.',
       outcome: 'not_sent',

@@ -1,19 +1,19 @@
-import { AgentAnswerError, AgentAnswerSizeError } from './errors.ts';
+import { AgentResponseError, AgentResponseSizeError } from './errors.ts';
 import type { Message, Page } from './schema.ts';
 
 /** Pages that one walk reads at most, against a service that never ends a list. */
-const mostPages = 500;
+const MAX_PAGES = 500;
 
 /** The documented maximum of `limit`. */
-const mostEvents = 500;
+const MAX_EVENTS = 500;
 
 /** The documented default of `limit`. */
-const usualEvents = 200;
+const DEFAULT_EVENTS = 200;
 
 /** Events of the first page where only the last messages are wanted: each may hold a very long text. */
-const fewEvents = 10;
+const LAST_MESSAGES_EVENTS = 10;
 
-interface Cursor {
+interface PageCursor {
   readonly limit?: number | undefined;
   readonly beforeId?: string | undefined;
   readonly afterId?: string | undefined;
@@ -21,30 +21,30 @@ interface Cursor {
 }
 
 /** Reads one page of a task's messages. */
-export type ListMessages = (cursor: Cursor) => Promise<Page<Message>>;
+export type ListMessages = (cursor: PageCursor) => Promise<Page<Message>>;
 
 /**
  * Lists again with a smaller `limit` where a page is larger than is read, and so the walk's later pages.
  * Throws AgentAnswerSizeError where a page of one event is.
  */
-export function inSmallerPages(list: ListMessages): ListMessages {
-  let most = mostEvents;
+export function withSmallerPages(list: ListMessages): ListMessages {
+  let most = MAX_EVENTS;
   return async (cursor) => {
     for (;;) {
-      const asked = cursor.limit ?? usualEvents;
+      const asked = cursor.limit ?? DEFAULT_EVENTS;
       const limit = asked > most ? most : cursor.limit;
       try {
         return await list({ ...cursor, limit });
       } catch (error) {
         const events = Math.min(asked, most);
-        if (!(error instanceof AgentAnswerSizeError) || events <= 1) throw error;
+        if (!(error instanceof AgentResponseSizeError) || events <= 1) throw error;
         most = Math.ceil(events / (events > 8 ? 4 : 2));
       }
     }
   };
 }
 
-type WalkOptions = Pick<Cursor, 'limit' | 'signal'>;
+type WalkOptions = Pick<PageCursor, 'limit' | 'signal'>;
 
 /**
  * Walks forward with `after_id`, oldest first. Copes with an inclusive cursor and with pages that repeat;
@@ -57,7 +57,7 @@ export async function* messagesForward(
 ): AsyncGenerator<Message, void, undefined> {
   const seen = new Set([afterId]);
   let after = afterId;
-  for (let page = 0; page < mostPages; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const { items, hasMore, lastId } = await list({ ...options, afterId: after });
     const fresh = items.filter(({ id }) => !seen.has(id));
     for (const message of fresh) seen.add(message.id);
@@ -67,7 +67,7 @@ export async function* messagesForward(
     if (next === null || next === after) return yield* messagesBackward(list, after, options);
     after = next;
   }
-  throw endless();
+  throw endlessListError();
 }
 
 /**
@@ -80,7 +80,7 @@ export async function* messagesBackward(
   options: WalkOptions,
 ): AsyncGenerator<Message, void, undefined> {
   const stretches: Message[][] = [];
-  for await (const stretch of stretchesBack(list, options)) {
+  for await (const stretch of pagesBackward(list, options)) {
     const at = stretch.findIndex(({ id }) => id === afterId);
     stretches.push(stretch.slice(at + 1));
     if (at >= 0) break;
@@ -96,8 +96,8 @@ export async function lastMessages(
 ): Promise<Message[]> {
   const stretches: Message[][] = [];
   let found = 0;
-  const limit = options.limit ?? Math.min(mostEvents, fewEvents + count);
-  for await (const stretch of stretchesBack(list, { ...options, limit })) {
+  const limit = options.limit ?? Math.min(MAX_EVENTS, LAST_MESSAGES_EVENTS + count);
+  for await (const stretch of pagesBackward(list, { ...options, limit })) {
     stretches.push(stretch);
     found += stretch.length;
     if (found >= count) break;
@@ -106,14 +106,14 @@ export async function lastMessages(
 }
 
 /** Stretches of messages from the latest back, each oldest first, no message twice. */
-async function* stretchesBack(
+async function* pagesBackward(
   list: ListMessages,
   options: WalkOptions,
 ): AsyncGenerator<Message[], void, undefined> {
   const seen = new Set<string>();
   let before: string | undefined;
   let { limit } = options;
-  for (let page = 0; page < mostPages; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const { items, hasMore, firstId } = await list({ ...options, limit, beforeId: before });
     const fresh = items.filter(({ id }) => !seen.has(id));
     for (const message of fresh) seen.add(message.id);
@@ -122,14 +122,14 @@ async function* stretchesBack(
     const next = fresh.at(0)?.id ?? firstId ?? undefined;
     if (next !== undefined && next !== before) before = next;
     // A page of events may hold no further message; a longer one may.
-    else if (limit !== mostEvents) limit = Math.min(mostEvents, 4 * (limit ?? usualEvents));
+    else if (limit !== MAX_EVENTS) limit = Math.min(MAX_EVENTS, 4 * (limit ?? DEFAULT_EVENTS));
     else break;
   }
-  throw endless();
+  throw endlessListError();
 }
 
-function endless(): AgentAnswerError {
-  return new AgentAnswerError({
+function endlessListError(): AgentResponseError {
+  return new AgentResponseError({
     sentence:
       "The agent service's list of messages says that it goes on but gives nothing more; " +
       'see messagesAfter in AGENT_DIALECT.',

@@ -1,9 +1,9 @@
 import type { LookupFunction } from 'node:net';
 import type { Logger } from 'pino';
 import type { Dispatcher } from 'undici';
-import type { AnswerBounds } from './answer-bounds.ts';
-import type { Dialect } from './dialect.ts';
-import type { Guard, KeyGate } from './http.ts';
+import type { ResponseLimits } from './answer-bounds.ts';
+import type { ServiceOptions } from './dialect.ts';
+import type { LeaseGuard, ApiKeyGate } from './http.ts';
 import type { UploadMemory } from './part-memory.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Page } from './schema.ts';
@@ -24,7 +24,7 @@ export interface AgentTimeouts {
 }
 
 /** What holds where a client is given no others. */
-export const defaultTimeouts: AgentTimeouts = {
+export const DEFAULT_TIMEOUTS: AgentTimeouts = {
   connectMs: 10_000,
   requestMs: 30_000,
   resultsMs: 120_000,
@@ -34,7 +34,7 @@ export const defaultTimeouts: AgentTimeouts = {
 };
 
 /** One try of a call to the service, for figures. */
-export interface ServiceTry {
+export interface CallAttempt {
   /** Method and path template, such as `GET /experimental/tasks/{task_id}`. */
   readonly call: string;
   /** Undefined where no answer came. */
@@ -50,24 +50,24 @@ export interface AgentClientOptions {
   readonly baseUrl: string;
   /** Read before each call, so that a key can be changed. */
   readonly apiKey: string;
-  readonly dialect?: Dialect;
+  readonly serviceOptions?: ServiceOptions;
   readonly timeouts?: Partial<AgentTimeouts>;
   readonly retry?: Partial<RetryPolicy>;
   /** Hosts (names without port) that may have a private address or plain http: the service's, and those of links. */
   readonly allowedHosts?: readonly string[];
   readonly log?: Logger;
   /** Hears of every try of a call when it is over. */
-  readonly onTry?: ((made: ServiceTry) => void) | undefined;
+  readonly onTry?: ((made: CallAttempt) => void) | undefined;
   /** Awaited before each GET leaves: a place to wait while the service asks for a pause. */
   readonly beforeRead?: (signal: AbortSignal) => Promise<void>;
   /** The service asks for a pause of so many milliseconds. */
   readonly onRateLimited?: (pauseMs: number) => void;
   /** Stops calls with a key that was refused. */
-  readonly gate?: KeyGate;
+  readonly gate?: ApiKeyGate;
   /** What all uploads in parts may hold at once; of its own (96 MiB) where left out. */
-  readonly partMemory?: UploadMemory;
+  readonly uploadMemory?: UploadMemory;
   /** What its JSON answers may take; for an operator's own service where left out. */
-  readonly bounds?: AnswerBounds;
+  readonly responseLimits?: ResponseLimits;
   /** How public names are looked up; the system's way, private addresses refused, where left out. */
   readonly lookup?: LookupFunction;
   /** Replaces the connection pools, for proxies and tests. */
@@ -75,13 +75,13 @@ export interface AgentClientOptions {
 }
 
 /** Options of any call. */
-export interface CallOptions {
+export interface AgentCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of a call that must not happen twice: it is made only while the guard holds. */
-export interface GuardedOptions extends CallOptions {
-  readonly guard?: Guard | undefined;
+export interface GuardedCallOptions extends AgentCallOptions {
+  readonly guard?: LeaseGuard | undefined;
 }
 
 /** A content block that we send. */

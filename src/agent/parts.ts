@@ -1,8 +1,8 @@
-import type { Dialect } from './dialect.ts';
+import type { ServiceOptions } from './dialect.ts';
 import { AgentFileSizeError, AgentRejectedError } from './errors.ts';
-import { BodyFailure } from './failure.ts';
+import { RequestBodyError } from './failure.ts';
 
-const mebibyte = 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
 
 /** How a file is cut into parts. */
 export interface PartPlan {
@@ -19,15 +19,15 @@ export interface PartPlan {
 export function planParts(
   sizeBytes: number,
   givenBytes: number | null,
-  dialect: Pick<Dialect, 'partBytes' | 'mostParts' | 'leastPartBytes'>,
+  serviceOptions: Pick<ServiceOptions, 'partBytes' | 'mostParts' | 'leastPartBytes'>,
   mostBytes = Number.POSITIVE_INFINITY,
 ): PartPlan {
-  const least = givenBytes ?? Math.max(dialect.partBytes, dialect.leastPartBytes);
-  const partBytes = Math.max(least, Math.ceil(sizeBytes / dialect.mostParts));
+  const least = givenBytes ?? Math.max(serviceOptions.partBytes, serviceOptions.leastPartBytes);
+  const partBytes = Math.max(least, Math.ceil(sizeBytes / serviceOptions.mostParts));
   if (Math.min(partBytes, sizeBytes) > mostBytes) {
-    const wanted = `parts of ${Math.ceil(partBytes / mebibyte)} MiB`;
+    const wanted = `parts of ${Math.ceil(partBytes / MEBIBYTE)} MiB`;
     throw new AgentRejectedError({
-      sentence: `The agent service wants ${wanted}, and ${Math.floor(mostBytes / mebibyte)} MiB are held at most.`,
+      sentence: `The agent service wants ${wanted}, and ${Math.floor(mostBytes / MEBIBYTE)} MiB are held at most.`,
       outcome: 'not_sent',
       words: `it wants ${wanted}, which is too large`,
     });
@@ -41,12 +41,12 @@ export function partSize(plan: PartPlan, sizeBytes: number, index: number): numb
 }
 
 /** Reads a source of chunks in pieces of an asked size, and ends at once when the signal does. */
-export class PieceReader {
+export class PartReader {
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #signal: AbortSignal;
-  readonly #promised: number;
-  #rest: Uint8Array = new Uint8Array(0);
-  #read: number;
+  readonly #sizeBytes: number;
+  #unread: Uint8Array = new Uint8Array(0);
+  #readBytes: number;
   #ended = false;
   /** Ends the wait for the source. */
   #stop: ((reason: unknown) => void) | undefined;
@@ -55,8 +55,8 @@ export class PieceReader {
   /** `offset` is where the source begins in the file of `promised` bytes. */
   constructor(source: AsyncIterable<Uint8Array>, offset: number, promised: number, signal: AbortSignal) {
     this.#source = source[Symbol.asyncIterator]();
-    this.#read = offset;
-    this.#promised = promised;
+    this.#readBytes = offset;
+    this.#sizeBytes = promised;
     this.#signal = signal;
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
@@ -78,22 +78,22 @@ export class PieceReader {
   }
 
   /** Throws AgentFileSizeError where the source goes on. */
-  async end(): Promise<void> {
-    if (this.#rest.length > 0 || (await this.#more()))
-      throw wrongSize(this.#promised, this.#promised, 'more');
+  async expectEnd(): Promise<void> {
+    if (this.#unread.length > 0 || (await this.#more()))
+      throw wrongSizeError(this.#sizeBytes, this.#sizeBytes, 'more');
   }
 
   /** All bytes as a stream. A chunk is held back until the next is there, so a source too long never completes. */
-  async *all(): AsyncGenerator<Uint8Array, void, undefined> {
+  async *stream(): AsyncGenerator<Uint8Array, void, undefined> {
     let held: Uint8Array | undefined;
-    while (this.#rest.length > 0 || (await this.#more())) {
-      this.#read += this.#rest.length;
-      if (this.#read > this.#promised) throw wrongSize(this.#promised, this.#promised, 'more');
+    while (this.#unread.length > 0 || (await this.#more())) {
+      this.#readBytes += this.#unread.length;
+      if (this.#readBytes > this.#sizeBytes) throw wrongSizeError(this.#sizeBytes, this.#sizeBytes, 'more');
       if (held !== undefined) yield held;
-      held = this.#rest;
-      this.#rest = new Uint8Array(0);
+      held = this.#unread;
+      this.#unread = new Uint8Array(0);
     }
-    if (this.#read < this.#promised) throw wrongSize(this.#promised, this.#read, 'fewer');
+    if (this.#readBytes < this.#sizeBytes) throw wrongSizeError(this.#sizeBytes, this.#readBytes, 'fewer');
     if (held !== undefined) yield held;
   }
 
@@ -107,11 +107,11 @@ export class PieceReader {
 
   /** The next bytes, `most` at most. */
   async #take(most: number): Promise<Uint8Array> {
-    if (this.#rest.length === 0 && !(await this.#more()))
-      throw wrongSize(this.#promised, this.#read, 'fewer');
-    const taken = this.#rest.subarray(0, most);
-    this.#rest = this.#rest.subarray(taken.length);
-    this.#read += taken.length;
+    if (this.#unread.length === 0 && !(await this.#more()))
+      throw wrongSizeError(this.#sizeBytes, this.#readBytes, 'fewer');
+    const taken = this.#unread.subarray(0, most);
+    this.#unread = this.#unread.subarray(taken.length);
+    this.#readBytes += taken.length;
     return taken;
   }
 
@@ -123,7 +123,7 @@ export class PieceReader {
         return false;
       }
       if (next.value.length > 0) {
-        this.#rest = next.value;
+        this.#unread = next.value;
         return true;
       }
     }
@@ -138,7 +138,7 @@ export class PieceReader {
       this.#source.next().then(resolve, reject);
       return await promise;
     } catch (error) {
-      throw new BodyFailure(error);
+      throw new RequestBodyError(error);
     } finally {
       this.#stop = undefined;
     }
@@ -146,7 +146,7 @@ export class PieceReader {
 }
 
 /** Throws where a file could never be uploaded as it is described. */
-export function checkSize(sizeBytes: number): void {
+export function assertUploadableSize(sizeBytes: number): void {
   if (Number.isSafeInteger(sizeBytes) && sizeBytes >= 0) return;
   throw new AgentRejectedError({
     sentence: `A file of ${sizeBytes} bytes cannot be uploaded.`,
@@ -155,7 +155,7 @@ export function checkSize(sizeBytes: number): void {
   });
 }
 
-function wrongSize(promised: number, had: number, than: 'fewer' | 'more'): AgentFileSizeError {
+function wrongSizeError(promised: number, had: number, than: 'fewer' | 'more'): AgentFileSizeError {
   const what = than === 'fewer' ? `ended after ${had} bytes` : 'has more';
   return new AgentFileSizeError({
     sentence: `The file should have ${promised} bytes but ${what}, so it was not attached. Share it again.`,

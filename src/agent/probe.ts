@@ -4,32 +4,32 @@ import type { AgentClientOptions } from './options.ts';
 import type { Project } from './schema.ts';
 
 /** No task has this id: to ask for it costs nothing and changes nothing. */
-const nothing: Made = { task: '00000000-0000-0000-0000-000000000000' };
-const wrongKey = 'a-key-that-nobody-has';
+const NO_TASK: OwnedResource = { task: '00000000-0000-0000-0000-000000000000' };
+const WRONG_KEY = 'a-key-that-nobody-has';
 /** The longest that a question may take (ms). */
-const answerMs = 10_000;
+const PROBE_TIMEOUT_MS = 10_000;
 
 /** What an address and a key are worth. `no_service`: the address takes any key, so it is not the service's. */
-export type Probed = 'good' | 'bad_key' | 'no_service';
+export type ProbeResult = 'good' | 'bad_key' | 'no_service';
 
 /**
  * Tries an address and a key by a question that changes nothing. Throws TypeError where one of them cannot be used,
  * and AgentError where nothing sensible answers.
  */
-export async function probe(
-  options: Pick<AgentClientOptions, 'baseUrl' | 'apiKey' | 'dialect' | 'allowedHosts' | 'bounds' | 'lookup'>,
-): Promise<Probed> {
-  if ((await ask(options, options.apiKey, nothing)) === 'bad_key') return 'bad_key';
+export async function probeAccount(
+  options: Pick<AgentClientOptions, 'baseUrl' | 'apiKey' | 'serviceOptions' | 'allowedHosts' | 'responseLimits' | 'lookup'>,
+): Promise<ProbeResult> {
+  if ((await tryKey(options, options.apiKey, NO_TASK)) === 'bad_key') return 'bad_key';
   // A server that knows nothing of keys is not the service.
-  return (await ask(options, wrongKey, nothing)) === 'bad_key' ? 'good' : 'no_service';
+  return (await tryKey(options, WRONG_KEY, NO_TASK)) === 'bad_key' ? 'good' : 'no_service';
 }
 
 /** A task or a project, by its id. */
-export type Made = { readonly task: string } | { readonly project: string };
+export type OwnedResource = { readonly task: string } | { readonly project: string };
 
 /** Whether a key opens a task or a project: then it belongs to the account that made it. Throws like `probe`. */
-export async function opens(options: Parameters<typeof probe>[0], made: Made): Promise<boolean> {
-  return (await ask(options, options.apiKey, made)) === 'found';
+export async function keyOpens(options: Parameters<typeof probeAccount>[0], made: OwnedResource): Promise<boolean> {
+  return (await tryKey(options, options.apiKey, made)) === 'found';
 }
 
 /**
@@ -50,16 +50,16 @@ export async function readProject(
   }
 }
 
-async function ask(
-  options: Parameters<typeof probe>[0],
+async function tryKey(
+  options: Parameters<typeof probeAccount>[0],
   apiKey: string,
-  made: Made,
+  made: OwnedResource,
 ): Promise<'bad_key' | 'unknown' | 'found'> {
   const agent = new AgentClient({
     ...options,
     apiKey,
     retry: { attempts: 1 },
-    timeouts: { requestMs: answerMs },
+    timeouts: { requestMs: PROBE_TIMEOUT_MS },
   });
   try {
     await ('task' in made ? agent.getTask(made.task) : readProject(agent, made.project));

@@ -1,71 +1,71 @@
-import type { Dialect } from './dialect.ts';
+import type { ServiceOptions } from './dialect.ts';
 import { valueAt } from './error-words.ts';
 import type { NewFile, NewMessage, NewTask, UploadedPart } from './options.ts';
 
 /** Body of Start a task: documented fields, and the dialect's where they are asked for. */
-export function newTaskBody(task: NewTask, dialect: Dialect): Record<string, unknown> {
+export function newTaskBody(task: NewTask, serviceOptions: ServiceOptions): Record<string, unknown> {
   return {
     project_id: task.projectId,
     title: task.title,
     ...(task.model === undefined ? {} : { model: task.model }),
-    ...field(dialect.autoModeField, task.autoMode),
-    ...field(dialect.planModeField, task.planMode),
-    ...field(dialect.noFallbackField, task.noFallback),
+    ...optionalField(serviceOptions.autoModeField, task.autoMode),
+    ...optionalField(serviceOptions.planModeField, task.planMode),
+    ...optionalField(serviceOptions.noFallbackField, task.noFallback),
     ...(task.initialMessages === undefined
       ? {}
       : {
           initial_messages: task.initialMessages.map(({ role, content }) => ({
-            [dialect.initialMessageRoleField]: role,
-            [dialect.initialMessageContentField]: content,
+            [serviceOptions.initialMessageRoleField]: role,
+            [serviceOptions.initialMessageContentField]: content,
           })),
         }),
   };
 }
 
 /** Body of Send a message. */
-export function messageBody(message: NewMessage, dialect: Dialect): Record<string, unknown> {
+export function newMessageBody(message: NewMessage, serviceOptions: ServiceOptions): Record<string, unknown> {
   return {
     content: message.content,
     ...(message.fileIds === undefined || message.fileIds.length === 0 ? {} : { file_ids: message.fileIds }),
     ...(message.skill === undefined ? {} : { skill: message.skill }),
-    ...field(dialect.sendMessageModelField, message.model),
+    ...optionalField(serviceOptions.sendMessageModelField, message.model),
   };
 }
 
 /** Body that starts an upload. */
-export function newFileBody(file: NewFile, dialect: Dialect): Record<string, unknown> {
+export function newFileBody(file: NewFile, serviceOptions: ServiceOptions): Record<string, unknown> {
   return {
-    [dialect.uploadProjectField]: file.projectId,
-    [dialect.uploadFilenameField]: file.filename,
-    [dialect.uploadSizeField]: file.sizeBytes,
-    [dialect.uploadMimeTypeField]: file.mimeType,
-    ...(dialect.uploadPurpose === '' ? {} : { purpose: dialect.uploadPurpose }),
+    [serviceOptions.uploadProjectField]: file.projectId,
+    [serviceOptions.uploadFilenameField]: file.filename,
+    [serviceOptions.uploadSizeField]: file.sizeBytes,
+    [serviceOptions.uploadMimeTypeField]: file.mimeType,
+    ...(serviceOptions.uploadPurpose === '' ? {} : { purpose: serviceOptions.uploadPurpose }),
   };
 }
 
 /** Body of finalize; null for an upload in one piece. */
 export function finalizeBody(
   multipart: { readonly uploadId: string; readonly parts: readonly UploadedPart[] } | null,
-  dialect: Dialect,
+  serviceOptions: ServiceOptions,
 ): Record<string, unknown> {
   if (multipart === null) return {};
   return {
-    [dialect.finalizeUploadIdField]: multipart.uploadId,
-    [dialect.finalizePartsField]: multipart.parts
+    [serviceOptions.finalizeUploadIdField]: multipart.uploadId,
+    [serviceOptions.finalizePartsField]: multipart.parts
       .toSorted((one, other) => one.number - other.number)
       .map(({ number, etag }) => ({
-        [dialect.finalizePartNumberField]: number,
-        [dialect.finalizeEtagField]: etag,
+        [serviceOptions.finalizePartNumberField]: number,
+        [serviceOptions.finalizeEtagField]: etag,
       })),
   };
 }
 
 /** The cursor to the next page in a list's answer, or null. */
-export function cursorOf(raw: unknown, dialect: Dialect): string | null {
-  const cursor = valueAt(raw, dialect.cursorField);
+export function nextCursor(raw: unknown, serviceOptions: ServiceOptions): string | null {
+  const cursor = valueAt(raw, serviceOptions.cursorField);
   return typeof cursor === 'string' && cursor !== '' ? cursor : null;
 }
 
-function field(name: string, value: unknown): Record<string, unknown> {
+function optionalField(name: string, value: unknown): Record<string, unknown> {
   return name === '' || value === undefined ? {} : { [name]: value };
 }

@@ -16,7 +16,7 @@ export interface RetryPolicy {
 }
 
 /** What holds where a client is given no other. */
-export const defaultRetry: RetryPolicy = {
+export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   attempts: 5,
   totalMs: 90_000,
   baseMs: 500,
@@ -31,7 +31,7 @@ export const defaultRetry: RetryPolicy = {
 export function retryDelay(
   attempt: number,
   retryAfterMs: number | undefined,
-  policy: Pick<RetryPolicy, 'baseMs' | 'capMs'> = defaultRetry,
+  policy: Pick<RetryPolicy, 'baseMs' | 'capMs'> = DEFAULT_RETRY_POLICY,
   random: () => number = Math.random,
 ): number {
   if (retryAfterMs !== undefined) return retryAfterMs + random() * policy.baseMs;
@@ -39,20 +39,20 @@ export function retryDelay(
 }
 
 /** The longest pause that a service is granted (ms): beyond 24 days a timer would end at once. */
-const mostRetryAfterMs = 60 * 60_000;
+const MAX_RETRY_AFTER_MS = 60 * 60_000;
 
 /** Milliseconds of a Retry-After header (seconds or an HTTP date), an hour at most; undefined where it says neither. */
-export function retryAfter(header: string | undefined, now: number = Date.now()): number | undefined {
+export function parseRetryAfter(header: string | undefined, now: number = Date.now()): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
   const isSeconds = /^\d+(\.\d+)?$/.test(text);
   const date = !isSeconds && /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
   const ms = isSeconds ? Math.ceil(Number(text) * 1000) : date - now;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), mostRetryAfterMs);
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
 }
 
 /** Whether the same call may succeed after this error. */
-function mayPass(
+function isTransient(
   error: unknown,
   statuses: readonly number[],
 ): error is AgentRateLimitError | AgentUnavailableError {
@@ -64,7 +64,7 @@ function mayPass(
  * Makes a call that may be repeated until it succeeds, fails for good or the policy's tries are used up, and
  * throws the last error with the number of tries in `attempts`. Must not be given a creation or a send.
  */
-export async function repeated<T>(
+export async function retryCall<T>(
   once: (attempt: number) => Promise<T>,
   policy: RetryPolicy,
   signal: AbortSignal | undefined,
@@ -75,7 +75,7 @@ export async function repeated<T>(
       return await once(attempt);
     } catch (error) {
       if (error instanceof AgentError) error.attempts = attempt;
-      if (!mayPass(error, policy.statuses) || attempt >= policy.attempts) throw error;
+      if (!isTransient(error, policy.statuses) || attempt >= policy.attempts) throw error;
       const pause = retryDelay(attempt, error.retryAfterMs, policy);
       if (performance.now() - start + pause > policy.totalMs) throw error;
       await wait(pause, signal, error);

@@ -5,23 +5,23 @@ import { z } from 'zod';
  * in comments), ids are opaque, and what the document calls nullable may also be missing.
  */
 
-const text = z
+const nullableTextSchema = z
   .string()
   .nullish()
   .transform((value) => value ?? null);
 /** Ids are logged with each step: what is longer is none (characters). */
-export const mostOfId = 200;
-const id = z.string().max(mostOfId);
-const maybeId = id.nullish().transform((value) => value ?? null);
+export const MAX_ID_LENGTH = 200;
+const idSchema = z.string().max(MAX_ID_LENGTH);
+const nullableIdSchema = idSchema.nullish().transform((value) => value ?? null);
 /** A tool's name stands in the audit trail (characters). */
-const mostOfName = 100;
-const platform = z
+const MAX_NAME_LENGTH = 100;
+const platformSchema = z
   .string()
   .nullish()
   .transform((value) => value ?? 'api');
 
 /** Issues that are told of an item. */
-const mostIssues = 3;
+const MAX_ISSUES = 3;
 
 /**
  * A list of what `item` reads, which is left at the first that it does not: to say of each of thousands what is wrong
@@ -33,9 +33,9 @@ function arrayOf<Item extends z.ZodType>(item: Item) {
     for (const [index, input] of wire.entries()) {
       const read = item.safeParse(input);
       if (!read.success) {
-        for (const issue of read.error.issues.slice(0, mostIssues)) {
+        for (const issue of read.error.issues.slice(0, MAX_ISSUES)) {
           const path = [index, ...issue.path];
-          context.issues.push({ code: 'custom', input, message: issueWord(issue), path });
+          context.issues.push({ code: 'custom', input, message: describeIssue(issue), path });
         }
         return z.NEVER;
       }
@@ -46,13 +46,13 @@ function arrayOf<Item extends z.ZodType>(item: Item) {
 }
 
 /** What is wrong: a code, or our own words. Never a value of the wire. */
-export function issueWord({ code, message }: z.core.$ZodIssue): string {
+export function describeIssue({ code, message }: z.core.$ZodIssue): string {
   return code === 'custom' ? message : code;
 }
 
 export const projectSchema = z
   .looseObject({
-    id,
+    id: idSchema,
     title: z.string(),
     description: z.string().nullish(),
     created_at: z.string(),
@@ -70,7 +70,7 @@ export const projectSchema = z
 export type Project = z.output<typeof projectSchema>;
 
 const reviewSchema = z
-  .looseObject({ status: z.string(), message_id: maybeId, error_message: text })
+  .looseObject({ status: z.string(), message_id: nullableIdSchema, error_message: nullableTextSchema })
   .transform((wire) => ({
     /** Values not documented; `running`, `completed`, `failed` are expected. */
     status: wire.status,
@@ -84,12 +84,12 @@ export type Review = z.output<typeof reviewSchema>;
 
 export const taskSchema = z
   .looseObject({
-    id,
+    id: idSchema,
     created_at: z.string(),
     status: z.string(),
-    project_id: id,
+    project_id: idSchema,
     title: z.string().nullish(),
-    platform,
+    platform: platformSchema,
     reviews: arrayOf(reviewSchema).nullish(),
   })
   .transform((wire) => ({
@@ -107,26 +107,26 @@ export const taskSchema = z
 /** A task: one conversation with the agent. */
 export type Task = z.output<typeof taskSchema>;
 
-const textBlock = z
+const textBlockSchema = z
   .looseObject({ type: z.literal('text'), text: z.string() })
   .transform((wire) => ({ type: 'text' as const, text: wire.text }));
 
-const toolUseBlock = z
+const toolUseBlockSchema = z
   .looseObject({
     type: z.literal('tool_use'),
-    id,
+    id: idSchema,
     name: z.string(),
     input: z.record(z.string(), z.unknown()).nullish(),
   })
   .transform((wire) => ({
     type: 'tool_use' as const,
     id: wire.id,
-    name: wire.name.slice(0, mostOfName),
+    name: wire.name.slice(0, MAX_NAME_LENGTH),
     input: wire.input ?? {},
   }));
 
-const toolResultBlock = z
-  .looseObject({ type: z.literal('tool_result'), tool_use_id: id, content: z.string() })
+const toolResultBlockSchema = z
+  .looseObject({ type: z.literal('tool_result'), tool_use_id: idSchema, content: z.string() })
   .transform((wire) => ({
     type: 'tool_result' as const,
     toolUseId: wire.tool_use_id,
@@ -134,30 +134,30 @@ const toolResultBlock = z
   }));
 
 /** Any kind not shown, and a known kind in another shape: kept as it came, so that nothing breaks on it. */
-const otherBlock = z
+const otherBlockSchema = z
   .looseObject({ type: z.string().optional() })
   .transform((wire) => ({ type: 'other' as const, kind: wire.type ?? '', raw: wire }));
 
-export const contentBlockSchema = z.union([textBlock, toolUseBlock, toolResultBlock, otherBlock]);
+export const contentBlockSchema = z.union([textBlockSchema, toolUseBlockSchema, toolResultBlockSchema, otherBlockSchema]);
 
 /** A piece of a message: text, a tool's call or result, or something that the document does not show. */
 export type ContentBlock = z.output<typeof contentBlockSchema>;
 
 export const messageSchema = z
   .looseObject({
-    id,
-    task_id: id,
+    id: idSchema,
+    task_id: idSchema,
     created_at: z.string(),
     role: z.string(),
     content: arrayOf(contentBlockSchema),
-    status: text,
-    stop_reason: text,
-    finish_reason: text,
-    started_at: text,
-    completed_at: text,
-    error: text,
-    platform,
-    input: z.looseObject({ user_message_id: maybeId, file_ids: arrayOf(id).nullish() }).nullish(),
+    status: nullableTextSchema,
+    stop_reason: nullableTextSchema,
+    finish_reason: nullableTextSchema,
+    started_at: nullableTextSchema,
+    completed_at: nullableTextSchema,
+    error: nullableTextSchema,
+    platform: platformSchema,
+    input: z.looseObject({ user_message_id: nullableIdSchema, file_ids: arrayOf(idSchema).nullish() }).nullish(),
     output: z.record(z.string(), z.unknown()).nullish(),
   })
   .transform((wire) => ({
@@ -190,7 +190,7 @@ export const messageSchema = z
 export type Message = z.output<typeof messageSchema>;
 
 /** The text of a message, without what else is in it. */
-export function textOf({ content }: Message): string {
+export function messageText({ content }: Message): string {
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }
 
@@ -198,7 +198,7 @@ export function textOf({ content }: Message): string {
  * The answer to a send. Its inner shapes are not shown, and it comes after the message took effect, so a part
  * in an unknown shape is null instead of an error: the messages can be read afterwards.
  */
-export const messageResultSchema = z
+export const sendResultSchema = z
   .looseObject({
     task: taskSchema.nullish().catch(null),
     user_message: messageSchema.nullish().catch(null),
@@ -211,18 +211,18 @@ export const messageResultSchema = z
     assistantMessage: wire.assistant_message ?? null,
   }));
 
-export type MessageResult = z.output<typeof messageResultSchema>;
+export type SendResult = z.output<typeof sendResultSchema>;
 
 export const fileSchema = z
   .looseObject({
-    id,
+    id: idSchema,
     created_at: z.string(),
     filename: z.string(),
     size_bytes: z.number(),
-    purpose: text,
+    purpose: nullableTextSchema,
     mime_type: z.string().nullish(),
-    project_id: id,
-    platform,
+    project_id: idSchema,
+    platform: platformSchema,
   })
   .transform((wire) => ({
     id: wire.id,
@@ -241,12 +241,12 @@ export type FileRecord = z.output<typeof fileSchema>;
 
 export const resultFileSchema = z
   .looseObject({
-    result_id: id,
+    result_id: idSchema,
     name: z.string(),
     size_bytes: z.number(),
     mime_type: z.string().nullish(),
     created_at: z.string(),
-    download_url: text,
+    download_url: nullableTextSchema,
   })
   .transform((wire) => ({
     id: wire.result_id,
@@ -263,13 +263,13 @@ export type ResultFile = z.output<typeof resultFileSchema>;
 
 /** `id` and the new `status` after a cancel. */
 export const statusSchema = z
-  .looseObject({ id, status: z.string() })
+  .looseObject({ id: idSchema, status: z.string() })
   .transform(({ id, status }) => ({ id, status }));
 
 export type TaskStatus = z.output<typeof statusSchema>;
 export type MessageStatus = z.output<typeof statusSchema>;
 
-export const deletedSchema = z.looseObject({ id }).transform(({ id }) => ({ id }));
+export const deletedSchema = z.looseObject({ id: idSchema }).transform(({ id }) => ({ id }));
 
 export const partUrlsSchema = z
   .looseObject({ part_urls: z.record(z.string(), z.string()) })
@@ -281,8 +281,8 @@ export function listSchema<Item extends z.ZodType>(item: Item) {
     .looseObject({
       data: arrayOf(item),
       has_more: z.boolean().nullish(),
-      first_id: text,
-      last_id: text,
+      first_id: nullableTextSchema,
+      last_id: nullableTextSchema,
     })
     .transform((wire) => ({
       items: wire.data,

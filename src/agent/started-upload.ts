@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Dialect } from './dialect.ts';
+import type { ServiceOptions } from './dialect.ts';
 import { valueAt } from './error-words.ts';
-import { mostOfId } from './schema.ts';
+import { MAX_ID_LENGTH } from './schema.ts';
 
 const headersSchema = z.record(z.string(), z.string());
 /** Storages give long ones (characters). */
-const mostOfUploadId = 2_000;
+const MAX_UPLOAD_ID_LENGTH = 2_000;
 const sizeSchema = z.int().positive();
 
 /** What the service answered to the start of an upload. */
@@ -22,13 +22,13 @@ export interface StartedUpload {
 }
 
 /** The schema of that answer, by the dialect's guesses. */
-export function startedUpload(dialect: Dialect) {
+export function startedUploadSchema(serviceOptions: ServiceOptions) {
   return z
-    .looseObject({ upload_type: z.string().nullish(), upload_id: z.string().max(mostOfUploadId).nullish() })
+    .looseObject({ upload_type: z.string().nullish(), upload_id: z.string().max(MAX_UPLOAD_ID_LENGTH).nullish() })
     .transform((wire, context): StartedUpload => {
-      const fileId = firstText(wire, dialect.uploadFileIdFields, mostOfId);
+      const fileId = firstTextAt(wire, serviceOptions.uploadFileIdFields, MAX_ID_LENGTH);
       const multipart = wire.upload_type === 'multipart';
-      const url = firstText(wire, dialect.uploadUrlFields);
+      const url = firstTextAt(wire, serviceOptions.uploadUrlFields);
       const uploadId = multipart ? (wire.upload_id ?? null) : null;
       const missing = fileId === null ? 'a file id' : multipart ? 'an upload_id' : 'an upload URL';
       if (fileId === null || (multipart ? uploadId : url) === null) {
@@ -39,23 +39,23 @@ export function startedUpload(dialect: Dialect) {
         });
         return z.NEVER;
       }
-      const partBytes = sizeSchema.safeParse(valueAt(wire, dialect.uploadPartSizeField));
-      const headers = headersSchema.safeParse(valueAt(wire, dialect.uploadHeadersField));
+      const partBytes = sizeSchema.safeParse(valueAt(wire, serviceOptions.uploadPartSizeField));
+      const headers = headersSchema.safeParse(valueAt(wire, serviceOptions.uploadHeadersField));
       return {
         fileId,
         uploadId,
         url: multipart ? null : url,
         partBytes: partBytes.success ? partBytes.data : null,
-        headers: headers.success ? lowerCased(headers.data) : {},
+        headers: headers.success ? withLowerCaseNames(headers.data) : {},
       };
     });
 }
 
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+function withLowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function firstText(wire: unknown, places: readonly string[], most = Number.POSITIVE_INFINITY): string | null {
+function firstTextAt(wire: unknown, places: readonly string[], most = Number.POSITIVE_INFINITY): string | null {
   for (const place of places) {
     const value = valueAt(wire, place);
     if (typeof value === 'string' && value !== '' && value.length <= most) return value;

@@ -1,7 +1,7 @@
 import type { NewFile, UploadedPart } from './options.ts';
 
 /** An upload that has begun: enough to go on with it in another process. */
-export interface BegunUpload {
+export interface ResumableUpload {
   readonly fileId: string;
   /** Null for an upload in one piece. */
   readonly uploadId: string | null;
@@ -22,12 +22,12 @@ export type UploadSource =
   | { readonly body: AsyncIterable<Uint8Array> };
 
 /** A file to be uploaded, and who hears how far it is. */
-export type UploadRequest = NewFile &
+export type AgentUploadRequest = NewFile &
   UploadSource & {
     /** Bytes that the storage has so far. */
     readonly onProgress?: ((doneBytes: number) => void) | undefined;
     /** Told, and waited for, when an upload has begun, or begun anew: what was told before is void. */
-    readonly onStart?: ((begun: BegunUpload) => void | Promise<void>) | undefined;
+    readonly onStart?: ((begun: ResumableUpload) => void | Promise<void>) | undefined;
     /** Told after each part, of one at a time, and waited for before the finalize. */
     readonly onPart?: ((part: UploadedPart) => void | Promise<void>) | undefined;
     /** Told, and waited for, before the finalize. */
@@ -36,7 +36,7 @@ export type UploadRequest = NewFile &
      * Goes on with an upload; its parts that are done are not sent again. Where the service does not know it any
      * more it is begun anew, if the source can be opened again.
      */
-    readonly resume?: BegunUpload | undefined;
+    readonly resume?: ResumableUpload | undefined;
     /** Parts under way at once, 4 if left out. Memory is this plus one, times the size of a part. */
     readonly concurrency?: number | undefined;
     readonly signal?: AbortSignal | undefined;

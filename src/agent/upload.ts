@@ -6,49 +6,49 @@ import {
   AgentNotFoundError,
   AgentRejectedError,
 } from './errors.ts';
-import { BodyFailure } from './failure.ts';
+import { RequestBodyError } from './failure.ts';
 import type { FileCalls } from './file-calls.ts';
-import { linkCall } from './links.ts';
+import { linkCallContext } from './links.ts';
 import { uploadParts } from './multipart.ts';
-import { checkSize, PieceReader } from './parts.ts';
+import { assertUploadableSize, PartReader } from './parts.ts';
 import type { FileRecord } from './schema.ts';
-import type { BegunUpload, UploadRequest } from './upload-request.ts';
+import type { ResumableUpload, AgentUploadRequest } from './upload-request.ts';
 
 /**
  * Uploads a file, in one piece or in parts as the service says, and finalizes it. Streams: never holds more
  * than a few parts. Throws AgentError (AgentFileSizeError where the bytes are not as many as promised; nothing
  * is finalized then), and the source's own error where reading it fails.
  */
-export async function uploadFile(client: FileCalls, request: UploadRequest): Promise<FileRecord> {
-  checkSize(request.sizeBytes);
+export async function uploadFile(client: FileCalls, request: AgentUploadRequest): Promise<FileRecord> {
+  assertUploadableSize(request.sizeBytes);
   try {
-    const resumed = request.resume === undefined ? undefined : await goneOn(client, request, request.resume);
-    return resumed ?? (await begun(client, request));
+    const resumed = request.resume === undefined ? undefined : await resumeUpload(client, request, request.resume);
+    return resumed ?? (await uploadFromStart(client, request));
   } catch (error) {
-    throw request.signal?.aborted === true && !(error instanceof AgentError) ? stopped(error) : own(error);
+    throw request.signal?.aborted === true && !(error instanceof AgentError) ? uploadAborted(error) : unwrapBodyError(error);
   }
 }
 
-async function begun(client: FileCalls, request: UploadRequest): Promise<FileRecord> {
+async function uploadFromStart(client: FileCalls, request: AgentUploadRequest): Promise<FileRecord> {
   const started = await client.startUpload(request, { signal: request.signal });
   const { fileId, uploadId, partBytes, headers } = started;
   const begun = { fileId, uploadId, partBytes, headers, parts: [] };
-  if (uploadId !== null) return await multipart(client, request, { ...begun, uploadId });
+  if (uploadId !== null) return await finishMultipart(client, request, { ...begun, uploadId });
   await request.onStart?.(begun);
-  await sendWhole(client, request, started);
-  return await finalized(client, request, begun);
+  await sendInOnePiece(client, request, started);
+  return await finalizeUpload(client, request, begun);
 }
 
 /** Goes on with an upload; undefined where it must begin anew. */
-async function goneOn(
+async function resumeUpload(
   client: FileCalls,
-  request: UploadRequest,
-  resume: BegunUpload,
+  request: AgentUploadRequest,
+  resume: ResumableUpload,
 ): Promise<FileRecord | undefined> {
   const { uploadId } = resume;
   try {
-    if (uploadId !== null) return await multipart(client, request, { ...resume, uploadId });
-    return resume.finalizing === true ? await finalized(client, request, resume) : undefined;
+    if (uploadId !== null) return await finishMultipart(client, request, { ...resume, uploadId });
+    return resume.finalizing === true ? await finalizeUpload(client, request, resume) : undefined;
   } catch (error) {
     if (!('open' in request) || !isStale(error)) throw error;
     return undefined;
@@ -64,28 +64,28 @@ function isStale(error: unknown): boolean {
   );
 }
 
-async function multipart(
+async function finishMultipart(
   client: FileCalls,
-  request: UploadRequest,
-  upload: BegunUpload & { readonly uploadId: string },
+  request: AgentUploadRequest,
+  upload: ResumableUpload & { readonly uploadId: string },
 ): Promise<FileRecord> {
   const parts = await uploadParts(client, request, upload);
-  return await finalized(client, request, { ...upload, parts });
+  return await finalizeUpload(client, request, { ...upload, parts });
 }
 
-async function sendWhole(
+async function sendInOnePiece(
   client: FileCalls,
-  request: UploadRequest,
+  request: AgentUploadRequest,
   { url, headers }: { readonly url: string | null; readonly headers: Readonly<Record<string, string>> },
 ): Promise<void> {
   const { sizeBytes, mimeType, signal } = request;
-  const called = linkCall('upload link', client.dialect);
-  await client.putLink({
-    called,
-    method: client.dialect.uploadMethod,
+  const context = linkCallContext('upload link', client.serviceOptions);
+  await client.uploadToLink({
+    context,
+    method: client.serviceOptions.uploadMethod,
     url: url ?? '',
     headers: { 'content-type': mimeType, ...headers },
-    body: () => Readable.from(wholeOf(request), { objectMode: false }),
+    body: () => Readable.from(fileBytes(request), { objectMode: false }),
     sizeBytes,
     repeat: 'open' in request,
     signal,
@@ -93,13 +93,13 @@ async function sendWhole(
 }
 
 /** The file's bytes. The source is opened when the storage takes them: nobody could let go of one that was not begun. */
-async function* wholeOf(request: UploadRequest): AsyncGenerator<Uint8Array, void, undefined> {
+async function* fileBytes(request: AgentUploadRequest): AsyncGenerator<Uint8Array, void, undefined> {
   const { sizeBytes, signal, onProgress } = request;
-  const source = 'open' in request ? await opened(request.open) : request.body;
-  const reader = new PieceReader(source, 0, sizeBytes, signal ?? new AbortController().signal);
+  const source = 'open' in request ? await openSource(request.open) : request.body;
+  const reader = new PartReader(source, 0, sizeBytes, signal ?? new AbortController().signal);
   let done = 0;
   try {
-    for await (const chunk of reader.all()) {
+    for await (const chunk of reader.stream()) {
       yield chunk;
       done += chunk.length;
       onProgress?.(done);
@@ -110,15 +110,15 @@ async function* wholeOf(request: UploadRequest): AsyncGenerator<Uint8Array, void
 }
 
 /** Finalizes; where an earlier try may have done it already, Get a file decides. */
-async function finalized(
+async function finalizeUpload(
   client: FileCalls,
-  request: UploadRequest,
-  upload: BegunUpload,
+  request: AgentUploadRequest,
+  upload: ResumableUpload,
 ): Promise<FileRecord> {
   const { fileId, uploadId, parts } = upload;
   const { signal } = request;
   if (upload.finalizing !== true) await request.onFinalize?.();
-  if (uploadId === null && client.dialect.finalizeSingle === 'skip') {
+  if (uploadId === null && client.serviceOptions.finalizeSingle === 'skip') {
     return await client.getFile(fileId, { signal });
   }
   try {
@@ -129,7 +129,7 @@ async function finalized(
   } catch (error) {
     if (!(error instanceof AgentError) || error.status === undefined) throw error;
     const again = error.attempts > 1 || upload.finalizing === true;
-    const singleDone = uploadId === null && client.dialect.finalizeDoneStatuses.includes(error.status);
+    const singleDone = uploadId === null && client.serviceOptions.finalizeDoneStatuses.includes(error.status);
     const repeatDone = again && error.outcome === 'refused' && error.code !== 'rate_limited';
     if (!singleDone && !repeatDone) throw error;
     const file = await client.getFile(fileId, { signal }).catch(() => null);
@@ -139,21 +139,21 @@ async function finalized(
   return await client.getFile(fileId, { signal });
 }
 
-async function opened(
+async function openSource(
   open: (offset: number) => Promise<AsyncIterable<Uint8Array>>,
 ): Promise<AsyncIterable<Uint8Array>> {
   try {
     return await open(0);
   } catch (error) {
-    throw new BodyFailure(error);
+    throw new RequestBodyError(error);
   }
 }
 
-function own(error: unknown): unknown {
-  return error instanceof BodyFailure ? error.cause : error;
+function unwrapBodyError(error: unknown): unknown {
+  return error instanceof RequestBodyError ? error.cause : error;
 }
 
-function stopped(cause: unknown): AgentAbortedError {
+function uploadAborted(cause: unknown): AgentAbortedError {
   return new AgentAbortedError({
     sentence: 'The upload was stopped. The file was not finalized.',
     outcome: 'unknown',

@@ -1,96 +1,96 @@
-import { threadlessLookup } from '../agent/address.ts';
-import { tenantBounds } from '../agent/answer-bounds.ts';
-import { offersOf } from '../agent/dialect.ts';
+import { resolverLookup } from '../agent/address.ts';
+import { WORKSPACE_RESPONSE_LIMITS } from '../agent/answer-bounds.ts';
+import { supportedTaskOptions } from '../agent/dialect.ts';
 import type { Config } from '../config.ts';
-import type { InstallingParts } from '../listen/installing.ts';
-import { sharingOf } from '../listen/sharing.ts';
-import type { Transport } from '../listen/slack-app.ts';
-import { neededScopes } from '../operate/checks/scopes.ts';
-import type { Credentials } from '../relay/accounts/service.ts';
-import type { RelayParts } from '../relay/context.ts';
-import type { Tenancy } from '../relay/installing/tenancy.ts';
+import type { OAuthPagesDeps } from '../listen/installing.ts';
+import { createSocketLease } from '../listen/sharing.ts';
+import type { EventTransport } from '../listen/slack-app.ts';
+import { REQUIRED_SCOPES } from '../operate/checks/scopes.ts';
+import type { ServiceCredentials } from '../relay/accounts/service.ts';
+import type { RelayDeps } from '../relay/context.ts';
+import type { OAuthInstallations } from '../relay/installing/tenancy.ts';
 import { ResultLinks } from '../relay/showing/result-links.ts';
 import type { Keyring } from '../store/keyring.ts';
 import type { RetentionDays } from '../store/retention.ts';
 import type { Store } from '../store/store.ts';
 
-const mebibyte = 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
 /** Stands for all workspaces where the connections are shared of an app that many have installed. */
-const anyWorkspace = 'any';
+const ANY_WORKSPACE = 'any';
 
 /** The app's credentials for OAuth, where many workspaces may install it. */
-export function oauthOf(config: Config, keyring: Keyring | undefined) {
+export function oauthOptions(config: Config, keyring: Keyring | undefined) {
   const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret } = config;
   if (clientId === undefined || clientSecret === undefined || keyring === undefined) return undefined;
   return { clientId, clientSecret, keyring, mayInstall: config.INSTALL_WORKSPACES };
 }
 
 /** How workspaces install the app. */
-export function installingOf(config: Config, store: Store, tenancy: Tenancy): InstallingParts {
+export function oauthPagesDeps(config: Config, store: Store, tenancy: OAuthInstallations): OAuthPagesDeps {
   return {
     clientId: config.SLACK_CLIENT_ID ?? '',
     clientSecret: config.SLACK_CLIENT_SECRET ?? '',
-    scopes: neededScopes,
+    scopes: REQUIRED_SCOPES,
     publicUrl: config.PUBLIC_URL ?? '',
     slackApiUrl: config.SLACK_API_URL,
     secretKeys: config.SECRET_KEY ?? [],
-    spend: (state) => store.installations.spend(state),
-    installed: (granted) => tenancy.install(granted),
+    markStateUsed: (state) => store.installations.useOAuthState(state),
+    saveInstallation: (granted) => tenancy.install(granted),
   };
 }
 
 /** The account of the settings, for workspaces without one of their own. */
-export function sharedAccount({
+export function sharedCredentials({
   AGENT_BASE_URL: baseUrl,
   AGENT_API_KEY: apiKey,
-}: Config): Credentials | undefined {
+}: Config): ServiceCredentials | undefined {
   return baseUrl === undefined || apiKey === undefined ? undefined : { baseUrl, apiKey };
 }
 
 /** How events come. */
-export function transportOf(config: Config, store: Store, workspace: string = anyWorkspace): Transport {
+export function eventTransport(config: Config, store: Store, workspace: string = ANY_WORKSPACE): EventTransport {
   const appToken = config.SLACK_APP_TOKEN;
   if (appToken === undefined) return { kind: 'http', signingSecret: config.SLACK_SIGNING_SECRET ?? '' };
-  const sharing = sharingOf(store.receivers, { workspace, appToken, most: config.SLACK_SOCKETS });
-  return { kind: 'socket', appToken, sharing };
+  const sharing = createSocketLease(store.socketLeases, { workspace, appToken, most: config.SLACK_SOCKETS });
+  return { kind: 'socket', appToken, socketLease: sharing };
 }
 
 /** Links of ours to results, where the settings want them. */
-export function resultLinks(config: Config): ResultLinks | undefined {
+export function createResultLinks(config: Config): ResultLinks | undefined {
   const { STABLE_LINKS, PUBLIC_URL, SECRET_KEY } = config;
   if (!STABLE_LINKS || PUBLIC_URL === undefined || SECRET_KEY === undefined) return undefined;
   return new ResultLinks({ secretKeys: SECRET_KEY, publicUrl: PUBLIC_URL });
 }
 
 /** What the relay's steps are set to. */
-export function relaySettings(config: Config, links: ResultLinks | undefined): RelayParts['settings'] {
+export function relaySettings(config: Config, links: ResultLinks | undefined): RelayDeps['settings'] {
   return {
     skill: config.AGENT_SKILL,
-    offers: offersOf(config.AGENT_DIALECT),
-    transcriptMessages: config.TRANSCRIPT_MESSAGES,
-    transcriptCharacters: config.TRANSCRIPT_CHARACTERS,
-    files: {
-      fileBytes: config.FILE_LIMIT_MIB * mebibyte,
-      messageBytes: config.FILES_LIMIT_MIB * mebibyte,
-      messageFiles: config.FILES_MOST,
-      allowed: config.FILE_TYPES_ALLOWED,
-      refused: config.FILE_TYPES_REFUSED,
+    supportedTaskOptions: supportedTaskOptions(config.AGENT_DIALECT),
+    maxTranscriptMessages: config.TRANSCRIPT_MESSAGES,
+    maxTranscriptCharacters: config.TRANSCRIPT_CHARACTERS,
+    fileLimits: {
+      maxFileBytes: config.FILE_LIMIT_MIB * MEBIBYTE,
+      maxMessageBytes: config.FILES_LIMIT_MIB * MEBIBYTE,
+      maxMessageFiles: config.FILES_MOST,
+      allowedTypes: config.FILE_TYPES_ALLOWED,
+      refusedTypes: config.FILE_TYPES_REFUSED,
     },
     results: {
-      inlineBytes: config.INLINE_LIMIT_MIB * mebibyte,
-      tableBytes: config.TABLE_LIMIT_KIB * 1024,
-      watchMs: config.WATCH_MINUTES * 60_000,
-      watchEveryMs: config.WATCH_SECONDS * 1_000,
-      stableLink: links === undefined ? undefined : (result) => links.make(result),
+      maxInlineBytes: config.INLINE_LIMIT_MIB * MEBIBYTE,
+      maxTableBytes: config.TABLE_LIMIT_KIB * 1024,
+      followUpMs: config.WATCH_MINUTES * 60_000,
+      followUpIntervalMs: config.WATCH_SECONDS * 1_000,
+      stableLink: links === undefined ? undefined : (result) => links.create(result),
     },
-    backgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
+    maxBackgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,
-    replyMessages: config.REPLY_MESSAGES,
+    maxReplyMessages: config.REPLY_MESSAGES,
     stopReaction: config.STOP_REACTION,
     controlsBy: config.CONTROLS_BY,
     admits: config.ADMITS,
     admitsBots: config.ADMITS_BOTS,
-    limits: {
+    quotas: {
       hourPerson: config.TURNS_PER_HOUR_PERSON,
       hourWorkspace: config.TURNS_PER_HOUR_WORKSPACE,
       atOncePerson: config.TURNS_AT_ONCE_PERSON,
@@ -103,30 +103,30 @@ export function relaySettings(config: Config, links: ResultLinks | undefined): R
 export function slackOptions(config: Config) {
   return {
     slackApiUrl: config.SLACK_API_URL,
-    distributed: config.SLACK_DISTRIBUTED,
+    isDistributed: config.SLACK_DISTRIBUTED,
     editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
-    agentSessions: config.AGENT_SESSIONS,
-    fileBytes: config.FILE_LIMIT_MIB * mebibyte,
+    showAgentSessions: config.AGENT_SESSIONS,
+    maxFileBytes: config.FILE_LIMIT_MIB * MEBIBYTE,
   };
 }
 
 /** What the clients of all service accounts share. */
 export function serviceOptions(config: Config) {
   return {
-    dialect: config.AGENT_DIALECT,
+    serviceOptions: config.AGENT_DIALECT,
     allowedHosts: config.PRIVATE_HOSTS,
     readsPerSecond: config.AGENT_READS_PER_SECOND,
   };
 }
 
 /** What holds for those that admins of workspaces set: they reach into no private network, and are bounded more. */
-export function ownBounds(config: Config) {
-  return { allowedHosts: config.ACCOUNT_HOSTS, bounds: tenantBounds, lookup: threadlessLookup() };
+export function workspaceAccountLimits(config: Config) {
+  return { allowedHosts: config.ACCOUNT_HOSTS, responseLimits: WORKSPACE_RESPONSE_LIMITS, lookup: resolverLookup() };
 }
 
 /** What the clients of accounts that admins set share. */
-export function ownServiceOptions(config: Config) {
-  return { ...serviceOptions(config), ...ownBounds(config) };
+export function workspaceServiceOptions(config: Config) {
+  return { ...serviceOptions(config), ...workspaceAccountLimits(config) };
 }
 
 /** How long what is kept. */

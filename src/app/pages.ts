@@ -1,50 +1,50 @@
 import type { RequestListener } from 'node:http';
 import type { Config } from '../config.ts';
-import type { SlackApp, Transport } from '../listen/slack-app.ts';
-import { type HealthParts, HealthServer } from '../operate/health.ts';
-import { resultRoute } from '../operate/result-route.ts';
-import type { Watch } from '../operate/watch.ts';
+import type { SlackApp, EventTransport } from '../listen/slack-app.ts';
+import { type HealthServerDeps, HealthServer } from '../operate/health.ts';
+import { createResultLinkRoute } from '../operate/result-route.ts';
+import type { Telemetry } from '../operate/watch.ts';
 import type { ServiceAccounts } from '../relay/accounts/service-accounts.ts';
-import type { RelayParts } from '../relay/context.ts';
+import type { RelayDeps } from '../relay/context.ts';
 import type { Dispatcher } from '../relay/dispatcher.ts';
-import type { Installed } from '../relay/installing/installed.ts';
-import { destinationOf, type ResultLinks, resultsPath } from '../relay/showing/result-links.ts';
+import type { WorkspaceRegistry } from '../relay/installing/installed.ts';
+import { resolveResultLink, type ResultLinks, RESULTS_PATH } from '../relay/showing/result-links.ts';
 import type { Database } from '../store/database.ts';
 
 /** What the pages tell of, and what is served beside them. */
-export interface PagesParts {
+export interface HttpEndpointsDeps {
   config: Config;
   database: Database;
-  installed: Installed;
+  installations: WorkspaceRegistry;
   accounts: ServiceAccounts;
   dispatcher: Dispatcher;
-  watch: Watch;
+  telemetry: Telemetry;
   slackApp: SlackApp;
-  events: Transport['kind'];
-  relay: RelayParts;
+  events: EventTransport['kind'];
+  relay: RelayDeps;
   links: ResultLinks | undefined;
   /** The workspace of the settings' token; undefined where many install the app. */
   workspace: string | undefined;
 }
 
 /** What this process serves by HTTP: its pages, links of ours to results, and Slack's requests. */
-export class Pages {
+export class HttpEndpoints {
   /** Where all of it is, once it has started. */
   port = 0;
   /** Whether the process hands its turns over. */
   draining = false;
-  readonly #parts: PagesParts;
+  readonly #deps: HttpEndpointsDeps;
   readonly #servers = new AsyncDisposableStack();
 
-  constructor(parts: PagesParts) {
-    this.#parts = parts;
+  constructor(deps: HttpEndpointsDeps) {
+    this.#deps = deps;
   }
 
   /** Figures have a port of their own where the settings name one. Throws where a port is taken. */
   async start(): Promise<void> {
-    const { PORT, METRICS_PORT } = this.#parts.config;
-    const metrics = this.#parts.watch.page;
-    const fallback = this.#others();
+    const { PORT, METRICS_PORT } = this.#deps.config;
+    const metrics = this.#deps.telemetry.metricsPage;
+    const fallback = this.#fallback();
     this.port = await this.#serve(PORT, METRICS_PORT === undefined ? { fallback, metrics } : { fallback });
     if (METRICS_PORT !== undefined) await this.#serve(METRICS_PORT, { fallback: undefined, metrics });
   }
@@ -53,8 +53,8 @@ export class Pages {
     await this.#servers.disposeAsync();
   }
 
-  async #serve(port: number, more: Pick<HealthParts, 'fallback' | 'metrics'>): Promise<number> {
-    const { pool } = this.#parts.database;
+  async #serve(port: number, more: Pick<HealthServerDeps, 'fallback' | 'metrics'>): Promise<number> {
+    const { pool } = this.#deps.database;
     const server = new HealthServer({
       database: async () =>
         pool.query('select 1').then(
@@ -65,28 +65,28 @@ export class Pages {
       report: () => this.#report(),
       ...more,
     });
-    const taken = await server.start(port, this.#parts.config.HOST);
+    const taken = await server.start(port, this.#deps.config.HOST);
     this.#servers.defer(() => server.stop());
     return taken;
   }
 
   /** What is no page of the process's own. */
-  #others(): RequestListener | undefined {
-    const { slackApp, relay, links } = this.#parts;
+  #fallback(): RequestListener | undefined {
+    const { slackApp, relay, links } = this.#deps;
     if (links === undefined) return slackApp.requestListener;
-    return resultRoute(resultsPath, (token) => destinationOf(relay, links, token), slackApp.requestListener);
+    return createResultLinkRoute(RESULTS_PATH, (token) => resolveResultLink(relay, links, token), slackApp.requestListener);
   }
 
   #report(): Record<string, unknown> {
-    const { workspace, installed, dispatcher, accounts, events, slackApp, watch } = this.#parts;
+    const { workspace, installations, dispatcher, accounts, events, slackApp, telemetry } = this.#deps;
     return {
-      ...(workspace === undefined ? { workspaces: installed.ids().length } : { workspace }),
-      turns: dispatcher.held,
-      slackTokenRefusedSince: installed.refusedSince() ?? null,
-      agentKeyRefusedSince: accounts.refusedSince() ?? null,
+      ...(workspace === undefined ? { workspaces: installations.ids().length } : { workspace }),
+      turns: dispatcher.heldJobCount,
+      slackTokenRefusedSince: installations.tokenRefusedSince() ?? null,
+      agentKeyRefusedSince: accounts.keyRefusedSince() ?? null,
       events,
-      ...(slackApp.connections && { sockets: slackApp.connections }),
-      ...watch.report(),
+      ...(slackApp.socketModeState && { sockets: slackApp.socketModeState }),
+      ...telemetry.report(),
     };
   }
 }

@@ -1,46 +1,46 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { AccountHome } from '../relay/accounts/account-home.ts';
-import { accountFields, accountIds } from '../reply/views/account-view.ts';
-import { behindAnswer } from './press.ts';
-import { readVisitorForm, readVisitorPress } from './visitors.ts';
+import type { AccountSection } from '../relay/accounts/account-home.ts';
+import { ACCOUNT_FIELDS, ACCOUNT_ACTION_IDS } from '../reply/views/account-view.ts';
+import { runAfterAck } from './press.ts';
+import { parseHomeActorForm, parseHomeActorPress } from './visitors.ts';
 
-const typed = z.record(z.string(), z.record(z.string(), z.looseObject({ value: z.string().nullish() })));
-const stateShape = z.looseObject({ values: typed });
+const formValues = z.record(z.string(), z.record(z.string(), z.looseObject({ value: z.string().nullish() })));
+const viewStateSchema = z.looseObject({ values: formValues });
 
 /** Takes the presses and the form by which admins set their workspace's account. */
-export function listenToAccounts(app: App, home: AccountHome, log: Logger): void {
-  const go = (work: Promise<unknown>) => behindAnswer(work, log, 'an account could not be shown');
+export function registerAccountListeners(app: App, home: AccountSection, log: Logger): void {
+  const runInBackground = (work: Promise<unknown>) => runAfterAck(work, log, 'an account could not be shown');
 
-  app.action(accountIds.set, async ({ ack, body }) => {
+  app.action(ACCOUNT_ACTION_IDS.set, async ({ ack, body }) => {
     await ack();
-    const press = readVisitorPress(body);
-    if (press !== undefined) go(home.open(press.visitor, press.triggerId));
+    const press = parseHomeActorPress(body);
+    if (press !== undefined) runInBackground(home.open(press.actor, press.triggerId));
   });
 
-  app.action(accountIds.remove, async ({ ack, body }) => {
+  app.action(ACCOUNT_ACTION_IDS.remove, async ({ ack, body }) => {
     await ack();
-    const press = readVisitorPress(body);
-    if (press !== undefined) go(home.remove(press.visitor));
+    const press = parseHomeActorPress(body);
+    if (press !== undefined) runInBackground(home.remove(press.actor));
   });
 
-  app.view({ type: 'view_submission', callback_id: accountIds.form }, async ({ ack, body }) => {
-    const form = readVisitorForm(body);
-    const values = stateShape.safeParse(form?.state).data?.values;
+  app.view({ type: 'view_submission', callback_id: ACCOUNT_ACTION_IDS.form }, async ({ ack, body }) => {
+    const form = parseHomeActorForm(body);
+    const values = viewStateSchema.safeParse(form?.state).data?.values;
     if (form === undefined || values === undefined) {
       await ack();
       return;
     }
     const credentials = {
-      baseUrl: inputOf(values, accountFields.address),
-      apiKey: inputOf(values, accountFields.key),
+      baseUrl: inputValue(values, ACCOUNT_FIELDS.address),
+      apiKey: inputValue(values, ACCOUNT_FIELDS.key),
     };
-    await ack({ response_action: 'update', view: home.trying() });
-    go(home.set(form.visitor, form.viewId, credentials));
+    await ack({ response_action: 'update', view: home.pendingView() });
+    runInBackground(home.submit(form.actor, form.viewId, credentials));
   });
 }
 
-function inputOf(values: z.output<typeof typed>, id: string): string {
+function inputValue(values: z.output<typeof formValues>, id: string): string {
   return values[id]?.[id]?.value ?? '';
 }

@@ -2,7 +2,7 @@ import { type Logger as BoltLogger, LogLevel } from '@slack/bolt';
 import type { Logger } from 'pino';
 
 /** Bolt's log as lines of ours. Its debug lines carry people's words and are dropped. */
-export function boltLogger(log: Logger): BoltLogger {
+export function createBoltLogger(log: Logger): BoltLogger {
   const drop = () => undefined;
   return {
     debug: drop,
@@ -16,7 +16,7 @@ export function boltLogger(log: Logger): BoltLogger {
 }
 
 /** The same where what Bolt finds wrong is told elsewhere, better. */
-export function quietBoltLogger(log: Logger): BoltLogger {
+export function createQuietBoltLogger(log: Logger): BoltLogger {
   const quiet = (...parts: unknown[]) => log.debug({ parts: parts.map(String) }, 'bolt');
-  return { ...boltLogger(log), warn: quiet, error: quiet };
+  return { ...createBoltLogger(log), warn: quiet, error: quiet };
 }

@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App, Receiver } from '@slack/bolt';
 import type { Logger } from 'pino';
-import type { Sharing } from './sharing.ts';
-import { Socket } from './socket.ts';
+import type { SocketLease } from './sharing.ts';
+import { SocketModeConnection } from './socket.ts';
 
 /** What the connections need. */
-export interface ConnectionsParts {
+export interface SocketModePoolDeps {
   appToken: string;
   slackApiUrl: string;
-  sharing: Sharing;
+  socketLease: SocketLease;
   /** Hears when a connection stands. */
-  onLive: () => void;
+  onConnected: () => void;
   log: Logger;
   /** How often the share is asked for (ms); a quarter of the lease when left out. */
-  everyMs?: number;
+  renewIntervalMs?: number;
 }
 
 /** What an operator wants to know. */
-export interface ConnectionsState {
+export interface SocketModePoolState {
   /** Connections of this process on which events come. */
   live: number;
   /** Those that it may have; 0 where other processes hold all. */
@@ -27,30 +27,30 @@ export interface ConnectionsState {
 }
 
 /** How much earlier than the lease the connections are closed where it cannot be renewed (ms). */
-const marginMs = 1_000;
+const LEASE_MARGIN_MS = 1_000;
 
 /**
  * This process's connections of Socket Mode. Slack allows an app ten: all processes share them through a lease, and a
  * process that is left without one still works turns.
  */
-export class Connections implements Receiver {
-  readonly #parts: ConnectionsParts;
+export class SocketModePool implements Receiver {
+  readonly #deps: SocketModePoolDeps;
   readonly #closing = new AbortController();
   #app: App | undefined;
-  #sockets: Socket[] = [];
-  #allowed = 0;
-  #heldUntil = 0;
+  #connections: SocketModeConnection[] = [];
+  #maxConnections = 0;
+  #leaseEndsAt = 0;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(parts: ConnectionsParts) {
-    this.#parts = parts;
+  constructor(deps: SocketModePoolDeps) {
+    this.#deps = deps;
   }
 
-  get state(): ConnectionsState {
-    const trouble = this.#sockets.find((socket) => !socket.live)?.trouble;
+  get state(): SocketModePoolState {
+    const trouble = this.#connections.find((socket) => !socket.isConnected)?.lastError;
     return {
-      live: this.#sockets.filter((socket) => socket.live).length,
-      allowed: this.#allowed,
+      live: this.#connections.filter((socket) => socket.isConnected).length,
+      allowed: this.#maxConnections,
       ...(trouble === undefined ? {} : { trouble }),
     };
   }
@@ -64,10 +64,10 @@ export class Connections implements Receiver {
    * AppTokenRefused, and a StoreError where the share cannot be asked for.
    */
   async start(): Promise<void> {
-    await this.#renew();
-    this.#running = this.#keep();
+    await this.#renewLease();
+    this.#running = this.#renewPeriodically();
     try {
-      await Promise.all(this.#sockets.map((socket) => socket.first));
+      await Promise.all(this.#connections.map((socket) => socket.firstAttempt));
     } catch (error) {
       await this.stop();
       throw error;
@@ -78,61 +78,61 @@ export class Connections implements Receiver {
   async stop(): Promise<void> {
     this.#closing.abort();
     await this.#running;
-    await this.#shrink(0);
-    await this.#parts.sharing.leave().catch((error: unknown) => {
-      this.#parts.log.debug({ err: error }, 'the connections are not given back; their lease runs out');
+    await this.#closeExcess(0);
+    await this.#deps.socketLease.release().catch((error: unknown) => {
+      this.#deps.log.debug({ err: error }, 'the connections are not given back; their lease runs out');
     });
   }
 
-  async #keep(): Promise<void> {
-    const { sharing, log } = this.#parts;
+  async #renewPeriodically(): Promise<void> {
+    const { socketLease, log } = this.#deps;
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await sleep(this.#parts.everyMs ?? sharing.leaseMs / 4, undefined, { signal }).catch(() => undefined);
+      await sleep(this.#deps.renewIntervalMs ?? socketLease.leaseMs / 4, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       // A renewal that hangs must not keep what others may hold by then.
-      const leftMs = Math.max(1, this.#heldUntil - performance.now());
-      const over = setTimeout(() => void this.#lose(), leftMs);
+      const leftMs = Math.max(1, this.#leaseEndsAt - performance.now());
+      const expiry = setTimeout(() => void this.#closeAll(), leftMs);
       try {
-        await this.#renew();
+        await this.#renewLease();
       } catch (error) {
         log.debug({ err: error }, 'the share of Slack connections could not be renewed');
-        if (performance.now() >= this.#heldUntil) await this.#lose();
+        if (performance.now() >= this.#leaseEndsAt) await this.#closeAll();
       } finally {
-        clearTimeout(over);
+        clearTimeout(expiry);
       }
     }
   }
 
-  async #lose(): Promise<void> {
-    if (this.#sockets.length === 0) return;
-    this.#parts.log.warn('the lease of the Slack connections is over; they are closed until it is had again');
-    this.#allowed = 0;
-    await this.#shrink(0);
+  async #closeAll(): Promise<void> {
+    if (this.#connections.length === 0) return;
+    this.#deps.log.warn('the lease of the Slack connections is over; they are closed until it is had again');
+    this.#maxConnections = 0;
+    await this.#closeExcess(0);
   }
 
-  async #renew(): Promise<void> {
-    const { sharing, log } = this.#parts;
-    const asked = performance.now();
-    const { allowed, processes } = await sharing.renew(this.#sockets.length);
+  async #renewLease(): Promise<void> {
+    const { socketLease, log } = this.#deps;
+    const askedAt = performance.now();
+    const { allowed, processes } = await socketLease.renew(this.#connections.length);
     if (this.#closing.signal.aborted) return;
-    this.#heldUntil = asked + sharing.leaseMs - marginMs;
-    if (performance.now() >= this.#heldUntil) return;
-    if (allowed !== this.#allowed)
+    this.#leaseEndsAt = askedAt + socketLease.leaseMs - LEASE_MARGIN_MS;
+    if (performance.now() >= this.#leaseEndsAt) return;
+    if (allowed !== this.#maxConnections)
       log.info({ connections: allowed, processes }, 'share of Slack connections');
-    this.#allowed = allowed;
-    await this.#shrink(allowed);
-    while (this.#sockets.length < allowed) this.#sockets.push(this.#socket());
+    this.#maxConnections = allowed;
+    await this.#closeExcess(allowed);
+    while (this.#connections.length < allowed) this.#connections.push(this.#openConnection());
   }
 
-  async #shrink(most: number): Promise<void> {
-    const gone = this.#sockets.splice(most);
-    await Promise.all(gone.map((socket) => socket.close()));
+  async #closeExcess(max: number): Promise<void> {
+    const excess = this.#connections.splice(max);
+    await Promise.all(excess.map((socket) => socket.close()));
   }
 
-  #socket(): Socket {
+  #openConnection(): SocketModeConnection {
     if (this.#app === undefined) throw new Error('The Bolt app must be made before its connections open.');
-    const { appToken, slackApiUrl, onLive, log } = this.#parts;
-    return new Socket({ app: this.#app, appToken, slackApiUrl, onLive, log });
+    const { appToken, slackApiUrl, onConnected, log } = this.#deps;
+    return new SocketModeConnection({ app: this.#app, appToken, slackApiUrl, onConnected, log });
   }
 }

@@ -2,30 +2,30 @@ import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ControlOutcome } from '../relay/controls/control.ts';
-import type { Controls } from '../relay/controls/controls.ts';
+import type { ButtonActions } from '../relay/controls/controls.ts';
 import * as words from '../reply/words.ts';
-import { behindAnswer, type PressPlace, readPlace, type Telling } from './press.ts';
+import { runAfterAck, type PressLocation, parsePressLocation, type SendEphemeral } from './press.ts';
 
 /** Who carries the controls out. */
-export type ControlListeners = Pick<
-  Controls,
-  'stop' | 'continue' | 'retry' | 'freshLinks' | 'correct' | 'go' | 'takeBack'
+export type ControlButtonHandlers = Pick<
+  ButtonActions,
+  'stop' | 'continue' | 'retry' | 'freshLinks' | 'correct' | 'resume' | 'takeBack'
 >;
 
 /** Our buttons, by their action id. */
-const buttons = {
+const CONTROL_BUTTONS = {
   stop: 'stop',
   continue: 'continue',
   retry: 'retry',
   fresh_links: 'freshLinks',
   correct: 'correct',
-  go: 'go',
+  go: 'resume',
   take_back: 'takeBack',
 } as const;
 
-const buttonIds = new RegExp(`^(?:${Object.keys(buttons).join('|')})$`);
+const CONTROL_BUTTON_IDS = new RegExp(`^(?:${Object.keys(CONTROL_BUTTONS).join('|')})$`);
 
-const actionsShape = z.looseObject({
+const actionsSchema = z.looseObject({
   actions: z.array(z.looseObject({ value: z.uuid(), action_ts: z.string() })).min(1),
 });
 
@@ -33,40 +33,40 @@ const actionsShape = z.looseObject({
  * Takes the presses of our buttons; each is carried out before it is acknowledged, but for fresh links: nothing of them
  * is kept, and the service may take longer than Slack waits.
  */
-export function listenToControls(app: App, listeners: ControlListeners, tell: Telling, log: Logger): void {
-  app.action(buttonIds, async ({ ack, body, action }) => {
+export function registerControlButtonListeners(app: App, handlers: ControlButtonHandlers, sendEphemeral: SendEphemeral, log: Logger): void {
+  app.action(CONTROL_BUTTON_IDS, async ({ ack, body, action }) => {
     const id = 'action_id' in action ? action.action_id : '';
-    const press = readPress(body);
-    if (!isButton(id) || press === undefined) {
+    const press = parsePress(body);
+    if (!isControlButton(id) || press === undefined) {
       log.debug({ action: id }, 'a press that is not for us is passed over');
       await ack();
       return;
     }
     if (id === 'fresh_links') {
-      go(listeners.freshLinks(press).then((outcome) => answer(press, outcome)));
+      background(handlers.freshLinks(press).then((outcome) => tellOutcome(press, outcome)));
       await ack();
       return;
     }
-    const outcome = await listeners[buttons[id]](press);
+    const outcome = await handlers[CONTROL_BUTTONS[id]](press);
     await ack();
-    go(answer(press, outcome));
+    background(tellOutcome(press, outcome));
   });
 
-  async function answer(press: PressPlace, outcome: ControlOutcome): Promise<void> {
-    if (outcome !== 'done' && outcome !== 'refused') await tell(press, words.controlOver[outcome]);
+  async function tellOutcome(press: PressLocation, outcome: ControlOutcome): Promise<void> {
+    if (outcome !== 'done' && outcome !== 'refused') await sendEphemeral(press, words.controlOver[outcome]);
   }
 
-  function go(work: Promise<void>): void {
-    behindAnswer(work, log, 'a press could not be answered');
+  function background(work: Promise<void>): void {
+    runAfterAck(work, log, 'a press could not be answered');
   }
 }
 
-function isButton(id: string): id is keyof typeof buttons {
-  return Object.hasOwn(buttons, id);
+function isControlButton(id: string): id is keyof typeof CONTROL_BUTTONS {
+  return Object.hasOwn(CONTROL_BUTTONS, id);
 }
 
-function readPress(body: unknown) {
-  const place = readPlace(body);
-  const action = actionsShape.safeParse(body).data?.actions[0];
+function parsePress(body: unknown) {
+  const place = parsePressLocation(body);
+  const action = actionsSchema.safeParse(body).data?.actions[0];
   return place && action && { ...place, turnId: action.value, ts: action.action_ts };
 }

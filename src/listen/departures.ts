@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Departure } from '../relay/installing/departures.ts';
+import type { UninstallEvent } from '../relay/installing/departures.ts';
 
-const ids = z.array(z.string()).nullish();
+const idList = z.array(z.string()).nullish();
 
-const departureShape = z.looseObject({
+const uninstallEventSchema = z.looseObject({
   type: z.literal('event_callback'),
   team_id: z.string().nullish(),
   enterprise_id: z.string().nullish(),
@@ -17,23 +17,23 @@ const departureShape = z.looseObject({
     .nullish(),
   event: z.discriminatedUnion('type', [
     z.looseObject({ type: z.literal('app_uninstalled') }),
-    z.looseObject({ type: z.literal('tokens_revoked'), tokens: z.looseObject({ oauth: ids, bot: ids }) }),
+    z.looseObject({ type: z.literal('tokens_revoked'), tokens: z.looseObject({ oauth: idList, bot: idList }) }),
     z.looseObject({ type: z.literal('team_access_revoked'), team_ids: z.array(z.string()) }),
     z.looseObject({ type: z.literal('team_access_granted'), team_ids: z.array(z.string()) }),
   ]),
 });
 
 /** Reads an event about the end or the reach of an installation; undefined for everything else. */
-export function readDeparture(body: unknown, now: () => number = Date.now): Departure | undefined {
-  const parsed = departureShape.safeParse(body);
+export function parseUninstallEvent(body: unknown, now: () => number = Date.now): UninstallEvent | undefined {
+  const parsed = uninstallEventSchema.safeParse(body);
   if (!parsed.success) return undefined;
   const { event, authorizations, team_id: team, event_time: seconds } = parsed.data;
   const [authorization] = authorizations ?? [];
   const organisation =
     parsed.data.enterprise_id ?? authorization?.enterprise_id ?? parsed.data.context_enterprise_id;
-  const ofAll = authorization?.is_enterprise_install === true || team?.startsWith('E') === true;
+  const isOrganisationWide = authorization?.is_enterprise_install === true || team?.startsWith('E') === true;
   const where = {
-    workspace: ofAll ? undefined : (team ?? undefined),
+    workspace: isOrganisationWide ? undefined : (team ?? undefined),
     organisation: organisation ?? (team?.startsWith('E') === true ? team : undefined),
     at: new Date(seconds === undefined ? now() : seconds * 1_000),
   };

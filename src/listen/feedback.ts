@@ -2,20 +2,20 @@ import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ControlOutcome } from '../relay/controls/control.ts';
-import type { Feedback } from '../relay/controls/feedback.ts';
-import { COMMENT_MOST, readFeedback } from '../reply/feedback.ts';
+import type { AnswerFeedback } from '../relay/controls/feedback.ts';
+import { MAX_COMMENT_CHARACTERS, parseFeedback } from '../reply/feedback.ts';
 import * as words from '../reply/words.ts';
-import { behindAnswer, type PressPlace, readActor, readPlace, type Telling } from './press.ts';
+import { runAfterAck, type PressLocation, parseActor, parsePressLocation, type SendEphemeral } from './press.ts';
 
 /** Who takes feedback. */
-export type FeedbackListener = Pick<Feedback, 'give' | 'ask' | 'comment'>;
+export type FeedbackHandler = Pick<AnswerFeedback, 'rate' | 'openCommentForm' | 'saveComment'>;
 
-const pressShape = z.looseObject({
+const pressSchema = z.looseObject({
   trigger_id: z.string(),
   actions: z.array(z.looseObject({ value: z.string() })).min(1),
 });
 
-const submissionShape = z.looseObject({
+const submissionSchema = z.looseObject({
   view: z.looseObject({
     private_metadata: z.uuid(),
     state: z.looseObject({
@@ -27,60 +27,60 @@ const submissionShape = z.looseObject({
 });
 
 /** Takes thumbs and comments; both are written down before they are acknowledged. */
-export function listenToFeedback(app: App, listener: FeedbackListener, tell: Telling, log: Logger): void {
+export function registerFeedbackListeners(app: App, handler: FeedbackHandler, sendEphemeral: SendEphemeral, log: Logger): void {
   app.action(/^feedback(?:_good|_bad)?$/, async ({ ack, body }) => {
-    const press = readPress(body);
-    const thumb = press && readFeedback(press.value);
-    const outcome = thumb && (await listener.give({ ...press.place, ...thumb }));
+    const press = parsePress(body);
+    const thumb = press && parseFeedback(press.value);
+    const outcome = thumb && (await handler.rate({ ...press.location, ...thumb }));
     await ack();
     if (outcome === undefined) log.debug('a thumb that is not for us is passed over');
-    else go(answer(press, outcome));
+    else background(tellOutcome(press, outcome));
   });
 
   app.action('feedback_comment', async ({ ack, body }) => {
-    const press = readPress(body);
+    const press = parsePress(body);
     await ack();
     if (press === undefined || !z.uuid().safeParse(press.value).success) return;
-    const { place, triggerId, value: turnId } = press;
-    go(listener.ask({ ...place, turnId, triggerId }).then((outcome) => answer(press, outcome)));
+    const { location, triggerId, value: turnId } = press;
+    background(handler.openCommentForm({ ...location, turnId, triggerId }).then((outcome) => tellOutcome(press, outcome)));
   });
 
   app.view('feedback_comment', async ({ ack, body }) => {
-    const parsed = submissionShape.safeParse(body);
-    const actor = readActor(body);
+    const parsed = submissionSchema.safeParse(body);
+    const actor = parseActor(body);
     if (!parsed.success || actor === undefined) {
       log.debug('a comment of a shape that we do not know is passed over');
       await ack();
       return;
     }
     const { view } = parsed.data;
-    const said = (view.state.values.comment.comment.value ?? '').trim().slice(0, COMMENT_MOST);
+    const comment = (view.state.values.comment.comment.value ?? '').trim().slice(0, MAX_COMMENT_CHARACTERS);
     const request = { ...actor, turnId: view.private_metadata };
-    const kept = said === '' || (await listener.comment(request, said));
+    const kept = comment === '' || (await handler.saveComment(request, comment));
     if (kept) await ack();
     else await ack({ response_action: 'errors', errors: { comment: words.commentTooLate } });
   });
 
-  async function answer(press: Press | undefined, outcome: ControlOutcome | 'late'): Promise<void> {
+  async function tellOutcome(press: FeedbackPress | undefined, outcome: ControlOutcome | 'late'): Promise<void> {
     if (press === undefined || outcome === 'done' || outcome === 'refused') return;
-    await tell(press.place, words.controlOver[outcome]);
+    await sendEphemeral(press.location, words.controlOver[outcome]);
   }
 
-  function go(work: Promise<void>): void {
-    behindAnswer(work, log, 'a press about feedback could not be answered');
+  function background(work: Promise<void>): void {
+    runAfterAck(work, log, 'a press about feedback could not be answered');
   }
 }
 
-interface Press {
-  place: PressPlace;
+interface FeedbackPress {
+  location: PressLocation;
   triggerId: string;
   value: string;
 }
 
-function readPress(body: unknown): Press | undefined {
-  const place = readPlace(body);
-  const parsed = pressShape.safeParse(body);
-  if (place === undefined || !parsed.success) return undefined;
+function parsePress(body: unknown): FeedbackPress | undefined {
+  const location = parsePressLocation(body);
+  const parsed = pressSchema.safeParse(body);
+  if (location === undefined || !parsed.success) return undefined;
   const { actions, trigger_id: triggerId } = parsed.data;
-  return { place, triggerId, value: actions[0]?.value ?? '' };
+  return { location, triggerId, value: actions[0]?.value ?? '' };
 }

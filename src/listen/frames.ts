@@ -1,13 +1,13 @@
 import type { SocketModeReceiver } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { jsonOf } from './json.ts';
+import { tryParseJson } from './json.ts';
 
-type Client = SocketModeReceiver['client'];
+type SocketModeClient = SocketModeReceiver['client'];
 
-const typed = z.looseObject({ type: z.string() });
-const sound = z.union([
-  z.looseObject({ type: z.literal('events_api'), payload: z.looseObject({ event: typed }) }),
+const typedObject = z.looseObject({ type: z.string() });
+const frameSchema = z.union([
+  z.looseObject({ type: z.literal('events_api'), payload: z.looseObject({ event: typedObject }) }),
   z.looseObject({ type: z.literal('interactive'), payload: z.looseObject({}) }),
   z.looseObject({ type: z.literal('slash_commands'), payload: z.looseObject({}) }),
   z.looseObject({ type: z.enum(['hello', 'disconnect']) }),
@@ -17,13 +17,13 @@ const sound = z.union([
  * Keeps frames from Bolt's client that it cannot read: it trips over an event without an inner one (such as
  * `app_rate_limited`), in a place where nobody can catch it. Slack sends such a one three times more, and gives up.
  */
-export function screenFrames(client: Client, log: Logger): void {
+export function dropMalformedFrames(client: SocketModeClient, log: Logger): void {
   const listeners = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown, isBinary: unknown) => {
-    const frame = jsonOf(String(data));
-    if (sound.safeParse(frame).success) {
-      for (const listener of listeners) void passed(listener, client, [data, isBinary], log);
+    const frame = tryParseJson(String(data));
+    if (frameSchema.safeParse(frame).success) {
+      for (const listener of listeners) void callListener(listener, client, [data, isBinary], log);
       return;
     }
     log.warn(
@@ -33,9 +33,9 @@ export function screenFrames(client: Client, log: Logger): void {
   });
 }
 
-async function passed(
+async function callListener(
   listener: (...args: unknown[]) => unknown,
-  client: Client,
+  client: SocketModeClient,
   args: unknown[],
   log: Logger,
 ): Promise<void> {

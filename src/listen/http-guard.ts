@@ -1,22 +1,22 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { Bodies, mostBodyBytes } from './bodies.ts';
+import { RequestBodyReader, MAX_BODY_BYTES } from './bodies.ts';
 
 /** How far Slack's clock may be ahead of ours, and behind (s). */
-const mostAheadSeconds = 60;
-const mostBehindSeconds = 5 * 60;
+const MAX_AHEAD_SECONDS = 60;
+const MAX_BEHIND_SECONDS = 5 * 60;
 /** After how long a request that found no room may come again (s). */
-const againAfterSeconds = 5;
+const RETRY_AFTER_SECONDS = 5;
 
 /** Why a request is refused. */
-interface Refusal {
+interface HttpRejection {
   status: number;
   why: string;
 }
 
-const notNow = { status: 401, why: "The request's time is not now." };
-const unsigned = { status: 401, why: 'The request is not signed.' };
-const nothing = { status: 400, why: 'The body holds no object.' };
-const refusals = {
+const STALE_TIMESTAMP = { status: 401, why: "The request's time is not now." };
+const MISSING_SIGNATURE = { status: 401, why: 'The request is not signed.' };
+const INVALID_BODY = { status: 400, why: 'The body holds no object.' };
+const BODY_REJECTIONS = {
   too_large: { status: 413, why: 'The request is too large.' },
   busy: { status: 503, why: 'Too many requests are on their way.' },
 };
@@ -26,35 +26,35 @@ const refusals = {
  * or without a signature, too large ones, those for which there is no room, and bodies that hold no object, over which
  * it trips where nobody can catch it. It finds the body in `rawBody`.
  */
-export function guarded(listener: RequestListener, now: () => number = Date.now): RequestListener {
-  const bodies = new Bodies();
+export function withRequestValidation(listener: RequestListener, now: () => number = Date.now): RequestListener {
+  const bodyReader = new RequestBodyReader();
   return (request, response) => {
-    const refuse = ({ status, why }: Refusal) => {
-      if (status === 503) response.setHeader('retry-after', againAfterSeconds);
+    const reject = ({ status, why }: HttpRejection) => {
+      if (status === 503) response.setHeader('retry-after', RETRY_AFTER_SECONDS);
       response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' });
       response.end(`${why}\n`);
     };
-    const judge = async () => {
+    const validate = async () => {
       if (request.method !== 'POST') return listener(request, response);
-      if (!isOfNow(request, now())) return refuse(notNow);
-      if (!hasSignature(request)) return refuse(unsigned);
-      if (Number(request.headers['content-length'] ?? 0) > mostBodyBytes) return refuse(refusals.too_large);
-      const body = await bodies.read(request);
-      if (typeof body === 'string') return refuse(refusals[body]);
-      if (!holdsObject(body, request.headers['content-type'])) return refuse(nothing);
+      if (!hasFreshTimestamp(request, now())) return reject(STALE_TIMESTAMP);
+      if (!hasSignature(request)) return reject(MISSING_SIGNATURE);
+      if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return reject(BODY_REJECTIONS.too_large);
+      const body = await bodyReader.read(request);
+      if (typeof body === 'string') return reject(BODY_REJECTIONS[body]);
+      if (!isJsonObjectBody(body, request.headers['content-type'])) return reject(INVALID_BODY);
       listener(Object.assign(request, { rawBody: body }), response);
     };
-    judge().catch(() => {
+    validate().catch(() => {
       if (response.headersSent) response.destroy();
-      else refuse({ status: 404, why: 'Not found' });
+      else reject({ status: 404, why: 'Not found' });
     });
   };
 }
 
-function isOfNow({ headers }: IncomingMessage, now: number): boolean {
+function hasFreshTimestamp({ headers }: IncomingMessage, now: number): boolean {
   const stamp = String(headers['x-slack-request-timestamp']);
   const ahead = Number(stamp) - now / 1_000;
-  return /^\d+$/.test(stamp) && ahead <= mostAheadSeconds && ahead >= -mostBehindSeconds;
+  return /^\d+$/.test(stamp) && ahead <= MAX_AHEAD_SECONDS && ahead >= -MAX_BEHIND_SECONDS;
 }
 
 /** Whether the signature is Slack's, only Bolt can say, of the whole body. */
@@ -63,13 +63,13 @@ function hasSignature({ headers }: IncomingMessage): boolean {
 }
 
 /** By its first sign alone: what is no JSON in spite of it, Bolt refuses after it has looked at the signature. */
-function holdsObject(body: Buffer, type: string | undefined): boolean {
+function isJsonObjectBody(body: Buffer, type: string | undefined): boolean {
   if (type?.startsWith('application/x-www-form-urlencoded') !== true)
-    return opensObject(body.toString('utf8', 0, 100));
+    return startsObject(body.toString('utf8', 0, 100));
   const payload = new URLSearchParams(body.toString('utf8')).get('payload');
-  return payload === null || opensObject(payload);
+  return payload === null || startsObject(payload);
 }
 
-function opensObject(text: string): boolean {
+function startsObject(text: string): boolean {
   return text.trimStart().startsWith('{');
 }

@@ -3,17 +3,17 @@ import { HTTPReceiver, type Installation } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { InstallRefused } from '../relay/installing/tenancy.ts';
-import type { Granted } from '../relay/installing/tokens.ts';
-import { boltLogger } from './bolt-logger.ts';
-import { InstallStates, StateRefused } from './install-states.ts';
+import type { GrantedInstallation } from '../relay/installing/tokens.ts';
+import { createBoltLogger } from './bolt-logger.ts';
+import { OAuthStateStore, OAuthStateRejected } from './install-states.ts';
 
-const installPath = '/slack/install';
-const redirectPath = '/slack/oauth_redirect';
+const INSTALL_PATH = '/slack/install';
+const REDIRECT_PATH = '/slack/oauth_redirect';
 /** The longest that Slack may take to give tokens for a code (ms). */
-const exchangeMs = 10_000;
+const TOKEN_EXCHANGE_TIMEOUT_MS = 10_000;
 
 /** What installing by OAuth needs. */
-export interface InstallingParts {
+export interface OAuthPagesDeps {
   clientId: string;
   clientSecret: string;
   /** The scopes of the bot. */
@@ -24,17 +24,17 @@ export interface InstallingParts {
   /** They sign the states; the first is for new ones. */
   secretKeys: readonly string[];
   /** Uses a state up; false where it was used before. */
-  spend: (state: string) => Promise<boolean>;
+  markStateUsed: (state: string) => Promise<boolean>;
   /** Writes an installation down. Throws InstallRefused. */
-  installed: (granted: Granted) => Promise<void>;
+  saveInstallation: (granted: GrantedInstallation) => Promise<void>;
 }
 
-type Options = ConstructorParameters<typeof HTTPReceiver>[0];
+type ReceiverOptions = ConstructorParameters<typeof HTTPReceiver>[0];
 
-const named = z.looseObject({ id: z.string(), name: z.string().optional() });
-const installationShape = z.looseObject({
-  team: named.nullish(),
-  enterprise: named.nullish(),
+const namedEntity = z.looseObject({ id: z.string(), name: z.string().optional() });
+const installationSchema = z.looseObject({
+  team: namedEntity.nullish(),
+  enterprise: namedEntity.nullish(),
   isEnterpriseInstall: z.boolean().optional(),
   bot: z.looseObject({
     token: z.string().min(1),
@@ -47,35 +47,35 @@ const installationShape = z.looseObject({
   user: z.looseObject({ id: z.string(), token: z.string().min(1).nullish() }),
 });
 
-function installingOptions(parts: InstallingParts): Omit<Options, 'signingSecret'> {
-  const scopes = [...parts.scopes];
-  const redirectUri = new URL(redirectPath, parts.publicUrl).href;
-  const { secretKeys, spend, slackApiUrl } = parts;
+function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSecret'> {
+  const scopes = [...deps.scopes];
+  const redirectUri = new URL(REDIRECT_PATH, deps.publicUrl).href;
+  const { secretKeys, markStateUsed, slackApiUrl } = deps;
   return {
-    clientId: parts.clientId,
-    clientSecret: parts.clientSecret,
+    clientId: deps.clientId,
+    clientSecret: deps.clientSecret,
     scopes,
     redirectUri,
     installationStore: {
-      storeInstallation: async (installation) => parts.installed(grantedBy(installation)),
+      storeInstallation: async (installation) => deps.saveInstallation(toGranted(installation)),
       fetchInstallation: () => Promise.reject(new Error('Installations are asked for elsewhere.')),
     },
     installerOptions: {
-      installPath,
-      redirectUriPath: redirectPath,
+      installPath: INSTALL_PATH,
+      redirectUriPath: REDIRECT_PATH,
       directInstall: true,
-      stateStore: new InstallStates({ secretKeys, spend, options: { scopes, redirectUri } }),
+      stateStore: new OAuthStateStore({ secretKeys, markUsed: markStateUsed, options: { scopes, redirectUri } }),
       authorizationUrl: new URL('/oauth/v2/authorize', slackApiUrl).href,
       clientOptions: {
         slackApiUrl,
         allowAbsoluteUrls: false,
         retryConfig: { retries: 0 },
         rejectRateLimitedCalls: true,
-        timeout: exchangeMs,
+        timeout: TOKEN_EXCHANGE_TIMEOUT_MS,
       },
       callbackOptions: {
-        success: (installation, _options, _request, response) => succeeded(installation, response),
-        failure: (error, _options, _request, response) => failed(error, response),
+        success: (installation, _options, _request, response) => showSuccess(installation, response),
+        failure: (error, _options, _request, response) => showFailure(error, response),
       },
     },
   };
@@ -85,38 +85,38 @@ function installingOptions(parts: InstallingParts): Omit<Options, 'signingSecret
  * Bolt's pages at `/slack/install` and `/slack/oauth_redirect`; everything else goes to `others`. They are a receiver of
  * their own: Bolt takes no installer beside an `authorize`, and with Socket Mode there is no other.
  */
-export function installingPages(
-  parts: InstallingParts,
-  others: RequestListener | undefined,
+export function createOAuthPages(
+  deps: OAuthPagesDeps,
+  fallback: RequestListener | undefined,
   log: Logger,
 ): RequestListener {
   const { requestListener } = new HTTPReceiver({
-    ...installingOptions(parts),
+    ...receiverOptions(deps),
     signingSecret: '',
     signatureVerification: false,
     endpoints: [],
-    logger: boltLogger(log),
+    logger: createBoltLogger(log),
   });
   return (request, response) => {
     const path = URL.parse(request.url ?? '/', 'http://localhost')?.pathname;
-    const ours = path === installPath || path === redirectPath;
-    (ours || others === undefined ? requestListener : others)(request, response);
+    const isOAuthPath = path === INSTALL_PATH || path === REDIRECT_PATH;
+    (isOAuthPath || fallback === undefined ? requestListener : fallback)(request, response);
   };
 }
 
 /** What Slack has granted. Throws a ZodError where it holds no bot. */
-function grantedBy(installation: Installation): Granted {
-  const { team, enterprise, isEnterpriseInstall, bot, user } = installationShape.parse(installation);
+function toGranted(installation: Installation): GrantedInstallation {
+  const { team, enterprise, isEnterpriseInstall, bot, user } = installationSchema.parse(installation);
   const organisation = isEnterpriseInstall === true;
-  const place = organisation ? enterprise : team;
-  if (place === null || place === undefined) throw new TypeError('An installation of no workspace.');
+  const installedIn = organisation ? enterprise : team;
+  if (installedIn === null || installedIn === undefined) throw new TypeError('An installation of no workspace.');
   const { token, refreshToken, expiresAt } = bot;
   const userToken = user.token ?? undefined;
   return {
-    workspace: place.id,
+    workspace: installedIn.id,
     enterprise: enterprise?.id,
     organisation,
-    name: place.name ?? place.id,
+    name: installedIn.name ?? installedIn.id,
     botUser: bot.userId,
     botId: bot.id,
     tokens: {
@@ -128,23 +128,23 @@ function grantedBy(installation: Installation): Granted {
   };
 }
 
-function succeeded({ appId, team }: Installation, response: ServerResponse): void {
+function showSuccess({ appId, team }: Installation, response: ServerResponse): void {
   const isId = (id: string | undefined) => id !== undefined && /^[A-Z0-9]+$/.test(id);
   const link =
     isId(appId) && isId(team?.id) ? `https://slack.com/app_redirect?app=${appId}&team=${team?.id}` : '';
   const open = link === '' ? 'Open Slack' : `<a href="${link}">Open it in Slack</a>`;
-  page(response, 200, 'Taskthread is installed', `${open}, invite it to a channel, and mention it there.`);
+  sendPage(response, 200, 'Taskthread is installed', `${open}, invite it to a channel, and mention it there.`);
 }
 
-function failed(error: Error, response: ServerResponse): void {
+function showFailure(error: Error, response: ServerResponse): void {
   if (error instanceof InstallRefused) {
     const isId = /^[A-Z0-9]+$/.test(error.workspace);
     const who = isId ? `This workspace (${error.workspace})` : 'This workspace';
     const why = `${who} is not on the list of workspaces that may install Taskthread. Ask its operator to add it. Nothing was kept`;
-    page(response, 403, 'Taskthread is not installed', why);
+    sendPage(response, 403, 'Taskthread is not installed', why);
     return;
   }
-  const again = `<a href="${installPath}">Begin again</a>`;
+  const again = `<a href="${INSTALL_PATH}">Begin again</a>`;
   const reasons: Record<string, string> = {
     slack_oauth_invalid_state: `This page was opened in another browser, or too late. ${again}`,
     slack_oauth_missing_state: `This page was not opened from Slack. ${again}`,
@@ -153,14 +153,14 @@ function failed(error: Error, response: ServerResponse): void {
   };
   const code = 'code' in error ? String(error.code) : '';
   const why =
-    error instanceof StateRefused
+    error instanceof OAuthStateRejected
       ? `This page was opened already, or too late. ${again}`
       : (reasons[code] ?? `Slack did not complete the installation. ${again}`);
-  page(response, 400, 'Taskthread is not installed', why);
+  sendPage(response, 400, 'Taskthread is not installed', why);
 }
 
 /** `text` is HTML of ours. */
-function page(response: ServerResponse, status: number, title: string, text: string): void {
+function sendPage(response: ServerResponse, status: number, title: string, text: string): void {
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' });
   response.end(
     `<!doctype html>\n<html lang="en"><title>${title}</title>\n<h1>${title}</h1>\n<p>${text}.</p>\n`,

@@ -1,21 +1,21 @@
 import type { Logger } from 'pino';
-import type { Admission } from '../relay/arriving/arrivals.ts';
+import type { InboxOutcome } from '../relay/arriving/arrivals.ts';
 import type { Inbox } from '../relay/arriving/inbox.ts';
-import type { SignOutcome } from '../relay/controls/control.ts';
-import type { Sign } from '../relay/controls/signs.ts';
-import type { Departure } from '../relay/installing/departures.ts';
-import type { Whereabouts } from '../relay/installing/installed.ts';
-import { readDeparture } from './departures.ts';
-import { type Envelope, isMessage, otherBotIn, readArrival, readEnvelope, readSign } from './events.ts';
+import type { StopOutcome } from '../relay/controls/control.ts';
+import type { StopTrigger } from '../relay/controls/signs.ts';
+import type { UninstallEvent } from '../relay/installing/departures.ts';
+import type { InstallationQuery } from '../relay/installing/installed.ts';
+import { parseUninstallEvent } from './departures.ts';
+import { type Envelope, isMessageEvent, findOtherBotMention, parseInboxEvent, parseEnvelope, parseStopTrigger } from './events.ts';
 
 /** Our own user in a workspace. */
-export interface Bot {
+export interface BotIdentity {
   readonly userId: string;
   readonly botId: string;
 }
 
 /** One event that came, for figures. */
-export interface HeardEvent {
+export interface HandledEvent {
   workspace: string;
   /** `message`, `edit`, `deletion`, `sign`, or `other` for what does not concern us. */
   kind: string;
@@ -26,35 +26,35 @@ export interface HeardEvent {
 }
 
 /** What the intake needs. */
-export interface IntakeParts {
+export interface EventIntakeDeps {
   inbox: Inbox;
   /** Undefined where the bot is not installed. */
-  bot(at: Whereabouts): Promise<Bot | undefined>;
+  bot(at: InstallationQuery): Promise<BotIdentity | undefined>;
   /** Hears of the end of an installation; left out where there is but one, by the settings. */
-  onDeparture?: ((departure: Departure) => Promise<void>) | undefined;
+  onUninstallEvent?: ((departure: UninstallEvent) => Promise<void>) | undefined;
   /** Other bots and workflows (B…) whose messages are taken in a channel; asked only where one names ours. */
   otherBots?: (at: { workspace: string; channel: string }) => Promise<readonly string[]>;
   /** Hears of each event of a workspace in which the bot is installed. */
   onEvent(workspace: string): void;
   /** Hears what became of each event that was written down. */
-  onAdmission: (
-    admission: Admission,
+  onInboxOutcome: (
+    admission: InboxOutcome,
     event: { workspace: string; channel: string; ts: string; person: string },
   ) => void;
   /** Carries out a sign; it returns when that is written down. */
-  onSign: (sign: Sign) => Promise<SignOutcome>;
+  onStopTrigger: (sign: StopTrigger) => Promise<StopOutcome>;
   /** Hears what became of every event, for figures. */
-  onHeard?: (event: HeardEvent) => void;
+  onEventHandled?: (event: HandledEvent) => void;
   log: Logger;
 }
 
 /** Takes events from Slack in. Returns when an event may be acknowledged; throws when Slack shall send it again. */
-export class Intake {
-  readonly #parts: IntakeParts;
-  readonly #strangers = new Set<string>();
+export class EventIntake {
+  readonly #deps: EventIntakeDeps;
+  readonly #unknownWorkspaces = new Set<string>();
 
-  constructor(parts: IntakeParts) {
-    this.#parts = parts;
+  constructor(deps: EventIntakeDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -62,70 +62,70 @@ export class Intake {
    * They have nothing to do with a message.
    */
   async accept(body: unknown): Promise<'message' | 'event' | undefined> {
-    const envelope = readEnvelope(body);
+    const envelope = parseEnvelope(body);
     if (envelope === undefined) return undefined;
     const since = performance.now();
-    const heard = { workspace: envelope.workspace, kind: 'other', outcome: 'failed' };
+    const handled = { workspace: envelope.workspace, kind: 'other', outcome: 'failed' };
     try {
       // Most are messages: those are not read as anything else first.
-      const departure = isMessage(envelope) ? undefined : readDeparture(body);
-      if (departure === undefined) heard.outcome = await this.#take(envelope, heard);
+      const uninstallEvent = isMessageEvent(envelope) ? undefined : parseUninstallEvent(body);
+      if (uninstallEvent === undefined) handled.outcome = await this.#handle(envelope, handled);
       else {
-        await this.#parts.onDeparture?.(departure);
-        heard.outcome = 'departure';
+        await this.#deps.onUninstallEvent?.(uninstallEvent);
+        handled.outcome = 'departure';
       }
     } finally {
       const ms = performance.now() - since;
-      this.#afterwards(() => this.#parts.onHeard?.({ ...heard, ms }));
+      this.#afterAck(() => this.#deps.onEventHandled?.({ ...handled, ms }));
     }
-    return isMessage(envelope) ? 'message' : 'event';
+    return isMessageEvent(envelope) ? 'message' : 'event';
   }
 
   /** The answer is what became of the event. */
-  async #take(envelope: Envelope, heard: { kind: string }): Promise<string> {
-    const bot = await this.#parts.bot(envelope);
+  async #handle(envelope: Envelope, handled: { kind: string }): Promise<string> {
+    const bot = await this.#deps.bot(envelope);
     if (bot === undefined) {
-      this.#logOnce(envelope.workspace);
+      this.#logUnknownWorkspaceOnce(envelope.workspace);
       return 'stranger';
     }
-    this.#parts.onEvent(envelope.workspace);
-    const sign = isMessage(envelope) ? undefined : readSign(envelope, bot);
-    if (sign !== undefined) {
-      heard.kind = 'sign';
-      return this.#parts.onSign(sign);
+    this.#deps.onEvent(envelope.workspace);
+    const stopTrigger = isMessageEvent(envelope) ? undefined : parseStopTrigger(envelope, bot);
+    if (stopTrigger !== undefined) {
+      handled.kind = 'sign';
+      return this.#deps.onStopTrigger(stopTrigger);
     }
-    const other = otherBotIn(envelope, bot);
-    const otherBots = other && (await this.#parts.otherBots?.(other));
-    const arrival = readArrival(envelope, bot, otherBots);
-    if (arrival.kind === 'silence') {
-      this.#parts.log.debug({ workspace: envelope.workspace, why: arrival.why }, 'event passed over');
+    const otherBotMention = findOtherBotMention(envelope, bot);
+    const otherBots = otherBotMention && (await this.#deps.otherBots?.(otherBotMention));
+    const inboxEvent = parseInboxEvent(envelope, bot, otherBots);
+    if (inboxEvent.kind === 'silence') {
+      this.#deps.log.debug({ workspace: envelope.workspace, why: inboxEvent.why }, 'event passed over');
       return 'silence';
     }
-    heard.kind = arrival.kind;
-    const admission = await this.#parts.inbox.accept(arrival, bot);
-    const event = 'message' in arrival ? arrival.message : { ts: '', person: undefined, ...arrival };
+    handled.kind = inboxEvent.kind;
+    const outcome = await this.#deps.inbox.accept(inboxEvent, bot);
+    const event = 'message' in inboxEvent ? inboxEvent.message : { ts: '', person: undefined, ...inboxEvent };
     const { workspace, channel, ts } = event;
-    this.#parts.log.debug({ workspace, channel, ts, outcome: admission.kind }, 'event taken in');
+    this.#deps.log.debug({ workspace, channel, ts, outcome: outcome.kind }, 'event taken in');
     const person = event.person ?? '';
-    this.#afterwards(() => this.#parts.onAdmission(admission, { workspace, channel, ts, person }));
-    return admission.kind;
+    this.#afterAck(() => this.#deps.onInboxOutcome(outcome, { workspace, channel, ts, person }));
+    return outcome.kind;
   }
 
   /** Nothing that can wait is done before the acknowledgement is on its way. */
-  #afterwards(tell: () => void): void {
+  #afterAck(callback: () => void): void {
     setImmediate(() => {
       try {
-        tell();
+        callback();
       } catch (error) {
-        this.#parts.log.error({ err: error }, 'what follows from an event was left out');
+        this.#deps.log.error({ err: error }, 'what follows from an event was left out');
       }
     });
   }
 
-  #logOnce(workspace: string): void {
-    if (this.#strangers.has(workspace) || this.#strangers.size > 1_000) return;
-    this.#strangers.add(workspace);
-    this.#parts.log.warn(
+  #logUnknownWorkspaceOnce(workspace: string): void {
+    if (this.#unknownWorkspaces.has(workspace) || this.#unknownWorkspaces.size > 1_000) return;
+    this.#unknownWorkspaces.add(workspace);
+    this.#deps.log.warn(
       { workspace },
       'events of a workspace in which the bot is not installed are passed over',
     );

@@ -1,5 +1,5 @@
 /** JSON that came from Slack; undefined where it is none. */
-export function jsonOf(text: string): unknown {
+export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

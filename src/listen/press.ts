@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Whereabouts } from '../relay/installing/installed.ts';
-import { readEnvelope } from './events.ts';
+import type { InstallationQuery } from '../relay/installing/installed.ts';
+import { parseEnvelope } from './events.ts';
 
 /** Who did something with a button, a form or the like. */
 export interface Actor {
@@ -10,23 +10,23 @@ export interface Actor {
 }
 
 /** Where a button was pressed, and by whom. */
-export interface PressPlace extends Actor {
+export interface PressLocation extends Actor {
   channel: string;
   /** The thread that the button's message stands in. */
   threadTs: string | undefined;
 }
 
 /** Tells a person something that only they need to know. */
-export type Telling = (place: PressPlace, sentence: string) => Promise<void>;
+export type SendEphemeral = (place: PressLocation, sentence: string) => Promise<void>;
 
-const actorShape = z.looseObject({
+const actorSchema = z.looseObject({
   type: z.string().optional(),
   team: z.looseObject({ id: z.string() }).nullish(),
   user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
   view: z.looseObject({ app_installed_team_id: z.string().nullish() }).nullish(),
 });
 
-const placeShape = z.looseObject({
+const pressLocationSchema = z.looseObject({
   channel: z.looseObject({ id: z.string() }),
   container: z
     .looseObject({
@@ -41,8 +41,8 @@ const placeShape = z.looseObject({
  * Reads who acts, and at which installation; undefined where Slack does not say it. A form is sent to the one that opened
  * it, as Bolt has it: with Slack Connect the person may be of another workspace.
  */
-export function readActor(body: unknown): Actor | undefined {
-  const parsed = actorShape.safeParse(body);
+export function parseActor(body: unknown): Actor | undefined {
+  const parsed = actorSchema.safeParse(body);
   if (!parsed.success) return undefined;
   const { type, team, user, view } = parsed.data;
   const opener = type?.startsWith('view_') ? view?.app_installed_team_id : undefined;
@@ -51,7 +51,7 @@ export function readActor(body: unknown): Actor | undefined {
   return typeof workspace === 'string' ? { workspace, person: user.id } : undefined;
 }
 
-const installationShape = z.looseObject({
+const installationSchema = z.looseObject({
   // A command is a form, which has no other types than text.
   is_enterprise_install: z.union([z.boolean(), z.string().transform((said) => said === 'true')]).nullish(),
   team_id: z.string().nullish(),
@@ -63,13 +63,13 @@ const installationShape = z.looseObject({
  * Reads at which installation anything happened that Slack sends: an event, a press, a form or a command. Undefined where
  * Slack does not say it.
  */
-export function readWhereabouts(body: unknown): Whereabouts | undefined {
-  const envelope = readEnvelope(body);
+export function parseInstallationQuery(body: unknown): InstallationQuery | undefined {
+  const envelope = parseEnvelope(body);
   if (envelope !== undefined) return envelope;
-  const parsed = installationShape.safeParse(body);
+  const parsed = installationSchema.safeParse(body);
   if (!parsed.success) return undefined;
   const { is_enterprise_install: isOfAll, team_id: team, enterprise_id: named, enterprise } = parsed.data;
-  const workspace = readActor(body)?.workspace ?? team ?? undefined;
+  const workspace = parseActor(body)?.workspace ?? team ?? undefined;
   const organisation = enterprise?.id ?? named ?? undefined;
   // Whose installation it is must be known: the person may be of another organisation.
   if (workspace === undefined || (isOfAll === true && organisation === undefined)) return undefined;
@@ -77,9 +77,9 @@ export function readWhereabouts(body: unknown): Whereabouts | undefined {
 }
 
 /** Reads the place of a press; undefined for one in a window. A message that only a person sees is no root of a thread. */
-export function readPlace(body: unknown): PressPlace | undefined {
-  const actor = readActor(body);
-  const parsed = placeShape.safeParse(body);
+export function parsePressLocation(body: unknown): PressLocation | undefined {
+  const actor = parseActor(body);
+  const parsed = pressLocationSchema.safeParse(body);
   if (actor === undefined || !parsed.success) return undefined;
   const { channel, container } = parsed.data;
   const own = container?.is_ephemeral === true ? undefined : container?.message_ts;
@@ -87,6 +87,6 @@ export function readPlace(body: unknown): PressPlace | undefined {
 }
 
 /** Lets work go on that nothing waits for: over HTTP the answer to Slack goes out when the listener is done. */
-export function behindAnswer(work: Promise<unknown>, log: Logger, failure: string): void {
-  work.catch((error: unknown) => log.warn({ err: error }, failure));
+export function runAfterAck(work: Promise<unknown>, log: Logger, failureMessage: string): void {
+  work.catch((error: unknown) => log.warn({ err: error }, failureMessage));
 }

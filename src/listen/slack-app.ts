@@ -1,31 +1,31 @@
 import type { RequestListener } from 'node:http';
 import { App, type Authorize, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
 import type { Logger } from 'pino';
-import { mostBodyBytes } from './bodies.ts';
-import { boltLogger } from './bolt-logger.ts';
-import { Connections, type ConnectionsState } from './connections.ts';
-import { guarded } from './http-guard.ts';
-import { type InstallingParts, installingPages } from './installing.ts';
-import type { Intake } from './intake.ts';
-import type { Sharing } from './sharing.ts';
+import { MAX_BODY_BYTES } from './bodies.ts';
+import { createBoltLogger } from './bolt-logger.ts';
+import { SocketModePool, type SocketModePoolState } from './connections.ts';
+import { withRequestValidation } from './http-guard.ts';
+import { type OAuthPagesDeps, createOAuthPages } from './installing.ts';
+import type { EventIntake } from './intake.ts';
+import type { SocketLease } from './sharing.ts';
 
 /** How events come: by Socket Mode, or by signed HTTP requests. */
-export type Transport =
-  | { kind: 'socket'; appToken: string; sharing: Sharing }
+export type EventTransport =
+  | { kind: 'socket'; appToken: string; socketLease: SocketLease }
   | { kind: 'http'; signingSecret: string };
 
 /** What listening needs. */
-export interface SlackAppParts {
-  transport: Transport;
-  intake: Intake;
+export interface SlackAppDeps {
+  transport: EventTransport;
+  eventIntake: EventIntake;
   /** What listens to presses, commands and the like: each adds its own listeners to the app. */
   listeners: readonly ((app: App) => void)[];
   authorize: Authorize<boolean>;
   /** How workspaces install the app by OAuth; left out where there is but one, by the settings. */
-  installing?: InstallingParts | undefined;
+  oauthPages?: OAuthPagesDeps | undefined;
   slackApiUrl: string;
   /** Hears when events can come again: a connection of Socket Mode stands. */
-  onLive: () => void;
+  onConnected: () => void;
   log: Logger;
 }
 
@@ -33,20 +33,20 @@ export interface SlackAppParts {
  * What must not be lost is written down before an event is acknowledged, and nothing else comes before that. A throw
  * leaves the event unacknowledged, and Slack sends it again.
  */
-class WritingApp extends App {
-  intake: Intake | undefined;
+class PersistBeforeAckApp extends App {
+  eventIntake: EventIntake | undefined;
   log: Logger | undefined;
 
   override async processEvent(event: ReceiverEvent): Promise<void> {
-    const taken = await this.intake?.accept(event.body);
+    const handled = await this.eventIntake?.accept(event.body);
     let acknowledged = false;
     const ack: ReceiverEvent['ack'] = async (response) => {
       if (acknowledged) return;
       acknowledged = true;
       await event.ack(response);
     };
-    if (taken !== undefined) await ack();
-    if (taken === 'message') return;
+    if (handled !== undefined) await ack();
+    if (handled === 'message') return;
     try {
       await super.processEvent({ ...event, ack });
     } catch (error) {
@@ -62,27 +62,27 @@ class WritingApp extends App {
 export class SlackApp {
   /** Serves Slack's requests, with events by HTTP, and those of browsers that install the app. */
   readonly requestListener: RequestListener | undefined;
-  readonly #connections: Connections | undefined;
+  readonly #socketMode: SocketModePool | undefined;
   #started = false;
 
-  constructor(parts: SlackAppParts) {
-    const { transport, slackApiUrl, log } = parts;
-    const logger = boltLogger(log);
+  constructor(deps: SlackAppDeps) {
+    const { transport, slackApiUrl, log } = deps;
+    const logger = createBoltLogger(log);
     let events: RequestListener | undefined;
-    let receiver: Connections | HTTPReceiver;
+    let receiver: SocketModePool | HTTPReceiver;
     if (transport.kind === 'http') {
-      receiver = httpReceiver(transport.signingSecret, parts);
-      events = guarded(receiver.requestListener);
-      this.#connections = undefined;
+      receiver = httpReceiver(transport.signingSecret, deps);
+      events = withRequestValidation(receiver.requestListener);
+      this.#socketMode = undefined;
     } else {
-      receiver = new Connections({ ...transport, slackApiUrl, onLive: parts.onLive, log });
-      this.#connections = receiver;
+      receiver = new SocketModePool({ ...transport, slackApiUrl, onConnected: deps.onConnected, log });
+      this.#socketMode = receiver;
     }
-    const { installing } = parts;
-    this.requestListener = installing === undefined ? events : installingPages(installing, events, log);
-    const app = new WritingApp({
+    const { oauthPages } = deps;
+    this.requestListener = oauthPages === undefined ? events : createOAuthPages(oauthPages, events, log);
+    const app = new PersistBeforeAckApp({
       receiver,
-      authorize: parts.authorize,
+      authorize: deps.authorize,
       clientOptions: {
         slackApiUrl,
         retryConfig: { retries: 0 },
@@ -92,23 +92,23 @@ export class SlackApp {
       logger,
       deferInitialization: false,
     });
-    app.intake = parts.intake;
+    app.eventIntake = deps.eventIntake;
     app.log = log;
-    for (const listen of parts.listeners) listen(app);
+    for (const listen of deps.listeners) listen(app);
     app.error(async (error) => {
       log.error({ err: error }, 'a listener failed');
     });
   }
 
   /** Whether events of Slack can reach this process now. */
-  get receiving(): boolean {
+  get isReceiving(): boolean {
     if (!this.#started) return false;
-    return this.#connections === undefined || this.#connections.state.live > 0;
+    return this.#socketMode === undefined || this.#socketMode.state.live > 0;
   }
 
   /** The connections of Socket Mode; undefined with events by HTTP. */
-  get connections(): ConnectionsState | undefined {
-    return this.#connections?.state;
+  get socketModeState(): SocketModePoolState | undefined {
+    return this.#socketMode?.state;
   }
 
   /**
@@ -116,18 +116,18 @@ export class SlackApp {
    * Throws AppTokenRefused; whatever else Slack says is tried again without an end.
    */
   async start(): Promise<void> {
-    await this.#connections?.start();
+    await this.#socketMode?.start();
     this.#started = true;
   }
 
   /** Takes no more events. */
   async stop(): Promise<void> {
     this.#started = false;
-    await this.#connections?.stop();
+    await this.#socketMode?.stop();
   }
 }
 
-function httpReceiver(signingSecret: string, { log }: SlackAppParts): HTTPReceiver {
-  const logger = boltLogger(log);
-  return new HTTPReceiver({ signingSecret, logger, bodyLimit: mostBodyBytes });
+function httpReceiver(signingSecret: string, { log }: SlackAppDeps): HTTPReceiver {
+  const logger = createBoltLogger(log);
+  return new HTTPReceiver({ signingSecret, logger, bodyLimit: MAX_BODY_BYTES });
 }

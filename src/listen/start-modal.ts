@@ -1,113 +1,113 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { FormValues } from '../relay/starting/sent-form.ts';
-import type { StartForms } from '../relay/starting/start-forms.ts';
-import type { FormAnswer, SentForm, Starting } from '../relay/starting/starting.ts';
-import type { Opened } from '../relay/windows.ts';
+import type { StartFormValues } from '../relay/starting/sent-form.ts';
+import type { StartModal } from '../relay/starting/start-forms.ts';
+import type { StartFormAnswer, StartFormSubmission, StartFormHandler } from '../relay/starting/starting.ts';
+import type { ModalOutcome } from '../relay/windows.ts';
 import { START_CALLBACK } from '../reply/views/start-view.ts';
 import * as words from '../reply/words.ts';
-import { jsonOf } from './json.ts';
-import { behindAnswer, type PressPlace, readActor, readPlace, type Telling } from './press.ts';
+import { tryParseJson } from './json.ts';
+import { runAfterAck, type PressLocation, parseActor, parsePressLocation, type SendEphemeral } from './press.ts';
 
 /** Who shows the form, and carries it out. */
-export interface StartListener extends Pick<Starting, 'submit'> {
-  readonly forms: Pick<StartForms, 'again'>;
+export interface StartFormActions extends Pick<StartFormHandler, 'submit'> {
+  readonly forms: Pick<StartModal, 'openAgain'>;
 }
 
-const chosen = z.looseObject({ value: z.string() }).nullish();
-const state = z.looseObject({
+const optionSchema = z.looseObject({ value: z.string() }).nullish();
+const inputStateSchema = z.looseObject({
   value: z.string().nullish(),
-  selected_option: chosen,
+  selected_option: optionSchema,
   selected_options: z.array(z.looseObject({ value: z.string() })).nullish(),
   selected_conversation: z.string().nullish(),
   files: z.array(z.unknown()).nullish(),
 });
-type State = z.output<typeof state>;
+type InputState = z.output<typeof inputStateSchema>;
 
-const sentShape = z.looseObject({
+const submissionSchema = z.looseObject({
   view: z.looseObject({
     id: z.string(),
     private_metadata: z.string(),
     blocks: z.array(z.looseObject({ type: z.string(), block_id: z.string().optional() })),
-    state: z.looseObject({ values: z.record(z.string(), z.record(z.string(), state)) }),
+    state: z.looseObject({ values: z.record(z.string(), z.record(z.string(), inputStateSchema)) }),
   }),
 });
 
-const metadataShape = z.looseObject({
+const metadataSchema = z.looseObject({
   id: z.uuid(),
   channel: z.string().optional(),
   from: z.string().optional(),
   drafted: z.boolean().optional(),
 });
 
-const pressShape = z.looseObject({
+const pressSchema = z.looseObject({
   trigger_id: z.string(),
   actions: z.array(z.looseObject({ value: z.uuid(), action_ts: z.string() })).min(1),
 });
 
 /** Takes the form by which tasks are begun, and the buttons that open it for a question that was asked before. */
-export function listenToStartForm(app: App, starting: StartListener, tell: Telling, log: Logger): void {
+export function registerStartFormListeners(app: App, starting: StartFormActions, sendEphemeral: SendEphemeral, log: Logger): void {
   app.view(START_CALLBACK, async ({ ack, body }) => {
-    const sent = readSent(body);
-    if (sent === undefined) {
+    const submission = parseSubmission(body);
+    if (submission === undefined) {
       log.warn('a form that cannot be read is passed over');
       await ack();
       return;
     }
-    const answer = await starting.submit(sent.form);
-    await ack(responseOf(answer, sent.complainAt));
+    const answer = await starting.submit(submission.form);
+    await ack(viewResponse(answer, submission.complainAt));
   });
   for (const [id, where] of [
     ['choose_again', 'thread'],
     ['new_thread', 'channel'],
   ] as const) {
     app.action(id, async ({ ack, body }) => {
-      const press = readPress(body);
+      const press = parsePress(body);
       await ack();
       if (press === undefined) return;
-      const { request, place, turnId, ts } = press;
+      const { request, place: location, turnId, ts } = press;
       const work = starting.forms
-        .again(request, { turnId, channel: place.channel, ts, where })
-        .then((opened) => tellUnlessDone(tell, place, opened));
-      behindAnswer(work, log, 'a form could not be shown');
+        .openAgain(request, { turnId, channel: location.channel, ts, where })
+        .then((opened) => explainUnopened(sendEphemeral, location, opened));
+      runAfterAck(work, log, 'a form could not be shown');
     });
   }
 }
 
 /** Tells a person why no window opened. */
-export async function tellUnlessDone(tell: Telling, place: PressPlace, opened: Opened): Promise<void> {
+export async function explainUnopened(sendEphemeral: SendEphemeral, location: PressLocation, opened: ModalOutcome): Promise<void> {
   if (opened === 'done') return;
-  await tell(place, opened === 'late' ? words.command.late : words.controlOver.unknown);
+  await sendEphemeral(location, opened === 'late' ? words.command.late : words.controlOver.unknown);
 }
 
-function responseOf(answer: FormAnswer, complainAt: string) {
+function viewResponse(answer: StartFormAnswer, errorBlockId: string) {
   switch (answer.do) {
     case 'close':
       return undefined;
     case 'complain':
-      return { response_action: 'errors' as const, errors: { [complainAt]: answer.sentence } };
+      return { response_action: 'errors' as const, errors: { [errorBlockId]: answer.sentence } };
     case 'show':
       return { response_action: 'update' as const, view: answer.view };
   }
 }
 
-function readSent(body: unknown): { form: SentForm; complainAt: string } | undefined {
-  const actor = readActor(body);
-  const parsed = sentShape.safeParse(body);
+function parseSubmission(body: unknown): { form: StartFormSubmission; complainAt: string } | undefined {
+  const actor = parseActor(body);
+  const parsed = submissionSchema.safeParse(body);
   if (!parsed.success) return undefined;
   const { view } = parsed.data;
-  const metadata = metadataShape.safeParse(jsonOf(view.private_metadata));
+  const metadata = metadataSchema.safeParse(tryParseJson(view.private_metadata));
   if (actor === undefined || !metadata.success) return undefined;
   const inputs = view.blocks.filter(({ type }) => type === 'input').map((block) => block.block_id ?? '');
   const { id, channel, from, drafted = false } = metadata.data;
   const form = { ...actor, viewId: view.id, id, channel, from, drafted };
   // Slack shows a complaint at an input: the first is the channel's, or else the question's.
-  return { form: { ...form, values: valuesOf(view.state.values) }, complainAt: inputs[0] ?? 'skill' };
+  return { form: { ...form, values: formValues(view.state.values) }, complainAt: inputs[0] ?? 'skill' };
 }
 
-function valuesOf(values: Record<string, Record<string, State>>): FormValues {
-  const input = (id: string): State | undefined => values[id]?.[id];
+function formValues(values: Record<string, Record<string, InputState>>): StartFormValues {
+  const input = (id: string): InputState | undefined => values[id]?.[id];
   const question = input('question');
   const model = input('model')?.selected_option?.value;
   const mode = input('mode')?.selected_option?.value;
@@ -123,12 +123,12 @@ function valuesOf(values: Record<string, Record<string, State>>): FormValues {
   };
 }
 
-function readPress(body: unknown) {
-  const place = readPlace(body);
-  const parsed = pressShape.safeParse(body);
+function parsePress(body: unknown) {
+  const location = parsePressLocation(body);
+  const parsed = pressSchema.safeParse(body);
   const action = parsed.data?.actions[0];
-  if (place === undefined || !parsed.success || action === undefined) return undefined;
-  const { workspace, person } = place;
+  if (location === undefined || !parsed.success || action === undefined) return undefined;
+  const { workspace, person } = location;
   const request = { workspace, person, triggerId: parsed.data.trigger_id };
-  return { request, place, turnId: action.value, ts: action.action_ts };
+  return { request, place: location, turnId: action.value, ts: action.action_ts };
 }

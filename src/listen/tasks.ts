@@ -1,24 +1,24 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { FileReturn } from '../relay/tasks/file-return.ts';
-import type { Home } from '../relay/tasks/home.ts';
-import type { TaskDeletion } from '../relay/tasks/task-deletion.ts';
-import type { TaskModal, TaskRequest } from '../relay/tasks/task-modal.ts';
-import { readFilesPage } from '../reply/views/task-view.ts';
-import { homePlaceOf } from './home.ts';
-import { jsonOf } from './json.ts';
-import { behindAnswer, readActor } from './press.ts';
+import type { TaskFileDelivery } from '../relay/tasks/file-return.ts';
+import type { HomeTab } from '../relay/tasks/home.ts';
+import type { TaskDeleter } from '../relay/tasks/task-deletion.ts';
+import type { TaskModal, TaskModalRequest } from '../relay/tasks/task-modal.ts';
+import { parseFilesPage } from '../reply/views/task-view.ts';
+import { parseHomePage } from './home.ts';
+import { tryParseJson } from './json.ts';
+import { runAfterAck, parseActor } from './press.ts';
 
 /** Who does what can be pressed in a task's details. */
-export interface TaskListeners {
-  tasks: Pick<TaskModal, 'fill' | 'say'>;
-  files: Pick<FileReturn, 'deliver'>;
-  deletion: Pick<TaskDeletion, 'delete'>;
-  home: Pick<Home, 'show'>;
+export interface TaskDetailsHandlers {
+  tasks: Pick<TaskModal, 'update' | 'showNotice'>;
+  files: Pick<TaskFileDelivery, 'deliver'>;
+  deletion: Pick<TaskDeleter, 'delete'>;
+  home: Pick<HomeTab, 'show'>;
 }
 
-const placeShape = z.looseObject({
+const taskMetadataSchema = z.looseObject({
   channel: z.string().regex(/^[A-Z0-9]{1,30}$/),
   root: z.string().regex(/^\d{1,10}\.\d{6}$/),
   task: z.string().min(1),
@@ -26,7 +26,7 @@ const placeShape = z.looseObject({
   home: z.unknown(),
 });
 
-const pressShape = z.looseObject({
+const pressSchema = z.looseObject({
   view: z.looseObject({ id: z.string(), private_metadata: z.string() }),
   actions: z.array(z.looseObject({ value: z.string().nullish() })).min(1),
 });
@@ -34,52 +34,52 @@ const pressShape = z.looseObject({
 /** A press in the details of a task. */
 interface TaskPress {
   viewId: string;
-  request: TaskRequest;
+  request: TaskModalRequest;
   /** The service's id of the task that was shown. */
   task: string;
   value: string;
 }
 
 /** Takes the presses in the details of a task; each is acknowledged at once, and what came of it shows there. */
-export function listenToTasks(app: App, { tasks, files, deletion, home }: TaskListeners, log: Logger): void {
+export function registerTaskDetailsListeners(app: App, { tasks, files, deletion, home }: TaskDetailsHandlers, log: Logger): void {
   for (const turn of ['task_files_back', 'task_files_more']) {
-    listen(turn, async ({ viewId, request, value }) => {
-      await tasks.fill(viewId, { ...request, page: readFilesPage(value) ?? request.page });
+    onAction(turn, async ({ viewId, request, value }) => {
+      await tasks.update(viewId, { ...request, page: parseFilesPage(value) ?? request.page });
     });
   }
 
-  listen('task_file', async ({ viewId, request, value: fileId }) => {
-    await files.deliver({ ...request, fileId }, (note) => tasks.fill(viewId, { ...request, note }));
+  onAction('task_file', async ({ viewId, request, value: fileId }) => {
+    await files.deliver({ ...request, fileId }, (note) => tasks.update(viewId, { ...request, note }));
   });
 
-  listen('task_delete', async ({ viewId, request, task }) => {
+  onAction('task_delete', async ({ viewId, request, task }) => {
     const { workspace, person, channel, root, home: place } = request;
     const sentence = await deletion.delete({ workspace, channel, root, task, person });
-    await tasks.say(viewId, workspace, sentence);
-    await home.show({ workspace, person, place });
+    await tasks.showNotice(viewId, workspace, sentence);
+    await home.show({ workspace, person, state: place });
   });
 
-  function listen(actionId: string, take: (press: TaskPress) => Promise<void>): void {
+  function onAction(actionId: string, handle: (press: TaskPress) => Promise<void>): void {
     app.action(actionId, async ({ ack, body }) => {
       await ack();
-      const press = readPress(body);
+      const press = parsePress(body);
       if (press === undefined) {
         log.debug({ action: actionId }, 'a press that is not for us is passed over');
         return;
       }
-      behindAnswer(take(press), log.child({ actionId }), 'a press could not be answered');
+      runAfterAck(handle(press), log.child({ actionId }), 'a press could not be answered');
     });
   }
 }
 
-function readPress(body: unknown): TaskPress | undefined {
-  const actor = readActor(body);
-  const press = pressShape.safeParse(body);
+function parsePress(body: unknown): TaskPress | undefined {
+  const actor = parseActor(body);
+  const press = pressSchema.safeParse(body);
   if (actor === undefined || !press.success) return undefined;
   const { view, actions } = press.data;
-  const place = placeShape.safeParse(jsonOf(view.private_metadata));
-  if (!place.success) return undefined;
-  const { channel, root, page, task } = place.data;
-  const request = { ...actor, channel, root, page, home: homePlaceOf(place.data.home) };
+  const metadata = taskMetadataSchema.safeParse(tryParseJson(view.private_metadata));
+  if (!metadata.success) return undefined;
+  const { channel, root, page, task } = metadata.data;
+  const request = { ...actor, channel, root, page, home: parseHomePage(metadata.data.home) };
   return { viewId: view.id, request, task, value: actions[0]?.value ?? '' };
 }

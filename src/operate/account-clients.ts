@@ -1,14 +1,14 @@
 import { AgentClient } from '../agent/client.ts';
 import { AgentNotFoundError } from '../agent/errors.ts';
 import type { Config } from '../config.ts';
-import { settingsAccount } from '../store/accounts.ts';
+import { SETTINGS_ACCOUNT } from '../store/accounts.ts';
 import { Keyring } from '../store/keyring.ts';
-import type { BegunTask } from '../store/oblivion.ts';
-import { sealedPlaces } from '../store/sealed-places.ts';
+import type { StartedTask } from '../store/oblivion.ts';
+import { encryptionContext } from '../store/sealed-places.ts';
 import type { Store } from '../store/store.ts';
 
 /** The clients of the service accounts that an operator's command needs. */
-export class AccountClients {
+export class AgentAccountClients {
   readonly #config: Config;
   readonly #store: Pick<Store, 'accounts'>;
   readonly #clients = new Map<string, AgentClient>();
@@ -19,8 +19,8 @@ export class AccountClients {
   }
 
   /** Deletes a task at the service; one that is gone already is fine. Throws AgentError, and Error without the account's key. */
-  async deleteTask(workspace: string, { account, task }: BegunTask): Promise<void> {
-    const agent = this.#clients.get(account) ?? (await this.#open(workspace, account));
+  async deleteTask(workspace: string, { account, task }: StartedTask): Promise<void> {
+    const agent = this.#clients.get(account) ?? (await this.#openClient(workspace, account));
     this.#clients.set(account, agent);
     try {
       await agent.deleteTask(task);
@@ -33,27 +33,27 @@ export class AccountClients {
     for (const agent of this.#clients.values()) await agent.close();
   }
 
-  async #open(workspace: string, account: string): Promise<AgentClient> {
+  async #openClient(workspace: string, account: string): Promise<AgentClient> {
     const { AGENT_DIALECT: dialect, PRIVATE_HOSTS, ACCOUNT_HOSTS } = this.#config;
-    const own = await this.#own(workspace, account);
-    const credentials = own ?? this.#shared(account);
+    const own = await this.#ownCredentials(workspace, account);
+    const credentials = own ?? this.#sharedCredentials(account);
     if (credentials === undefined)
       throw new Error(`The key of the account ${account} is gone: its tasks must be deleted at the service.`);
     const allowedHosts = own === undefined ? PRIVATE_HOSTS : ACCOUNT_HOSTS;
-    return new AgentClient({ ...credentials, dialect, allowedHosts });
+    return new AgentClient({ ...credentials, serviceOptions: dialect, allowedHosts });
   }
 
-  #shared(account: string): { baseUrl: string; apiKey: string } | undefined {
+  #sharedCredentials(account: string): { baseUrl: string; apiKey: string } | undefined {
     const { AGENT_BASE_URL: baseUrl, AGENT_API_KEY: apiKey } = this.#config;
-    if (account !== settingsAccount || baseUrl === undefined || apiKey === undefined) return undefined;
+    if (account !== SETTINGS_ACCOUNT || baseUrl === undefined || apiKey === undefined) return undefined;
     return { baseUrl, apiKey };
   }
 
-  async #own(workspace: string, account: string): Promise<{ baseUrl: string; apiKey: string } | undefined> {
+  async #ownCredentials(workspace: string, account: string): Promise<{ baseUrl: string; apiKey: string } | undefined> {
     const { SECRET_KEY } = this.#config;
     const row = await this.#store.accounts.get({ workspace, account });
     if (row?.sealed == null || SECRET_KEY === undefined) return undefined;
-    const apiKey = new Keyring(SECRET_KEY).open(row.sealed, sealedPlaces.account(row));
+    const apiKey = new Keyring(SECRET_KEY).decrypt(row.sealed, encryptionContext.account(row));
     return { baseUrl: row.base_url, apiKey };
   }
 }

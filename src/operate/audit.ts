@@ -3,18 +3,18 @@ import { readConfig } from '../config.ts';
 import type { AuditRange } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
 import { runCommand, UsageError } from './command.ts';
-import { withStore } from './operator-store.ts';
+import { withOperatorStore } from './operator-store.ts';
 
-const usage = 'npm run audit -- --since 2026-11-01 [--until 2026-12-01] [--workspace T0123]';
+const USAGE = 'npm run audit -- --since 2026-11-01 [--until 2026-12-01] [--workspace T0123]';
 
 /** Reads the command line. Throws UsageError. */
-export function readAuditRange(args: readonly string[]): AuditRange {
+export function parseAuditRange(args: readonly string[]): AuditRange {
   const option = { type: 'string' } as const;
   const { since, until, workspace } = parsed();
-  if (since === undefined) throw new UsageError(usage, '--since is missing.');
+  if (since === undefined) throw new UsageError(USAGE, '--since is missing.');
   return {
-    since: time('--since', since),
-    until: until === undefined ? undefined : time('--until', until),
+    since: parseTime('--since', since),
+    until: until === undefined ? undefined : parseTime('--until', until),
     workspace,
   };
 
@@ -23,7 +23,7 @@ export function readAuditRange(args: readonly string[]): AuditRange {
       return parseArgs({ args: [...args], options: { since: option, until: option, workspace: option } })
         .values;
     } catch (error) {
-      throw new UsageError(usage, error instanceof Error ? error.message : String(error));
+      throw new UsageError(USAGE, error instanceof Error ? error.message : String(error));
     }
   }
 }
@@ -39,11 +39,11 @@ export async function printAudit(
   }
 }
 
-function time(name: string, text: string): Date {
+function parseTime(name: string, text: string): Date {
   const at = new Date(text);
   if (Number.isNaN(at.getTime()))
     throw new UsageError(
-      usage,
+      USAGE,
       `${name} is no time: ${text}. Write it like 2026-11-01 or 2026-11-01T08:00Z.`,
     );
   return at;
@@ -51,8 +51,8 @@ function time(name: string, text: string): Date {
 
 if (import.meta.main) {
   await runCommand(async () => {
-    const range = readAuditRange(process.argv.slice(2));
-    await withStore(readConfig(process.env), (store) =>
+    const range = parseAuditRange(process.argv.slice(2));
+    await withOperatorStore(readConfig(process.env), (store) =>
       printAudit(store, range, (line) => process.stdout.write(`${line}\n`)),
     );
     return 0;

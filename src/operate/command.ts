@@ -1,5 +1,5 @@
 import { ConfigError } from '../config.ts';
-import { failuresOf } from './failures.ts';
+import { flattenSuppressedErrors } from './failures.ts';
 
 /** The command line is not usable; `message` shows how it goes. */
 export class UsageError extends Error {
@@ -16,12 +16,12 @@ export async function runCommand(work: () => Promise<number>): Promise<never> {
   try {
     process.exit(await work());
   } catch (error) {
-    for (const failure of failuresOf(error)) console.error(sentenceOf(failure));
+    for (const failure of flattenSuppressedErrors(error)) console.error(describeError(failure));
     process.exit(error instanceof UsageError ? 2 : 1);
   }
 }
 
-function sentenceOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof UsageError || error instanceof ConfigError) return error.message;
   return `It failed: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -1,54 +1,54 @@
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
-import { type Config, ConfigError, readConfig, secretsOf } from '../config.ts';
+import { type Config, ConfigError, readConfig, secretValues } from '../config.ts';
 import { checkDatabase } from './checks/database-checks.ts';
-import { type Check, type Finding, fine, type Instruments, sayingOf, wrong } from './checks/finding.ts';
-import { checkLinks } from './checks/links-check.ts';
+import { type Check, type CheckResult, passed, type CheckTools, errorMessage, failed } from './checks/finding.ts';
+import { checkResultLinks } from './checks/links-check.ts';
 import { checkClock, checkDisk } from './checks/machine-checks.ts';
-import { checkService } from './checks/service-check.ts';
+import { checkAgentService } from './checks/service-check.ts';
 import { checkSlack } from './checks/slack-checks.ts';
-import { Redaction } from './redaction.ts';
+import { Redactor } from './redaction.ts';
 
-const checks: readonly (readonly [string, Check])[] = [
+const CHECKS: readonly (readonly [string, Check])[] = [
   ['disk', checkDisk],
   ['database', checkDatabase],
   ['Slack', checkSlack],
-  ['result links', checkLinks],
-  ['agent service', checkService],
+  ['result links', checkResultLinks],
+  ['agent service', checkAgentService],
   ['clock', checkClock],
 ];
 
 /** Looks at everything that a start needs, in turn. `print` gets a line for each; the answer is whether all are OK. */
-export async function examine(
+export async function runChecks(
   environment: Readonly<Record<string, string | undefined>>,
   print: (line: string) => void,
-  instruments: Partial<Instruments> = {},
+  tools: Partial<CheckTools> = {},
 ): Promise<boolean> {
   let config: Config;
   try {
     config = readConfig(environment);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    print(lineOf(wrong('settings', error.message)));
+    print(formatResult(failed('settings', error.message)));
     return false;
   }
-  const redaction = new Redaction(secretsOf(config));
-  const tell = (finding: Finding) => print(redaction.clean(lineOf(finding)));
-  const usual = { log: pino({ level: 'silent' }), now: () => Date.now(), freeBytes };
-  tell(fine('settings', 'complete'));
-  let well = true;
-  for (const [what, check] of checks) {
-    const findings = await check(config, { ...usual, ...instruments }).catch((error: unknown) => [
-      wrong(what, sayingOf(error)),
+  const redaction = new Redactor(secretValues(config));
+  const printResult = (finding: CheckResult) => print(redaction.redact(formatResult(finding)));
+  const defaultTools = { log: pino({ level: 'silent' }), now: () => Date.now(), freeBytes };
+  printResult(passed('settings', 'complete'));
+  let allPassed = true;
+  for (const [what, check] of CHECKS) {
+    const findings = await check(config, { ...defaultTools, ...tools }).catch((error: unknown) => [
+      failed(what, errorMessage(error)),
     ]);
-    for (const finding of findings) tell(finding);
-    well &&= findings.every(({ ok }) => ok);
+    for (const finding of findings) printResult(finding);
+    allPassed &&= findings.every(({ ok }) => ok);
   }
-  return well;
+  return allPassed;
 }
 
-function lineOf({ what, ok, says }: Finding): string {
+function formatResult({ what, ok, message: says }: CheckResult): string {
   return `${ok ? 'OK   ' : 'MEND '} ${what.padEnd(17)} ${says}`;
 }
 
@@ -64,4 +64,4 @@ async function freeBytes(place: string): Promise<number> {
   }
 }
 
-if (import.meta.main) process.exit((await examine(process.env, (line) => console.log(line))) ? 0 : 1);
+if (import.meta.main) process.exit((await runChecks(process.env, (line) => console.log(line))) ? 0 : 1);

@@ -1,19 +1,19 @@
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
-import type { BegunTask } from '../store/oblivion.ts';
+import type { StartedTask } from '../store/oblivion.ts';
 import type { Store } from '../store/store.ts';
-import { AccountClients } from './account-clients.ts';
+import { AgentAccountClients } from './account-clients.ts';
 import { runCommand, UsageError } from './command.ts';
-import { withStore } from './operator-store.ts';
+import { withOperatorStore } from './operator-store.ts';
 
-const usage =
+const USAGE =
   'npm run forget -- --workspace T0123 (--user U0123 [--tasks] | --everything)\n' +
   '  --user U0123   blanks what is kept of one person\n' +
   '  --tasks        also deletes the tasks that only this person wrote in, at the agent service\n' +
   '  --everything   deletes every row of the workspace';
 
 /** After so many rows of a large workspace the command says how far it is. */
-const tellRows = 100_000;
+const PROGRESS_ROWS = 100_000;
 
 /** What to forget. */
 export type ForgetRequest =
@@ -21,18 +21,18 @@ export type ForgetRequest =
   | { workspace: string; everything: true };
 
 /** Reads the command line. Throws UsageError. */
-export function readForgetRequest(args: readonly string[]): ForgetRequest {
+export function parseForgetRequest(args: readonly string[]): ForgetRequest {
   const { workspace, user, tasks = false, everything = false } = parsed();
-  if (workspace === undefined) throw new UsageError(usage, '--workspace is missing.');
-  if (!/^[TE][A-Z0-9]+$/.test(workspace)) throw new UsageError(usage, `${workspace} is no workspace's id.`);
+  if (workspace === undefined) throw new UsageError(USAGE, '--workspace is missing.');
+  if (!/^[TE][A-Z0-9]+$/.test(workspace)) throw new UsageError(USAGE, `${workspace} is no workspace's id.`);
   if (user === undefined) {
     // Nobody shall lose a workspace by leaving a word out.
-    if (!everything) throw new UsageError(usage, '--user or --everything is missing.');
-    if (tasks) throw new UsageError(usage, '--tasks goes with --user.');
+    if (!everything) throw new UsageError(USAGE, '--user or --everything is missing.');
+    if (tasks) throw new UsageError(USAGE, '--tasks goes with --user.');
     return { workspace, everything };
   }
-  if (everything) throw new UsageError(usage, '--user and --everything exclude each other.');
-  if (!/^[UW][A-Z0-9]+$/.test(user)) throw new UsageError(usage, `${user} is no person's id.`);
+  if (everything) throw new UsageError(USAGE, '--user and --everything exclude each other.');
+  if (!/^[UW][A-Z0-9]+$/.test(user)) throw new UsageError(USAGE, `${user} is no person's id.`);
   return { workspace, user, tasks };
 
   function parsed() {
@@ -42,7 +42,7 @@ export function readForgetRequest(args: readonly string[]): ForgetRequest {
       const options = { workspace: text, user: text, tasks: flag, everything: flag };
       return parseArgs({ args: [...args], options }).values;
     } catch (error) {
-      throw new UsageError(usage, error instanceof Error ? error.message : String(error));
+      throw new UsageError(USAGE, error instanceof Error ? error.message : String(error));
     }
   }
 }
@@ -53,30 +53,30 @@ export function readForgetRequest(args: readonly string[]): ForgetRequest {
  * after the part under way.
  */
 export async function forget(
-  store: Pick<Store, 'oblivion'>,
+  store: Pick<Store, 'erasure'>,
   request: ForgetRequest,
-  deleteTask: (task: BegunTask) => Promise<void>,
+  deleteTask: (task: StartedTask) => Promise<void>,
   print: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<void> {
   const { workspace } = request;
   if ('everything' in request) {
-    let told = 0;
-    const onPart = (rows: number) => {
-      if (rows < told + tellRows) return;
-      told = rows;
+    let reportedRows = 0;
+    const onBatch = (rows: number) => {
+      if (rows < reportedRows + PROGRESS_ROWS) return;
+      reportedRows = rows;
       print(`${rows} rows of ${workspace} are deleted so far.`);
     };
-    const rows = await store.oblivion.workspace(workspace, { signal, onPart });
+    const rows = await store.erasure.eraseWorkspace(workspace, { signal, onProgress: onBatch });
     print(`${rows} rows of ${workspace} are deleted.`);
     if (signal?.aborted === true) return print('It was interrupted: give the command again to go on.');
     print('Its projects and tasks at the agent service are still there.');
     return;
   }
-  const tasks = await store.oblivion.tasksOf(workspace, request.user);
+  const tasks = await store.erasure.tasksStartedBy(workspace, request.user);
   const own = request.tasks ? tasks.filter(({ alone }) => alone) : [];
   for (const task of own) await deleteTask(task);
-  const messages = await store.oblivion.person(workspace, request.user);
+  const messages = await store.erasure.eraseUser(workspace, request.user);
   print(`${messages} messages of ${request.user} and what else was kept are blanked.`);
   if (own.length > 0) print(`${own.length} tasks at the agent service are deleted.`);
   const left = tasks.filter((task) => !own.includes(task));
@@ -87,15 +87,15 @@ export async function forget(
 
 if (import.meta.main) {
   await runCommand(async () => {
-    const request = readForgetRequest(process.argv.slice(2));
+    const request = parseForgetRequest(process.argv.slice(2));
     const config = readConfig(process.env);
     const print = (line: string) => console.log(line);
     const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort());
-    await withStore(config, async (store) => {
-      const clients = new AccountClients(config, store);
+    await withOperatorStore(config, async (store) => {
+      const clients = new AgentAccountClients(config, store);
       try {
-        const deleteTask = (task: BegunTask) => clients.deleteTask(request.workspace, task);
+        const deleteTask = (task: StartedTask) => clients.deleteTask(request.workspace, task);
         await forget(store, request, deleteTask, print, interrupted.signal);
       } finally {
         await clients.close();

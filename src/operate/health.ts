@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo } from 'node:net';
 
 /** What the process's pages tell. */
-export interface HealthParts {
+export interface HealthServerDeps {
   /** Whether the database answers. */
   database(): Promise<boolean>;
   /** Whether the process is handing its turns over. */
@@ -15,14 +15,14 @@ export interface HealthParts {
   fallback: RequestListener | undefined;
 }
 
-interface Page {
+interface HttpPage {
   status: number;
   type: string;
   text: string;
 }
 
 /** On every answer: none of them is a page that shows, runs or keeps anything. */
-const headers = {
+const SECURITY_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; form-action 'self'",
   'cross-origin-resource-policy': 'same-origin',
@@ -33,26 +33,26 @@ const headers = {
 };
 
 /** The longest that a request's headers, and the whole request, may take (ms). */
-const headersMs = 10_000;
-const requestMs = 30_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 /** Bytes of a request's headers; Slack's take about one KiB. */
-const headerBytes = 16 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
 /** Connections at one time: Slack and a few who watch. */
-const mostConnections = 1_000;
+const MAX_CONNECTIONS = 1_000;
 
 /** The process's HTTP server: health, figures, and Slack's requests where events come that way. */
 export class HealthServer {
-  readonly #parts: HealthParts;
+  readonly #deps: HealthServerDeps;
   readonly #server: Server;
 
-  constructor(parts: HealthParts) {
-    this.#parts = parts;
-    const limits = { maxHeaderSize: headerBytes, headersTimeout: headersMs, requestTimeout: requestMs };
+  constructor(deps: HealthServerDeps) {
+    this.#deps = deps;
+    const limits = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
     this.#server = createServer(limits, (request, response) => {
-      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
       const page = this.#page(request);
       if (page === undefined) {
-        this.#pass(request, response);
+        this.#passToFallback(request, response);
         return;
       }
       void page.then(({ status, type, text }) => {
@@ -60,7 +60,7 @@ export class HealthServer {
         response.end(request.method === 'HEAD' ? '' : text);
       });
     });
-    this.#server.maxConnections = mostConnections;
+    this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
   /** Listens; the answer is the port. Throws where the port is taken. */
@@ -82,24 +82,24 @@ export class HealthServer {
     clearTimeout(force);
   }
 
-  #page(request: IncomingMessage): Promise<Page> | undefined {
+  #page(request: IncomingMessage): Promise<HttpPage> | undefined {
     if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
     switch (URL.parse(request.url ?? '/', 'http://localhost')?.pathname) {
       case '/healthz':
-        return Promise.resolve(json(200, { status: 'alive' }));
+        return Promise.resolve(jsonPage(200, { status: 'alive' }));
       case '/readyz':
         return this.#readiness();
       case '/metrics':
-        return this.#parts.metrics === undefined ? undefined : this.#figures(this.#parts.metrics);
+        return this.#deps.metrics === undefined ? undefined : this.#metricsPage(this.#deps.metrics);
       default:
         return undefined;
     }
   }
 
-  #pass(...[request, response]: Parameters<RequestListener>): void {
+  #passToFallback(...[request, response]: Parameters<RequestListener>): void {
     try {
-      if (this.#parts.fallback !== undefined) {
-        this.#parts.fallback(request, response);
+      if (this.#deps.fallback !== undefined) {
+        this.#deps.fallback(request, response);
         return;
       }
     } catch {
@@ -109,7 +109,7 @@ export class HealthServer {
     response.end('Not found\n');
   }
 
-  async #figures(metrics: NonNullable<HealthParts['metrics']>): Promise<Page> {
+  async #metricsPage(metrics: NonNullable<HealthServerDeps['metrics']>): Promise<HttpPage> {
     try {
       return { status: 200, ...(await metrics()) };
     } catch {
@@ -117,14 +117,14 @@ export class HealthServer {
     }
   }
 
-  async #readiness(): Promise<Page> {
-    const database = await this.#parts.database();
-    const draining = this.#parts.draining();
+  async #readiness(): Promise<HttpPage> {
+    const database = await this.#deps.database();
+    const draining = this.#deps.draining();
     const ready = database && !draining;
-    return json(ready ? 200 : 503, { ready, database, draining, ...this.#parts.report() });
+    return jsonPage(ready ? 200 : 503, { ready, database, draining, ...this.#deps.report() });
   }
 }
 
-function json(status: number, body: unknown): Page {
+function jsonPage(status: number, body: unknown): HttpPage {
   return { status, type: 'application/json', text: `${JSON.stringify(body)}\n` };
 }

@@ -1,39 +1,39 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { Redaction } from './redaction.ts';
+import { Redactor } from './redaction.ts';
 
 /** What errors of HTTP clients carry of their requests: whole bodies and headers, of no use in a log. */
-const requestPaths = ['err.original.config', 'err.cause.original'];
+const REDACTED_PATHS = ['err.original.config', 'err.cause.original'];
 
 /** Characters of a line: what an error carries may be of any length, and all of it is searched for secrets. */
-const mostOfLine = 64 * 1024;
+const MAX_LINE_LENGTH = 64 * 1024;
 /** Characters that are read of the beginning of one that is longer, and of its end, where its message stands. */
-const mostOfBeginning = 10_000;
-const mostOfMessage = 4_000;
+const MAX_HEAD_LENGTH = 10_000;
+const MAX_MESSAGE_LENGTH = 4_000;
 /** Longer than any secret: so much is left out before the cut, where half a secret would not be known for one. */
-const mostOfSecret = 2_000;
+const MAX_SECRET_LENGTH = 2_000;
 
 /** A line of JSON without secrets and of bounded length. */
-function cleaned(line: string, redaction: Redaction): string {
-  if (line.length <= mostOfLine) return redaction.clean(line);
+function redactLine(line: string, redaction: Redactor): string {
+  if (line.length <= MAX_LINE_LENGTH) return redaction.redact(line);
   const head = /^\{"level":\d+,"time":\d+,"app":"\w+"/.exec(line)?.[0] ?? '{"app":"taskthread"';
-  const beginning = redaction.clean(line.slice(0, mostOfBeginning)).slice(0, -mostOfSecret);
-  const message = /,"msg":"(?:[^"\\]|\\.)*"(?=\}\n$)/.exec(line.slice(-mostOfMessage))?.[0] ?? '';
+  const beginning = redaction.redact(line.slice(0, MAX_HEAD_LENGTH)).slice(0, -MAX_SECRET_LENGTH);
+  const message = /,"msg":"(?:[^"\\]|\\.)*"(?=\}\n$)/.exec(line.slice(-MAX_MESSAGE_LENGTH))?.[0] ?? '';
   const cut = JSON.stringify({ cut: true, length: line.length, beginning }).slice(1, -1);
-  return `${head},${cut}${redaction.clean(message)}}\n`;
+  return `${head},${cut}${redaction.redact(message)}}\n`;
 }
 
 /** The app's log: JSON lines, on standard output where no `destination` is given. Every line is cleaned of secrets. */
-export function createLog(options: {
+export function createLogger(options: {
   level: string;
-  redaction?: Redaction;
+  redaction?: Redactor;
   destination?: DestinationStream;
 }): Logger {
-  const { level, redaction = new Redaction(), destination } = options;
+  const { level, redaction = new Redactor(), destination } = options;
   const settings = {
     level,
     base: { app: 'taskthread' },
-    redact: { paths: requestPaths, censor: '[left out]' },
-    hooks: { streamWrite: (line: string) => cleaned(line, redaction) },
+    redact: { paths: REDACTED_PATHS, censor: '[left out]' },
+    hooks: { streamWrite: (line: string) => redactLine(line, redaction) },
   };
   return destination === undefined ? pino(settings) : pino(settings, destination);
 }

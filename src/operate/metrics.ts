@@ -1,80 +1,80 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { ServiceTry } from '../agent/options.ts';
-import type { SlackCall } from '../slack/client.ts';
-import type { LaneStore } from '../slack/lane-store.ts';
-import { type Figures, turnStates } from '../store/figures.ts';
+import type { CallAttempt } from '../agent/options.ts';
+import type { SlackCallRecord } from '../slack/client.ts';
+import type { PermitStore } from '../slack/lane-store.ts';
+import { type Stats, TURN_STATES } from '../store/figures.ts';
 import type { Turn } from '../store/tables.ts';
 import type { TurnStep } from '../store/turn-steps.ts';
 
 /** Where figures come from that are asked for only when somebody looks. */
 export interface MetricSources {
   /** Counts over all processes. */
-  figures(): Promise<Figures>;
+  stats(): Promise<Stats>;
   /** Threads that this process holds. */
-  held(): number;
+  heldThreads(): number;
   /** The settings whose token or key was refused and is not accepted again yet. */
-  refusedCredentials(): readonly string[];
+  rejectedSettings(): readonly string[];
   /** How many tokens and keys that workspaces brought are refused. */
-  ownRefused(): { token: number; key: number };
+  rejectedWorkspaceCredentials(): { token: number; key: number };
 }
 
 /** Whose account at the service: the operator's, or one that a workspace set. */
 export type AccountOwner = 'settings' | 'own';
 
 /** The statuses that the service's document names; of others only the class is told, as there are hundreds. */
-const toldStatuses = new Set([
+const REPORTED_STATUSES = new Set([
   200, 201, 202, 204, 400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503, 504,
 ]);
 
 /** Figures of the database are read at most so often (ms), however often they are asked for. */
-const figuresMs = 5_000;
+const STATS_TTL_MS = 5_000;
 /** Whoever scrapes waits for the database at most so long (ms). */
-const patienceMs = 3_000;
-const quick = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
-const short = [0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
-const long = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600];
+const STATS_TIMEOUT_MS = 3_000;
+const FAST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
+const MEDIUM_BUCKETS = [0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
+const SLOW_BUCKETS = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600];
 
 /** What /metrics tells. No label names a workspace, a person or a thread: their number has no bound. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #sources: MetricSources;
-  #figures: { at: number; read: Promise<Figures | undefined> } | undefined;
+  #stats: { at: number; read: Promise<Stats | undefined> } | undefined;
 
   readonly #events = this.#counter('events_total', 'Events from Slack', ['kind', 'outcome']);
   readonly #eventSeconds = this.#histogram(
     'event_seconds',
     'From the receipt of an event until it may be acknowledged',
-    quick,
+    FAST_BUCKETS,
     ['kind'],
   );
-  readonly #ended = this.#counter('turns_ended_total', 'Turns that are finished', ['outcome']);
-  readonly #visible = this.#histogram(
+  readonly #turnsEnded = this.#counter('turns_ended_total', 'Turns that are finished', ['outcome']);
+  readonly #firstVisibleSeconds = this.#histogram(
     'first_visible_seconds',
     'From a message in Slack to the first reply that people see',
-    short,
+    MEDIUM_BUCKETS,
   );
-  readonly #done = this.#histogram('turn_seconds', 'From a message in Slack to the end of its turn', long, [
+  readonly #turnSeconds = this.#histogram('turn_seconds', 'From a message in Slack to the end of its turn', SLOW_BUCKETS, [
     'outcome',
   ]);
   readonly #permits = this.#counter('slack_permits_total', 'Asks for a permit of a lane', [
     'lane',
     'outcome',
   ]);
-  readonly #unseen = this.#histogram(
+  readonly #unseenTextSeconds = this.#histogram(
     'unseen_text_seconds',
     'Age of the oldest text that an edit shows',
-    short,
+    MEDIUM_BUCKETS,
   );
   readonly #slackCalls = this.#counter('slack_calls_total', 'Calls to Slack', ['method', 'outcome']);
-  readonly #slackSeconds = this.#histogram('slack_call_seconds', 'Calls to Slack', quick, ['method']);
-  readonly #throttled = this.#counter('slack_throttled_total', "Slack's 429s", ['method']);
+  readonly #slackSeconds = this.#histogram('slack_call_seconds', 'Calls to Slack', FAST_BUCKETS, ['method']);
+  readonly #slackThrottled = this.#counter('slack_throttled_total', "Slack's 429s", ['method']);
   readonly #serviceCalls = this.#counter('service_calls_total', 'Tries of calls to the agent service', [
     'endpoint',
     'status',
     'account',
   ]);
-  readonly #serviceSeconds = this.#histogram('service_call_seconds', 'Calls to the agent service', short, [
+  readonly #serviceSeconds = this.#histogram('service_call_seconds', 'Calls to the agent service', MEDIUM_BUCKETS, [
     'endpoint',
     'account',
   ]);
@@ -91,38 +91,38 @@ export class Metrics {
     this.#sources = sources;
     collectDefaultMetrics({ register: this.#registry });
     this.#gauge('threads_held', 'Threads that this process works on', [], (gauge) =>
-      gauge.set(this.#sources.held()),
+      gauge.set(this.#sources.heldThreads()),
     );
     this.#gauge('credential_refused', 'A setting that is not accepted', ['setting'], (gauge) => {
       gauge.reset();
-      for (const setting of this.#sources.refusedCredentials()) gauge.set({ setting }, 1);
+      for (const setting of this.#sources.rejectedSettings()) gauge.set({ setting }, 1);
     });
     this.#gauge(
       'own_credentials_refused',
       'Tokens and keys of workspaces that are not accepted',
       ['kind'],
       (gauge) => {
-        const { token, key } = this.#sources.ownRefused();
+        const { token, key } = this.#sources.rejectedWorkspaceCredentials();
         gauge.set({ kind: 'token' }, token);
         gauge.set({ kind: 'key' }, key);
       },
     );
     this.#gauge('database_up', 'Whether the figures over all processes could be read', [], async (gauge) =>
-      gauge.set((await this.#read()) === undefined ? 0 : 1),
+      gauge.set((await this.#readStats()) === undefined ? 0 : 1),
     );
-    this.#figure(
+    this.#statsGauge(
       'messages_waiting',
       'Messages that wait their turn, over all processes',
       [],
       (gauge, { waiting }) => gauge.set(waiting),
     );
-    this.#figure(
+    this.#statsGauge(
       'oldest_waiting_seconds',
       'Age of the oldest of them',
       [],
       (gauge, { oldestWaitingSeconds }) => gauge.set(oldestWaitingSeconds),
     );
-    this.#figure(
+    this.#statsGauge(
       'feedback',
       'Thumbs of people that are kept, over all processes',
       ['thumb'],
@@ -131,18 +131,18 @@ export class Metrics {
         gauge.set({ thumb: 'bad' }, feedback.bad);
       },
     );
-    this.#figure(
+    this.#statsGauge(
       'turns',
       'Turns that are not finished, over all processes',
       ['state'],
       (gauge, { turns }) => {
-        for (const state of turnStates) gauge.set({ state }, turns[state] ?? 0);
+        for (const state of TURN_STATES) gauge.set({ state }, turns[state] ?? 0);
       },
     );
   }
 
   /** What a scrape gets; without the figures of the database where that does not answer. */
-  async page(): Promise<{ type: string; text: string }> {
+  async scrape(): Promise<{ type: string; text: string }> {
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
@@ -155,25 +155,25 @@ export class Metrics {
   step(turn: Turn, step: TurnStep): void {
     // People count from when they wrote, and Slack's ts says when that was.
     const seconds = Math.max(0, Date.now() / 1_000 - Number(turn.message_ts));
-    if (step === 'visible') this.#visible.observe(seconds);
+    if (step === 'visible') this.#firstVisibleSeconds.observe(seconds);
     if (step !== 'finished') return;
     const outcome = turn.outcome ?? 'unknown';
-    this.#ended.inc({ outcome });
-    this.#done.observe({ outcome }, seconds);
+    this.#turnsEnded.inc({ outcome });
+    this.#turnSeconds.observe({ outcome }, seconds);
   }
 
-  slackCall({ method, outcome, ms }: SlackCall): void {
+  slackCall({ method, outcome, ms }: SlackCallRecord): void {
     this.#slackCalls.inc({ method, outcome });
     this.#slackSeconds.observe({ method }, ms / 1_000);
-    if (outcome === 'throttled') this.#throttled.inc({ method });
+    if (outcome === 'throttled') this.#slackThrottled.inc({ method });
   }
 
   /** `unseenMs`: how old the oldest text is that an edit shows first. */
   edit(unseenMs: number): void {
-    this.#unseen.observe(Math.max(0, unseenMs) / 1_000);
+    this.#unseenTextSeconds.observe(Math.max(0, unseenMs) / 1_000);
   }
 
-  serviceTry({ call: endpoint, status, attempt, ms }: ServiceTry, account: AccountOwner): void {
+  serviceTry({ call: endpoint, status, attempt, ms }: CallAttempt, account: AccountOwner): void {
     this.#serviceCalls.inc({ endpoint, status: statusLabel(status), account });
     this.#serviceSeconds.observe({ endpoint, account }, ms / 1_000);
     if (attempt > 1) this.#serviceRetries.inc({ endpoint, account });
@@ -185,7 +185,7 @@ export class Metrics {
   }
 
   /** Counts which permits the lanes grant; lanes of single channels count as one. */
-  countedLanes(lanes: LaneStore): LaneStore {
+  withPermitMetrics(lanes: PermitStore): PermitStore {
     return {
       take: async (workspace, lane, rule) => {
         const waitMs = await lanes.take(workspace, lane, rule);
@@ -198,14 +198,14 @@ export class Metrics {
   }
 
   /** Undefined where the database does not answer, or not in time. */
-  #read(): Promise<Figures | undefined> {
+  #readStats(): Promise<Stats | undefined> {
     const now = performance.now();
-    if (this.#figures === undefined || now - this.#figures.at > figuresMs) {
-      const late = pause(patienceMs, undefined, { ref: false });
-      const read = Promise.race([this.#sources.figures().catch(() => undefined), late]);
-      this.#figures = { at: now, read };
+    if (this.#stats === undefined || now - this.#stats.at > STATS_TTL_MS) {
+      const late = pause(STATS_TIMEOUT_MS, undefined, { ref: false });
+      const read = Promise.race([this.#sources.stats().catch(() => undefined), late]);
+      this.#stats = { at: now, read };
     }
-    return this.#figures.read;
+    return this.#stats.read;
   }
 
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
@@ -228,16 +228,16 @@ export class Metrics {
   }
 
   /** A figure of the database, which is left out where that does not answer: the last one says nothing of now. */
-  #figure<Label extends string>(
+  #statsGauge<Label extends string>(
     name: string,
     help: string,
     labelNames: Label[],
-    set: (gauge: Gauge<Label>, figures: Figures) => void,
+    set: (gauge: Gauge<Label>, stats: Stats) => void,
   ): void {
     this.#gauge(name, help, labelNames, async (gauge) => {
-      const figures = await this.#read();
+      const stats = await this.#readStats();
       gauge.reset();
-      if (figures !== undefined) set(gauge, figures);
+      if (stats !== undefined) set(gauge, stats);
       else if (labelNames.length === 0) gauge.remove();
     });
   }
@@ -262,5 +262,5 @@ export class Metrics {
 
 function statusLabel(status: number | undefined): string {
   if (status === undefined) return 'none';
-  return toldStatuses.has(status) ? String(status) : `${Math.floor(status / 100)}xx`;
+  return REPORTED_STATUSES.has(status) ? String(status) : `${Math.floor(status / 100)}xx`;
 }

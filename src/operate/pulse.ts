@@ -1,5 +1,5 @@
 /** When something was last heard, for /readyz. */
-export interface PulseReport {
+export interface LivenessReport {
   /** Of this process; other processes hear other events. */
   lastEventAt: string | null;
   /** That of the settings. */
@@ -13,24 +13,24 @@ export interface PulseReport {
 }
 
 /** Signs of life of what the process depends on, noted as they come: a look at /readyz asks nobody. */
-export class Pulse {
+export class Liveness {
   #lastEventAt: Date | undefined;
   #lastAnswerAt: Date | undefined;
-  #last: { status: number | undefined } | undefined;
+  #lastAttempt: { status: number | undefined } | undefined;
 
-  event(): void {
+  recordEvent(): void {
     this.#lastEventAt = new Date();
   }
 
   /** One try of a call to the service; `status` is undefined where no answer came. */
-  serviceTry({ status }: { status: number | undefined }): void {
+  recordServiceAttempt({ status }: { status: number | undefined }): void {
     if (status !== undefined) this.#lastAnswerAt = new Date();
-    this.#last = { status };
+    this.#lastAttempt = { status };
   }
 
-  report(): PulseReport {
-    const status = this.#last?.status;
-    const ok = this.#last === undefined ? null : status !== undefined && status < 500 && !refused.has(status);
+  report(): LivenessReport {
+    const status = this.#lastAttempt?.status;
+    const ok = this.#lastAttempt === undefined ? null : status !== undefined && status < 500 && !REJECTED_STATUSES.has(status);
     return {
       lastEventAt: this.#lastEventAt?.toISOString() ?? null,
       service: { ok, lastAnswerAt: this.#lastAnswerAt?.toISOString() ?? null, lastStatus: status ?? null },
@@ -38,4 +38,4 @@ export class Pulse {
   }
 }
 
-const refused = new Set([401, 403]);
+const REJECTED_STATUSES = new Set([401, 403]);

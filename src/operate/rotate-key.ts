@@ -1,11 +1,11 @@
 import { type Config, readConfig } from '../config.ts';
-import { Keyring, SealError } from '../store/keyring.ts';
-import { sealedPlaces } from '../store/sealed-places.ts';
+import { Keyring, DecryptionError } from '../store/keyring.ts';
+import { encryptionContext } from '../store/sealed-places.ts';
 import type { Store } from '../store/store.ts';
 import { runCommand, UsageError } from './command.ts';
-import { withStore } from './operator-store.ts';
+import { withOperatorStore } from './operator-store.ts';
 
-const usage = 'npm run rotate-key, with SECRET_KEY=<new>,<old>';
+const USAGE = 'npm run rotate-key, with SECRET_KEY=<new>,<old>';
 
 /**
  * Seals all tokens and keys under the first key of SECRET_KEY; may be given while the app runs with the same keys, and
@@ -18,51 +18,51 @@ export async function rotateKey(
 ): Promise<{ resealed: number; left: number; unreadable: string[] }> {
   const unreadable: string[] = [];
   const count = { resealed: 0, left: 0, unreadable };
-  const reseal = async (
+  const reencrypt = async (
     what: string,
     sealed: string,
-    place: readonly string[],
+    context: readonly string[],
     put: (sealed: string) => Promise<boolean>,
   ): Promise<void> => {
-    if (keyring.isCurrent(sealed)) return;
+    if (keyring.usesCurrentKey(sealed)) return;
     let text: string;
     try {
-      text = keyring.open(sealed, place);
+      text = keyring.decrypt(sealed, context);
     } catch (error) {
-      if (!(error instanceof SealError)) throw error;
+      if (!(error instanceof DecryptionError)) throw error;
       unreadable.push(`${what}: ${error.message}`);
       return;
     }
-    const done = await put(keyring.seal(text, place));
+    const done = await put(keyring.encrypt(text, context));
     if (done) count.resealed += 1;
     // A token that was renewed meanwhile: whoever renewed it may have done so under the key before.
     else count.left += 1;
   };
   const { installations, accounts } = store;
   for (const { workspace, sealed } of await installations.sealed()) {
-    const place = sealedPlaces.installation(workspace);
-    await reseal(`the tokens of ${workspace}`, sealed, place, (text) =>
-      installations.reseal(workspace, sealed, text),
+    const context = encryptionContext.installation(workspace);
+    await reencrypt(`the tokens of ${workspace}`, sealed, context, (text) =>
+      installations.replaceEncrypted(workspace, sealed, text),
     );
   }
   for (const { sealed, ...key } of await accounts.sealed()) {
     const what = `the key of the account ${key.account} of ${key.workspace}`;
-    await reseal(what, sealed, sealedPlaces.account(key), (text) => accounts.reseal(key, sealed, text));
+    await reencrypt(what, sealed, encryptionContext.account(key), (text) => accounts.replaceEncrypted(key, sealed, text));
   }
   return count;
 }
 
-function keyringOf({ SECRET_KEY }: Config): Keyring {
+function requireKeyring({ SECRET_KEY }: Config): Keyring {
   if (SECRET_KEY === undefined || SECRET_KEY.length < 2)
-    throw new UsageError(usage, 'SECRET_KEY must hold the new key and, behind a comma, the one before.');
+    throw new UsageError(USAGE, 'SECRET_KEY must hold the new key and, behind a comma, the one before.');
   return new Keyring(SECRET_KEY);
 }
 
 if (import.meta.main) {
   await runCommand(async () => {
     const config = readConfig(process.env);
-    const keyring = keyringOf(config);
-    const { resealed, left, unreadable } = await withStore(config, (store) => rotateKey(store, keyring));
+    const keyring = requireKeyring(config);
+    const { resealed, left, unreadable } = await withOperatorStore(config, (store) => rotateKey(store, keyring));
     console.log(`${resealed} rows are sealed under the first key now.`);
     if (left > 0) {
       console.log(`${left} changed meanwhile: give the command again before you take the old key away.`);

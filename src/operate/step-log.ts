@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { OnStep } from '../store/turn-steps.ts';
 
 /** One line of the log for each step of a turn, by which it is found in Slack, at the service and in the database. */
-export function stepLog(log: Logger): OnStep {
+export function createTurnStepLogger(log: Logger): OnStep {
   return (turn, step, task) => {
     const { id, workspace, channel, root, message_ts: ts } = turn;
     const ids = { turn: id, workspace, channel, root, ts, task };

@@ -2,9 +2,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { z } from 'zod';
 
 /** Whom a request goes to: Slack, the agent service, or whatever else its links lead to. */
-export type Peer = 'slack' | 'service' | 'links';
+export type TrafficPeer = 'slack' | 'service' | 'links';
 
-const chunk = z.object({
+const chunkSchema = z.object({
   request: z.object({ origin: z.union([z.string(), z.instanceof(URL)]).nullish() }),
   chunk: z.custom<string | Uint8Array>((value) => typeof value === 'string' || value instanceof Uint8Array),
 });
@@ -13,14 +13,14 @@ const chunk = z.object({
  * Counts the bytes of request and answer bodies of this process, as undici tells them on its diagnostic channels
  * (Node's own fetch, which Bolt uses, tells them there too). The answer ends it.
  */
-export function countTraffic(
+export function countHttpTraffic(
   origins: { slack: string; service: string | undefined },
-  count: (peer: Peer, direction: 'up' | 'down', bytes: number) => void,
+  count: (peer: TrafficPeer, direction: 'up' | 'down', bytes: number) => void,
 ): () => void {
   const slack = new URL(origins.slack).origin;
   const service = origins.service && new URL(origins.service).origin;
-  const heard = (direction: 'up' | 'down') => (message: unknown) => {
-    const { data } = chunk.safeParse(message);
+  const onChunk = (direction: 'up' | 'down') => (message: unknown) => {
+    const { data } = chunkSchema.safeParse(message);
     if (data === undefined) return;
     const origin = String(data.request.origin ?? '').replace(/\/$/, '');
     const peer =
@@ -31,8 +31,8 @@ export function countTraffic(
           : 'links';
     count(peer, direction, Buffer.byteLength(data.chunk));
   };
-  const up = heard('up');
-  const down = heard('down');
+  const up = onChunk('up');
+  const down = onChunk('down');
   subscribe('undici:request:bodyChunkSent', up);
   subscribe('undici:request:bodyChunkReceived', down);
   return () => {

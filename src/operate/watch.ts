@@ -1,72 +1,72 @@
 import type { Logger } from 'pino';
-import type { ServiceTry } from '../agent/options.ts';
-import type { SlackCall } from '../slack/client.ts';
-import type { LaneStore } from '../slack/lane-store.ts';
+import type { CallAttempt } from '../agent/options.ts';
+import type { SlackCallRecord } from '../slack/client.ts';
+import type { PermitStore } from '../slack/lane-store.ts';
 import type { OnStep } from '../store/turn-steps.ts';
 import { type MetricSources, Metrics } from './metrics.ts';
-import { Pulse, type PulseReport } from './pulse.ts';
-import { stepLog } from './step-log.ts';
-import { countTraffic } from './traffic.ts';
+import { Liveness, type LivenessReport } from './pulse.ts';
+import { createTurnStepLogger } from './step-log.ts';
+import { countHttpTraffic } from './traffic.ts';
 
 /** What watching needs. */
-export interface WatchParts extends MetricSources {
+export interface TelemetryDeps extends MetricSources {
   log: Logger;
   /** Where Slack and the service of the settings are. */
   origins: { slack: string; service: string | undefined };
 }
 
 /** Everything that hears what happens below: figures, signs of life and the log's line a step. */
-export class Watch {
+export class Telemetry {
   readonly #metrics: Metrics;
-  readonly #pulse = new Pulse();
+  readonly #liveness = new Liveness();
   readonly #sources: MetricSources;
-  readonly #endCount: () => void;
-  readonly onStep: OnStep;
+  readonly #stopCounting: () => void;
+  readonly onTurnStep: OnStep;
 
-  constructor({ log, origins, ...sources }: WatchParts) {
+  constructor({ log, origins, ...sources }: TelemetryDeps) {
     this.#metrics = new Metrics(sources);
     this.#sources = sources;
-    this.#endCount = countTraffic(origins, (...counted) => this.#metrics.bytes(...counted));
-    const logStep = stepLog(log);
-    this.onStep = (turn, step, task) => {
+    this.#stopCounting = countHttpTraffic(origins, (...counted) => this.#metrics.bytes(...counted));
+    const logStep = createTurnStepLogger(log);
+    this.onTurnStep = (turn, step, task) => {
       logStep(turn, step, task);
       this.#metrics.step(turn, step);
     };
   }
 
-  readonly onHeard = (event: { kind: string; outcome: string; ms: number }): void => {
-    this.#pulse.event();
+  readonly onEventHandled = (event: { kind: string; outcome: string; ms: number }): void => {
+    this.#liveness.recordEvent();
     this.#metrics.event(event);
   };
 
   /** A try at the service of the settings. */
-  readonly onTry = (made: ServiceTry): void => {
-    this.#pulse.serviceTry(made);
+  readonly onServiceAttempt = (made: CallAttempt): void => {
+    this.#liveness.recordServiceAttempt(made);
     this.#metrics.serviceTry(made, 'settings');
   };
 
   /** A try at the service of a workspace's own account, which says nothing of the other. */
-  readonly onOwnTry = (made: ServiceTry): void => this.#metrics.serviceTry(made, 'own');
+  readonly onWorkspaceServiceAttempt = (made: CallAttempt): void => this.#metrics.serviceTry(made, 'own');
 
-  readonly onCall = (call: SlackCall): void => this.#metrics.slackCall(call);
+  readonly onSlackCall = (call: SlackCallRecord): void => this.#metrics.slackCall(call);
 
   /** `unseenMs`: how old the oldest text is that an edit shows first. */
-  readonly onEdit = (unseenMs: number): void => this.#metrics.edit(unseenMs);
+  readonly onSlackEdit = (unseenMs: number): void => this.#metrics.edit(unseenMs);
 
   /** The lanes, with every permit counted. */
-  lanes(lanes: LaneStore): LaneStore {
-    return this.#metrics.countedLanes(lanes);
+  withPermitMetrics(lanes: PermitStore): PermitStore {
+    return this.#metrics.withPermitMetrics(lanes);
   }
 
   /** What a scrape gets. */
-  readonly page = (): Promise<{ type: string; text: string }> => this.#metrics.page();
+  readonly metricsPage = (): Promise<{ type: string; text: string }> => this.#metrics.scrape();
 
   /** For /readyz. */
-  report(): PulseReport & { ownRefused: ReturnType<MetricSources['ownRefused']> } {
-    return { ...this.#pulse.report(), ownRefused: this.#sources.ownRefused() };
+  report(): LivenessReport & { ownRefused: ReturnType<MetricSources['rejectedWorkspaceCredentials']> } {
+    return { ...this.#liveness.report(), ownRefused: this.#sources.rejectedWorkspaceCredentials() };
   }
 
   close(): void {
-    this.#endCount();
+    this.#stopCounting();
   }
 }

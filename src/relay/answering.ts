@@ -1,73 +1,73 @@
 import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
-import type { TurnPlace } from '../store/tables.ts';
-import { PassingOn } from './asking/passing-on.ts';
-import type { RelayParts, Workspace } from './context.ts';
-import type { Marks } from './controls/marks.ts';
-import { TurnEnds } from './interruption.ts';
+import type { TurnLocation } from '../store/tables.ts';
+import { MidRunForwarding } from './asking/passing-on.ts';
+import type { RelayDeps, WorkspaceClient } from './context.ts';
+import type { WaitingReactions } from './controls/marks.ts';
+import { TurnEnded } from './interruption.ts';
 import type { Lease } from './lease.ts';
 import type { LiveReply } from './showing/live-reply.ts';
 import type { ReplyReader, ReplyReaderOptions } from './showing/reply-reader.ts';
 import type { ReplyState } from './showing/reply-state.ts';
 
 /** What a turn lends to the following of its answer. */
-export interface AnsweringManner {
-  state: Pick<ReplyState, 'read' | 'silence' | 'passedOn' | 'putBack'>;
-  reply: Pick<LiveReply, 'lost'>;
-  marks: Pick<Marks, 'tidy'>;
+export interface FollowReplyOptions {
+  state: Pick<ReplyState, 'onRead' | 'silence' | 'onForwarded' | 'onPutBack'>;
+  reply: Pick<LiveReply, 'unreachable'>;
+  waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
   /** Aborted when somebody asks for the stop of the turn. */
-  stop: AbortSignal;
+  stopSignal: AbortSignal;
   /** Reads the reply. */
-  reader(onRead: ReplyReaderOptions['onRead']): ReplyReader;
+  createReader(onRead: ReplyReaderOptions['onRead']): ReplyReader;
   /** The reply was found. */
-  found(replyId: string): Promise<void>;
+  onReplyFound(replyId: string): Promise<void>;
   /** Runs a step, again and again where its error passes by itself. */
-  patiently: <T>(step: () => Promise<T>) => Promise<T>;
+  withRetry: <T>(step: () => Promise<T>) => Promise<T>;
 }
 
 /** An answer that has settled. */
-export interface SettledAnswer {
+export interface SettledReply {
   reply: AgentMessage;
   /** Whether its run was given another message meanwhile. */
-  passed: boolean;
+  hasForwarded: boolean;
 }
 
 /**
  * Follows a turn's reply until it has settled, and offers what waits in the thread to a run that is silent. However the
  * following ends, nothing is being passed on after it. Throws TurnEnds where the task settled without a reply.
  */
-export async function followAnswer(
-  parts: RelayParts,
-  workspace: Workspace,
-  turn: TurnPlace,
+export async function followReply(
+  deps: RelayDeps,
+  workspace: WorkspaceClient,
+  turn: TurnLocation,
   lease: Lease,
-  { state, reply, marks, stop, patiently, ...manner }: AnsweringManner,
-  known: AgentMessage | null,
-): Promise<SettledAnswer> {
-  const passing = new PassingOn(parts, workspace, turn, lease, {
-    stop,
-    passedOn: (writer, notes) => {
-      state.passedOn(writer, notes);
-      marks.tidy();
+  { state, reply, waitingReactions, stopSignal, withRetry, ...options }: FollowReplyOptions,
+  knownReply: AgentMessage | null,
+): Promise<SettledReply> {
+  const forwarding = new MidRunForwarding(deps, workspace, turn, lease, {
+    stopSignal,
+    onForwarded: (writer, notes) => {
+      state.onForwarded(writer, notes);
+      waitingReactions.cleanUp();
     },
-    putBack: () => state.putBack(),
+    onPutBack: () => state.onPutBack(),
   });
-  const toEnd = async () => {
-    const reader = manner.reader((message, print) => {
-      if (reply.lost !== undefined) throw reply.lost;
-      state.read(message, print, parts.settings.silenceMs);
-      if (state.silence !== undefined) passing.offer(state.silence);
+  const readToEnd = async () => {
+    const reader = options.createReader((message, print) => {
+      if (reply.unreachable !== undefined) throw reply.unreachable;
+      state.onRead(message, print, deps.settings.silenceMs);
+      if (state.silence !== undefined) forwarding.offer(state.silence);
     });
-    const found = await patiently(() => reader.find(known));
-    if (found === undefined) throw new TurnEnds('failed', words.noAnswer);
-    await manner.found(found.id);
-    return patiently(() => reader.toEnd());
+    const found = await withRetry(() => reader.find(knownReply));
+    if (found === undefined) throw new TurnEnded('failed', words.noAnswer);
+    await options.onReplyFound(found.id);
+    return withRetry(() => reader.readToEnd());
   };
   let settled: AgentMessage;
   try {
-    settled = await toEnd();
+    settled = await readToEnd();
   } finally {
-    await passing.done();
+    await forwarding.stop();
   }
-  return { reply: settled, passed: passing.passed };
+  return { reply: settled, hasForwarded: forwarding.hasForwarded };
 }

@@ -1,58 +1,58 @@
 import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
 import type { AgentClient } from '../agent/client.ts';
-import type { TaskOffers } from '../agent/dialect.ts';
+import type { SupportedTaskOptions } from '../agent/dialect.ts';
 import type { FileLimits } from '../reply/file-lines.ts';
 import type { Assistant } from '../slack/assistant.ts';
-import type { Downloads } from '../slack/downloads.ts';
-import type { Membership } from '../slack/membership.ts';
-import type { People } from '../slack/people.ts';
+import type { FileDownloads } from '../slack/downloads.ts';
+import type { ChannelMembership } from '../slack/membership.ts';
+import type { SlackDirectory } from '../slack/people.ts';
 import type { Posting } from '../slack/posting.ts';
-import type { ReadBack } from '../slack/read-back.ts';
-import type { Sessions } from '../slack/sessions.ts';
-import type { Uploads } from '../slack/uploads.ts';
+import type { MessageHistory } from '../slack/read-back.ts';
+import type { AgentSessions } from '../slack/sessions.ts';
+import type { FileUploads } from '../slack/uploads.ts';
 import type { Views } from '../slack/views.ts';
 import type { TurnLimits } from '../store/allowances.ts';
 import type { ThreadKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { Tables, Turn } from '../store/tables.ts';
-import type { Admits, ControlledBy } from '../store/tables-channels.ts';
+import type { AllowedUsers, TaskControl } from '../store/tables-channels.ts';
 import type { Lease } from './lease.ts';
 
 /** What the relay may do in one Slack workspace. */
-export interface Workspace {
+export interface WorkspaceClient {
   readonly id: string;
   /** Aborted when the app is uninstalled there. */
-  readonly gone: AbortSignal;
+  readonly uninstalled: AbortSignal;
   readonly bot: { readonly userId: string; readonly botId: string };
   readonly posting: Posting;
-  readonly downloads: Downloads;
-  readonly uploads: Uploads;
+  readonly downloads: FileDownloads;
+  readonly uploads: FileUploads;
   readonly views: Views;
-  readonly people: People;
-  readonly membership: Membership;
+  readonly people: SlackDirectory;
+  readonly membership: ChannelMembership;
   readonly assistant: Assistant;
-  readonly readBack: ReadBack;
+  readonly readBack: MessageHistory;
   /** Only where the app is declared an agent. */
-  readonly sessions: Sessions | undefined;
+  readonly sessions: AgentSessions | undefined;
 }
 
 /** How the files are shown that the agent makes. */
 export interface ResultSettings {
   /** Largest picture or table that is put into the thread itself, in bytes; 0: none. */
-  inlineBytes: number;
+  maxInlineBytes: number;
   /** Largest table whose first rows are shown, in bytes; 0: none. */
-  tableBytes: number;
+  maxTableBytes: number;
   /** How long a task is watched after its turn, for what comes later; 0: not at all. */
-  watchMs: number;
+  followUpMs: number;
   /** The first look, and the shortest pause between two; it grows. */
-  watchEveryMs: number;
+  followUpIntervalMs: number;
   /** Makes links of ours that do not get old; undefined where they are not wanted. */
-  stableLink: ((result: LinkedResult) => string) | undefined;
+  stableLink: ((result: ResultLinkTarget) => string) | undefined;
 }
 
 /** What a link of ours leads to. */
-export interface LinkedResult extends ThreadKey {
+export interface ResultLinkTarget extends ThreadKey {
   resultId: string;
 }
 
@@ -61,38 +61,38 @@ export interface RelaySettings {
   /** Skill that every message runs. */
   skill: string | undefined;
   /** What can be chosen for a new task beside its title and model. */
-  offers: TaskOffers;
-  transcriptMessages: number;
-  transcriptCharacters: number;
+  supportedTaskOptions: SupportedTaskOptions;
+  maxTranscriptMessages: number;
+  maxTranscriptCharacters: number;
   /** What is passed on of people's files. */
-  files: FileLimits;
+  fileLimits: FileLimits;
   /** How results are shown. */
   results: ResultSettings;
   /** How long a finished reply waits for a task that still works in the background. */
-  backgroundWaitMs: number;
+  maxBackgroundWaitMs: number;
   /** After how long without new content the thread says that the agent is silent. */
   silenceMs: number;
   /** Most messages that an answer takes. */
-  replyMessages: number;
+  maxReplyMessages: number;
   /** Whose messages are taken where a channel does not say it itself. */
-  admits: Admits;
+  admits: AllowedUsers;
   /** Other bots whose messages are taken, by their ids (B…). */
   admitsBots: readonly string[];
   /** How much people and workspaces may ask. */
-  limits: TurnLimits;
+  quotas: TurnLimits;
   /** Who may use controls where a channel does not say it itself. */
-  controlsBy: ControlledBy;
+  controlsBy: TaskControl;
   /** The emoji that stops the agent, without colons; '' for none. */
   stopReaction: string;
 }
 
 /** Both services and the store, as the relay's steps share them. */
-export interface RelayParts {
+export interface RelayDeps {
   readonly store: Store;
   readonly log: Logger;
   readonly settings: RelaySettings;
   /** Undefined where the bot is not installed any more. */
-  workspace(id: string): Workspace | undefined;
+  workspace(id: string): WorkspaceClient | undefined;
   /** Puts a job for the thread into the queue, inside the transaction. */
   enqueue: (trx: Transaction<Tables>, thread: ThreadKey) => Promise<void>;
   /** The client of a service account. Throws AccountGone (an AgentNotFoundError) where it was replaced for good. */
@@ -100,13 +100,13 @@ export interface RelayParts {
   /** The account that a workspace's new threads go to. */
   accountOf: (workspace: string) => string;
   /** Hears of each task that was started for a thread. */
-  onTask?: (thread: ThreadKey, title: string) => void;
+  onTaskStarted?: (thread: ThreadKey, title: string) => void;
 }
 
 /** What is at hand to show what comes after a turn. */
-export interface AfterTurn {
-  parts: RelayParts;
-  workspace: Workspace;
+export interface SettledTurnContext {
+  deps: RelayDeps;
+  workspace: WorkspaceClient;
   agent: AgentClient;
   /** The turn, whose reply has settled. */
   turn: Turn;

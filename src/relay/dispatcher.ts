@@ -5,15 +5,15 @@ import type { ThreadJob, ThreadQueue } from '../store/queue.ts';
 import {
   type Clocks,
   elapsedMs,
-  HeldLease,
-  type Instant,
-  instant,
+  RenewableLease,
+  type ClockReading,
+  readClocks,
   type Lease,
-  systemClocks,
+  SYSTEM_CLOCKS,
 } from './lease.ts';
 
 /** What the dispatcher needs of the queue. */
-export type JobSource = Pick<ThreadQueue, 'claim' | 'renew' | 'complete' | 'handBack' | 'onWake'>;
+export type JobSource = Pick<ThreadQueue, 'claim' | 'renew' | 'complete' | 'release' | 'onWake'>;
 
 export interface DispatcherOptions {
   queue: JobSource;
@@ -21,68 +21,68 @@ export interface DispatcherOptions {
   run(thread: ThreadKey, lease: Lease): Promise<void>;
   log: Logger;
   /** Threads at work in this process at one time; 5,000 when left out. */
-  mostHeld?: number;
+  maxConcurrentThreads?: number;
   /** How often to look for jobs when nobody tells us of one. */
-  pollMs?: number;
-  renewMs?: number;
+  pollIntervalMs?: number;
+  renewIntervalMs?: number;
   /** How long a job is kept after its run threw. */
-  retryMs?: number;
+  retryDelayMs?: number;
   /** When a run is asked to hand over: the queue ends every attempt after 24 h. */
-  longestRunMs?: number;
+  maxRunMs?: number;
   clocks?: Clocks;
 }
 
-interface Held {
+interface HeldJob {
   readonly job: ThreadJob;
-  readonly lease: HeldLease;
-  readonly started: Instant;
+  readonly lease: RenewableLease;
+  readonly started: ClockReading;
 }
 
-const mostPerClaim = 500;
+const MAX_JOBS_PER_CLAIM = 500;
 /** Between two claims (ms): each looks at all that waits, and news often come together. */
-const restMs = 20;
-const checkMs = 250;
-const answerMs = 5_000;
-const afterAbortMs = 1_000;
+const CLAIM_PAUSE_MS = 20;
+const LEASE_CHECK_INTERVAL_MS = 250;
+const QUEUE_CALL_TIMEOUT_MS = 5_000;
+const ABORT_GRACE_MS = 1_000;
 
 /** Runs the threads' jobs of this process, thousands at a time, in one loop. */
 export class Dispatcher {
   readonly #options: Required<DispatcherOptions>;
-  readonly #held = new Map<string, Held>();
-  readonly #toComplete = new Set<Held>();
-  readonly #toHandBack = new Set<Held>();
+  readonly #heldJobs = new Map<string, HeldJob>();
+  readonly #toComplete = new Set<HeldJob>();
+  readonly #toRelease = new Set<HeldJob>();
   readonly #stopping = new AbortController();
-  #claiming: Promise<void> = Promise.resolve();
-  #settling = false;
-  #renewing = false;
+  #claimLoopDone: Promise<void> = Promise.resolve();
+  #isFlushing = false;
+  #isRenewing = false;
   #timers: NodeJS.Timeout[] = [];
   #unsubscribe: () => void = () => undefined;
-  #news = Promise.withResolvers<void>();
+  #wakeUp = Promise.withResolvers<void>();
 
   constructor(options: DispatcherOptions) {
     this.#options = {
-      mostHeld: 5_000,
-      pollMs: 2_000,
-      renewMs: 3_000,
-      retryMs: 5_000,
-      longestRunMs: 23 * 3_600_000,
-      clocks: systemClocks,
+      maxConcurrentThreads: 5_000,
+      pollIntervalMs: 2_000,
+      renewIntervalMs: 3_000,
+      retryDelayMs: 5_000,
+      maxRunMs: 23 * 3_600_000,
+      clocks: SYSTEM_CLOCKS,
       ...options,
     };
   }
 
   /** Jobs that this process holds now. */
-  get held(): number {
-    return this.#held.size;
+  get heldJobCount(): number {
+    return this.#heldJobs.size;
   }
 
   start(): void {
-    this.#unsubscribe = this.#options.queue.onWake(() => this.#news.resolve());
+    this.#unsubscribe = this.#options.queue.onWake(() => this.#wakeUp.resolve());
     this.#timers = [
-      setInterval(() => void this.#renew(), this.#options.renewMs),
-      setInterval(() => this.#check(), checkMs),
+      setInterval(() => void this.#renewLeases(), this.#options.renewIntervalMs),
+      setInterval(() => this.#checkLeases(), LEASE_CHECK_INTERVAL_MS),
     ];
-    this.#claiming = this.#claimLoop();
+    this.#claimLoopDone = this.#claimLoop();
   }
 
   /**
@@ -91,158 +91,158 @@ export class Dispatcher {
    */
   async stop({ drainMs }: { drainMs: number }): Promise<void> {
     this.#stopping.abort();
-    this.#news.resolve();
+    this.#wakeUp.resolve();
     this.#unsubscribe();
-    for (const { lease } of this.#held.values()) lease.drain();
-    await this.#claiming;
-    await this.#becomesEmpty(drainMs);
-    for (const held of this.#held.values()) held.lease.lose('the process stops');
-    await this.#becomesEmpty(afterAbortMs);
-    const rest = [...this.#held.values()];
+    for (const { lease } of this.#heldJobs.values()) lease.drain();
+    await this.#claimLoopDone;
+    await this.#waitUntilEmpty(drainMs);
+    for (const held of this.#heldJobs.values()) held.lease.lose('the process stops');
+    await this.#waitUntilEmpty(ABORT_GRACE_MS);
+    const rest = [...this.#heldJobs.values()];
     if (rest.length > 0) {
       this.#options.log.warn(
         { jobs: rest.length },
         'runs did not end in time; their jobs are given back as they are',
       );
-      for (const held of rest) this.#settle(this.#toHandBack, held);
-      await this.#becomesEmpty(answerMs);
+      for (const held of rest) this.#enqueueResult(this.#toRelease, held);
+      await this.#waitUntilEmpty(QUEUE_CALL_TIMEOUT_MS);
     }
     for (const timer of this.#timers) clearInterval(timer);
   }
 
   async #claimLoop(): Promise<void> {
-    const { queue, log, mostHeld, pollMs, clocks } = this.#options;
+    const { queue, log, maxConcurrentThreads, pollIntervalMs, clocks } = this.#options;
     while (!this.#stopping.signal.aborted) {
-      const asked = Math.min(mostHeld - this.#held.size, mostPerClaim);
+      const asked = Math.min(maxConcurrentThreads - this.#heldJobs.size, MAX_JOBS_PER_CLAIM);
       let full = false;
-      this.#news = Promise.withResolvers();
+      this.#wakeUp = Promise.withResolvers();
       try {
-        const since = instant(clocks);
+        const since = readClocks(clocks);
         const jobs = await queue.claim(asked);
-        for (const job of jobs) this.#take(job, since);
+        for (const job of jobs) this.#startJob(job, since);
         full = asked > 0 && jobs.length === asked;
       } catch (error) {
         log.warn({ err: error }, 'no jobs could be claimed; trying again');
       }
       if (full) continue;
-      await pause(restMs, this.#stopping.signal);
+      await sleepUnlessAborted(CLAIM_PAUSE_MS, this.#stopping.signal);
       const idle = new AbortController();
-      await Promise.race([this.#news.promise, pause(pollMs, idle.signal)]);
+      await Promise.race([this.#wakeUp.promise, sleepUnlessAborted(pollIntervalMs, idle.signal)]);
       idle.abort();
     }
   }
 
-  #take(job: ThreadJob, since: Instant): void {
-    const held: Held = { job, lease: new HeldLease(since, this.#options.clocks), started: since };
-    this.#held.set(job.id, held);
+  #startJob(job: ThreadJob, since: ClockReading): void {
+    const held: HeldJob = { job, lease: new RenewableLease(since, this.#options.clocks), started: since };
+    this.#heldJobs.set(job.id, held);
     if (this.#stopping.signal.aborted || held.lease.remainingMs() <= 0) {
-      this.#settle(this.#toHandBack, held);
+      this.#enqueueResult(this.#toRelease, held);
       return;
     }
-    void this.#run(held);
+    void this.#runJob(held);
   }
 
-  async #run(held: Held): Promise<void> {
+  async #runJob(held: HeldJob): Promise<void> {
     const { lease, job } = held;
-    const { run, log, retryMs } = this.#options;
+    const { run, log, retryDelayMs } = this.#options;
     try {
       await run(job.thread, lease);
     } catch (error) {
       if (!lease.signal.aborted) {
         log.error({ err: error, thread: job.thread }, 'a run failed; its job is tried again');
-        await pause(retryMs, AbortSignal.any([lease.signal, lease.draining]));
+        await sleepUnlessAborted(retryDelayMs, AbortSignal.any([lease.signal, lease.draining]));
       }
-      this.#settle(this.#toHandBack, held);
+      this.#enqueueResult(this.#toRelease, held);
       return;
     }
-    this.#settle(lease.draining.aborted || lease.signal.aborted ? this.#toHandBack : this.#toComplete, held);
+    this.#enqueueResult(lease.draining.aborted || lease.signal.aborted ? this.#toRelease : this.#toComplete, held);
   }
 
   /** Puts a job among those to be completed or given back; many are sent as one. */
-  #settle(batch: Set<Held>, held: Held): void {
-    if (this.#held.get(held.job.id) !== held) return;
+  #enqueueResult(batch: Set<HeldJob>, held: HeldJob): void {
+    if (this.#heldJobs.get(held.job.id) !== held) return;
     batch.add(held);
-    if (!this.#settling) void this.#settleAll();
+    if (!this.#isFlushing) void this.#flushResults();
   }
 
-  async #settleAll(): Promise<void> {
+  async #flushResults(): Promise<void> {
     const { queue, log } = this.#options;
-    this.#settling = true;
+    this.#isFlushing = true;
     // Lets the runs that end in the same moment come along.
-    await pause(1);
-    while (this.#toComplete.size + this.#toHandBack.size > 0) {
+    await sleepUnlessAborted(1);
+    while (this.#toComplete.size + this.#toRelease.size > 0) {
       try {
-        await this.#send(this.#toComplete, (jobs) => queue.complete(jobs));
-        await this.#send(this.#toHandBack, (jobs) => queue.handBack(jobs));
+        await this.#flushBatch(this.#toComplete, (jobs) => queue.complete(jobs));
+        await this.#flushBatch(this.#toRelease, (jobs) => queue.release(jobs));
       } catch (error) {
         log.warn({ err: error }, 'ended jobs could not be settled; trying again');
-        await pause(1_000);
+        await sleepUnlessAborted(1_000);
       }
     }
-    this.#settling = false;
+    this.#isFlushing = false;
   }
 
-  async #send(batch: Set<Held>, settle: (jobs: ThreadJob[]) => Promise<void>): Promise<void> {
+  async #flushBatch(batch: Set<HeldJob>, settle: (jobs: ThreadJob[]) => Promise<void>): Promise<void> {
     if (batch.size === 0) return;
-    const helds = [...batch];
-    await settle(helds.map(({ job }) => job));
-    for (const held of helds) {
+    const heldJobs = [...batch];
+    await settle(heldJobs.map(({ job }) => job));
+    for (const held of heldJobs) {
       batch.delete(held);
-      this.#held.delete(held.job.id);
+      this.#heldJobs.delete(held.job.id);
     }
-    this.#news.resolve();
+    this.#wakeUp.resolve();
   }
 
   /** One renewal for all that is held. What it does not name is not ours any more. */
-  async #renew(): Promise<void> {
+  async #renewLeases(): Promise<void> {
     // A run that lost its job and does not return must not keep it from others.
-    const asked = [...this.#held.values()].filter(({ lease }) => !lease.signal.aborted);
-    if (this.#renewing || asked.length === 0) return;
-    this.#renewing = true;
+    const asked = [...this.#heldJobs.values()].filter(({ lease }) => !lease.signal.aborted);
+    if (this.#isRenewing || asked.length === 0) return;
+    this.#isRenewing = true;
     const { queue, log, clocks } = this.#options;
-    const since = instant(clocks);
+    const since = readClocks(clocks);
     try {
-      const ours = await inTime(queue.renew(asked.map(({ job }) => job)));
-      const names = new Set(ours.map(({ id }) => id));
+      const renewedJobs = await withTimeout(queue.renew(asked.map(({ job }) => job)));
+      const ownedIds = new Set(renewedJobs.map(({ id }) => id));
       for (const { job, lease } of asked) {
-        if (names.has(job.id)) lease.renew(since);
-        else if (this.#held.has(job.id)) lease.lose('another process has the job');
+        if (ownedIds.has(job.id)) lease.renew(since);
+        else if (this.#heldJobs.has(job.id)) lease.lose('another process has the job');
       }
     } catch (error) {
       log.warn({ err: error }, 'the held jobs could not be renewed; trying again');
     } finally {
-      this.#renewing = false;
+      this.#isRenewing = false;
     }
   }
 
-  #check(): void {
-    const { clocks, longestRunMs } = this.#options;
-    for (const { lease, started } of this.#held.values()) {
+  #checkLeases(): void {
+    const { clocks, maxRunMs } = this.#options;
+    for (const { lease, started } of this.#heldJobs.values()) {
       if (lease.remainingMs() <= 0) lease.lose('the lease ran out');
-      if (elapsedMs(started, clocks) > longestRunMs) lease.drain();
+      if (elapsedMs(started, clocks) > maxRunMs) lease.drain();
     }
   }
 
-  async #becomesEmpty(patienceMs: number): Promise<void> {
-    const deadline = performance.now() + patienceMs;
-    while (this.#held.size > 0 && performance.now() < deadline) await pause(10);
+  async #waitUntilEmpty(timeoutMs: number): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    while (this.#heldJobs.size > 0 && performance.now() < deadline) await sleepUnlessAborted(10);
   }
 }
 
-async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+async function sleepUnlessAborted(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 }
 
 /** A renewal that takes longer counts as failed: the next one may get through. */
-async function inTime<Value>(answer: Promise<Value>): Promise<Value> {
-  const enough = new AbortController();
-  const late = sleep(answerMs, undefined, { signal: enough.signal }).then(() => {
-    throw new Error(`no answer within ${answerMs} ms`);
+async function withTimeout<Value>(promise: Promise<Value>): Promise<Value> {
+  const timer = new AbortController();
+  const timeout = sleep(QUEUE_CALL_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`no answer within ${QUEUE_CALL_TIMEOUT_MS} ms`);
   });
-  late.catch(() => undefined);
+  timeout.catch(() => undefined);
   try {
-    return await Promise.race([answer, late]);
+    return await Promise.race([promise, timeout]);
   } finally {
-    enough.abort();
+    timer.abort();
   }
 }

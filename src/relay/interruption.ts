@@ -9,7 +9,7 @@ export class HandOver extends Error {
 }
 
 /** The thread's waiting messages are held since a stop: this one is to wait, too. */
-export class Held extends Error {
+export class MessagesPaused extends Error {
   constructor() {
     super('The thread was stopped; what waits there goes on when somebody says so.');
     this.name = 'Held';
@@ -17,10 +17,10 @@ export class Held extends Error {
 }
 
 /** Another process does by now what this one was about to do. */
-export class TakenOver extends Error {}
+export class TakenOverElsewhere extends Error {}
 
 /** A step found that the turn ends here. The thread shows `sentence`, or nothing where it is null. */
-export class TurnEnds extends Error {
+export class TurnEnded extends Error {
   readonly outcome: TurnOutcome;
   readonly sentence: string | null;
   /** What the thread is offered beside the sentence: to choose anew what the service did not know. */

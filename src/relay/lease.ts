@@ -5,10 +5,10 @@ export interface Clocks {
 }
 
 /** The clocks of this process. */
-export const systemClocks: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() };
+export const SYSTEM_CLOCKS: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() };
 
 /** How long a renewal counts, from when it was asked for: the queue gives the job to others after 10 s. */
-export const leaseMs = 8_000;
+export const LEASE_MS = 8_000;
 
 /** What a turn must ask before each call that must not happen twice. */
 export interface Lease {
@@ -21,70 +21,70 @@ export interface Lease {
 }
 
 /** The same lease, whose turn also hands over when `gone` says that it cannot go on here; `leave` ends that. */
-export function untilGone(lease: Lease, gone: AbortSignal): { lease: Lease; leave: () => void } {
-  const either = new AbortController();
-  const follow = () => either.abort();
-  const both = [lease.draining, gone];
-  for (const signal of both) signal.addEventListener('abort', follow);
-  if (both.some(({ aborted }) => aborted)) follow();
+export function drainOnUninstall(lease: Lease, uninstalled: AbortSignal): { lease: Lease; dispose: () => void } {
+  const drain = new AbortController();
+  const follow = () => drain.abort();
+  const signals = [lease.draining, uninstalled];
+  for (const signal of signals) signal.addEventListener('abort', follow);
+  if (signals.some(({ aborted }) => aborted)) follow();
   return {
-    lease: { signal: lease.signal, draining: either.signal, remainingMs: () => lease.remainingMs() },
-    leave: () => {
-      for (const signal of both) signal.removeEventListener('abort', follow);
+    lease: { signal: lease.signal, draining: drain.signal, remainingMs: () => lease.remainingMs() },
+    dispose: () => {
+      for (const signal of signals) signal.removeEventListener('abort', follow);
     },
   };
 }
 
 /** When something was, by both clocks. */
-export interface Instant {
+export interface ClockReading {
   wall: number;
   monotonic: number;
 }
 
 /** Now, by both clocks. */
-export function instant(clocks: Clocks): Instant {
+export function readClocks(clocks: Clocks): ClockReading {
   return { wall: clocks.wall(), monotonic: clocks.monotonic() };
 }
 
 /** Milliseconds since then, by the clock that says more: neither a stopped nor a set clock hides time. */
-export function elapsedMs(since: Instant, clocks: Clocks): number {
+export function elapsedMs(since: ClockReading, clocks: Clocks): number {
   return Math.max(clocks.wall() - since.wall, clocks.monotonic() - since.monotonic);
 }
 
 /** The lease of one held job. */
-export class HeldLease implements Lease {
+export class RenewableLease implements Lease {
   readonly #clocks: Clocks;
-  readonly #lost = new AbortController();
-  readonly #drain = new AbortController();
-  #renewed: Instant;
+  readonly #lostController = new AbortController();
+  readonly #drainController = new AbortController();
+  #renewedAt: ClockReading;
 
-  constructor(renewed: Instant, clocks: Clocks) {
-    this.#renewed = renewed;
+  constructor(renewed: ClockReading, clocks: Clocks) {
+    this.#renewedAt = renewed;
     this.#clocks = clocks;
   }
 
   get signal(): AbortSignal {
-    return this.#lost.signal;
+    return this.#lostController.signal;
   }
 
   get draining(): AbortSignal {
-    return this.#drain.signal;
+    return this.#drainController.signal;
   }
 
   remainingMs(): number {
-    return this.signal.aborted ? 0 : leaseMs - elapsedMs(this.#renewed, this.#clocks);
+    return this.signal.aborted ? 0 : LEASE_MS - elapsedMs(this.#renewedAt, this.#clocks);
   }
 
   /** A renewal that was asked for at `since` has succeeded. */
-  renew(since: Instant): void {
-    this.#renewed = since;
+  renew(since: ClockReading): void {
+    this.#renewedAt = since;
   }
 
   lose(reason: string): void {
-    if (!this.signal.aborted) this.#lost.abort(new Error(reason));
+    if (!this.signal.aborted) this.#lostController.abort(new Error(reason));
   }
 
   drain(): void {
-    this.#drain.abort();
+    this.#drainController.abort();
   }
 }

@@ -1,56 +1,56 @@
 /** What is looked for again and again. */
-export interface RoundsOptions {
+export interface PollerOptions {
   /** The time from one look to the next (ms); one that takes longer leaves looks out. */
-  everyMs: number;
+  intervalMs: number;
   /** One look. */
-  round: () => Promise<void>;
+  poll: () => Promise<void>;
   /** Hears what a look threw, unless the stop cut it off; the next one comes all the same. */
   onError: (error: unknown) => void;
 }
 
 /** Looks every so often, one look at a time. */
-export class Rounds {
-  readonly #options: RoundsOptions;
+export class Poller {
+  readonly #options: PollerOptions;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
-  #again = false;
-  readonly #end = new AbortController();
+  #pollAgain = false;
+  readonly #stopped = new AbortController();
 
-  constructor(options: RoundsOptions) {
+  constructor(options: PollerOptions) {
     this.#options = options;
   }
 
   /** Begins; the first look comes after one interval. */
   start(): void {
     this.#timer = setInterval(() => {
-      if (this.#running === undefined) this.look();
-    }, this.#options.everyMs);
+      if (this.#running === undefined) this.pollNow();
+    }, this.#options.intervalMs);
   }
 
   /** Looks now, and after a look under way once more. Does nothing before the start and after the stop. */
-  look(): void {
+  pollNow(): void {
     if (this.#timer === undefined || this.signal.aborted) return;
-    this.#again = true;
-    this.#running ??= this.#all();
+    this.#pollAgain = true;
+    this.#running ??= this.#pollUntilDone();
   }
 
   /** Aborted by the stop: a look begins nothing more, and gives up what can be repeated. */
   get signal(): AbortSignal {
-    return this.#end.signal;
+    return this.#stopped.signal;
   }
 
   /** Looks no more, and waits for the look under way. */
   async stop(): Promise<void> {
-    this.#end.abort();
+    this.#stopped.abort();
     clearInterval(this.#timer);
     await this.#running;
   }
 
-  async #all(): Promise<void> {
-    while (this.#again && !this.signal.aborted) {
-      this.#again = false;
+  async #pollUntilDone(): Promise<void> {
+    while (this.#pollAgain && !this.signal.aborted) {
+      this.#pollAgain = false;
       try {
-        await this.#options.round();
+        await this.#options.poll();
       } catch (error) {
         if (!this.signal.aborted) this.#options.onError(error);
       }

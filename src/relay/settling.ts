@@ -1,21 +1,21 @@
 import { CALL_TIMEOUT_MS } from '../slack/client.ts';
-import { type Lease, leaseMs } from './lease.ts';
-import { pause } from './patience.ts';
+import { type Lease, LEASE_MS } from './lease.ts';
+import { sleepWithLease } from './patience.ts';
 
 /** The way of a call to the other side (ms). */
-const wayMs = 2_000;
+const NETWORK_MARGIN_MS = 2_000;
 /** When a call to Slack whose outcome is unknown is surely over (ms since its intent): the longest call, and the way. */
-export const slackOverMs = CALL_TIMEOUT_MS + wayMs;
+export const SLACK_CALL_LIFETIME_MS = CALL_TIMEOUT_MS + NETWORK_MARGIN_MS;
 /** The same for a call to the service: it ends with the lease that it began under, and the way. */
-export const serviceOverMs = leaseMs + wayMs;
+export const SERVICE_CALL_LIFETIME_MS = LEASE_MS + NETWORK_MARGIN_MS;
 
 /** Milliseconds until a call that was intended then is surely over; 0 or less: it is. */
-export function leftMs(intendedAt: Date, overMs: number): number {
-  return intendedAt.getTime() + overMs - Date.now();
+export function msUntilCallEnded(intendedAt: Date, lifetimeMs: number): number {
+  return intendedAt.getTime() + lifetimeMs - Date.now();
 }
 
 /** Waits until a call that was intended then is surely over; throws like `pause`. */
-export async function untilOver(intendedAt: Date, overMs: number, lease: Lease): Promise<void> {
-  const left = leftMs(intendedAt, overMs);
-  if (left > 0) await pause(left, lease);
+export async function waitUntilCallEnded(intendedAt: Date, lifetimeMs: number, lease: Lease): Promise<void> {
+  const remainingMs = msUntilCallEnded(intendedAt, lifetimeMs);
+  if (remainingMs > 0) await sleepWithLease(remainingMs, lease);
 }

@@ -1,127 +1,127 @@
 import { randomUUID } from 'node:crypto';
 import { AgentNotFoundError } from '../agent/errors.ts';
-import type { Watch } from '../store/tables.ts';
-import type { AfterTurn, RelayParts } from './context.ts';
+import type { FollowUp } from '../store/tables.ts';
+import type { SettledTurnContext, RelayDeps } from './context.ts';
 import { HandOver } from './interruption.ts';
-import { HeldLease, instant, systemClocks } from './lease.ts';
-import { passing } from './patience.ts';
-import { Rounds } from './rounds.ts';
-import { hasNoPlace } from './showing/reply-messages.ts';
+import { RenewableLease, readClocks, SYSTEM_CLOCKS } from './lease.ts';
+import { transientFailure } from './patience.ts';
+import { Poller } from './rounds.ts';
+import { isThreadUnreachable } from './showing/reply-messages.ts';
 
 /** How long a watch is held, in ms: longer than its lease counts. */
-const claimMs = 15_000;
-const renewEveryMs = 2_500;
+const CLAIM_MS = 15_000;
+const CLAIM_RENEW_INTERVAL_MS = 2_500;
 /** How often watches that are due are looked for, at most (ms). */
-const longestPollMs = 5_000;
+const MAX_POLL_INTERVAL_MS = 5_000;
 /** How long a look has to come to a border when the process stops (ms). */
-const borderMs = 1_500;
+const STOP_GRACE_MS = 1_500;
 /** Watches that a process looks after at one time. */
-const mostAtOnce = 20;
+const MAX_CONCURRENT = 20;
 /** Of these, watches of one workspace: its service may be slow, and the others do not wait for it. */
-const mostOfOne = 5;
+const MAX_CONCURRENT_PER_WORKSPACE = 5;
 /** The pause between two looks grows by this, up to so many times the first. */
-const growth = 1.5;
-const longestPauses = 12;
+const BACKOFF_FACTOR = 1.5;
+const MAX_BACKOFF_MULTIPLE = 12;
 
 /** What became of a look. `over`: nothing more can come; `cut_off`: by the stop, or another process is at it. */
-type Outcome = 'looked' | 'failed' | 'over' | 'cut_off';
+type CheckOutcome = 'looked' | 'failed' | 'over' | 'cut_off';
 
 /** Looks for one kind of thing that comes after a turn, and shows it. Made to be repeated: each thing is shown once. */
-export type Look = (after: AfterTurn) => Promise<void>;
+export type FollowUpCheck = (after: SettledTurnContext) => Promise<void>;
 
 /**
  * Watches tasks for a time after their turns, beside the threads: a look never holds a thread, and leaves one alone
  * whose next turn runs. Any process may look; what is due when a process dies is another's.
  */
-export class TaskWatch {
-  readonly #parts: RelayParts;
-  readonly #looks: readonly Look[];
-  readonly #holder = randomUUID();
-  readonly #held = new Map<HeldLease, Promise<void>>();
-  readonly #rounds: Rounds;
+export class FollowUps {
+  readonly #deps: RelayDeps;
+  readonly #checks: readonly FollowUpCheck[];
+  readonly #processId = randomUUID();
+  readonly #running = new Map<RenewableLease, Promise<void>>();
+  readonly #poller: Poller;
 
-  constructor(parts: RelayParts, looks: readonly Look[]) {
-    this.#parts = parts;
-    this.#looks = looks;
-    this.#rounds = new Rounds({
-      everyMs: Math.min(longestPollMs, parts.settings.results.watchEveryMs),
-      round: () => this.#poll(),
-      onError: (error) => parts.log.warn({ err: error }, 'watched tasks could not be read'),
+  constructor(deps: RelayDeps, checks: readonly FollowUpCheck[]) {
+    this.#deps = deps;
+    this.#checks = checks;
+    this.#poller = new Poller({
+      intervalMs: Math.min(MAX_POLL_INTERVAL_MS, deps.settings.results.followUpIntervalMs),
+      poll: () => this.#claimDue(),
+      onError: (error) => deps.log.warn({ err: error }, 'watched tasks could not be read'),
     });
   }
 
   start(): void {
-    if (this.#parts.settings.results.watchMs > 0) this.#rounds.start();
+    if (this.#deps.settings.results.followUpMs > 0) this.#poller.start();
   }
 
   /** Begins no more looks. Those under way come to a border, or are soon given up: others repeat them. */
   async stop(): Promise<void> {
-    await this.#rounds.stop();
-    for (const lease of this.#held.keys()) lease.drain();
+    await this.#poller.stop();
+    for (const lease of this.#running.keys()) lease.drain();
     const giveUp = setTimeout(() => {
-      for (const lease of this.#held.keys()) lease.lose('The process stops.');
-    }, borderMs);
-    await Promise.all(this.#held.values());
+      for (const lease of this.#running.keys()) lease.lose('The process stops.');
+    }, STOP_GRACE_MS);
+    await Promise.all(this.#running.values());
     clearTimeout(giveUp);
   }
 
-  async #poll(): Promise<void> {
-    const room = mostAtOnce - this.#held.size;
-    if (room <= 0) return;
-    const renewed = instant(systemClocks);
-    const claimed = await this.#parts.store.watches.claim(this.#holder, claimMs, room, mostOfOne);
-    const moreMayBeDue = claimed.length >= Math.min(room, mostOfOne);
-    for (const watch of claimed) {
-      const lease = new HeldLease(renewed, systemClocks);
-      const looking = this.#hold(watch, lease).finally(() => {
-        this.#held.delete(lease);
-        if (moreMayBeDue) this.#rounds.look();
+  async #claimDue(): Promise<void> {
+    const freeSlots = MAX_CONCURRENT - this.#running.size;
+    if (freeSlots <= 0) return;
+    const claimedAt = readClocks(SYSTEM_CLOCKS);
+    const claimed = await this.#deps.store.followUps.claim(this.#processId, CLAIM_MS, freeSlots, MAX_CONCURRENT_PER_WORKSPACE);
+    const moreMayBeDue = claimed.length >= Math.min(freeSlots, MAX_CONCURRENT_PER_WORKSPACE);
+    for (const followUp of claimed) {
+      const lease = new RenewableLease(claimedAt, SYSTEM_CLOCKS);
+      const run = this.#runClaimed(followUp, lease).finally(() => {
+        this.#running.delete(lease);
+        if (moreMayBeDue) this.#poller.pollNow();
       });
-      this.#held.set(lease, looking);
+      this.#running.set(lease, run);
     }
   }
 
   /** Looks while the watch is ours, and says when the next look is due. */
-  async #hold(watch: Watch, lease: HeldLease): Promise<void> {
-    const { store, log, settings } = this.#parts;
+  async #runClaimed(followUp: FollowUp, lease: RenewableLease): Promise<void> {
+    const { store, log, settings } = this.#deps;
     const timer = setInterval(() => {
-      const asked = instant(systemClocks);
-      store.watches.renew(watch, this.#holder, claimMs).then(
-        (ours) => (ours ? lease.renew(asked) : lease.lose('Another process looks after this task by now.')),
+      const requestedAt = readClocks(SYSTEM_CLOCKS);
+      store.followUps.renew(followUp, this.#processId, CLAIM_MS).then(
+        (isStillOurs) => (isStillOurs ? lease.renew(requestedAt) : lease.lose('Another process looks after this task by now.')),
         (error: unknown) => log.debug({ err: error }, 'a watch could not be renewed'),
       );
-    }, renewEveryMs);
+    }, CLAIM_RENEW_INTERVAL_MS);
     try {
-      const outcome = await this.#look(watch, lease);
-      const ms = settings.results.watchEveryMs * Math.min(longestPauses, growth ** watch.looks);
+      const outcome = await this.#runChecks(followUp, lease);
+      const ms = settings.results.followUpIntervalMs * Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** followUp.looks);
       // What was cut off stays due: whoever claims it next looks again.
       if (outcome === 'cut_off') return;
-      if (outcome === 'over') await store.watches.end(watch);
-      else await store.watches.looked(watch, this.#holder, { ms, failed: outcome === 'failed' });
+      if (outcome === 'over') await store.followUps.cancel(followUp);
+      else await store.followUps.recordCheck(followUp, this.#processId, { ms, failed: outcome === 'failed' });
     } catch (error) {
-      log.warn({ err: error, turn: watch.turn }, 'a look at a task could not be recorded');
+      log.warn({ err: error, turn: followUp.turn }, 'a look at a task could not be recorded');
     } finally {
       clearInterval(timer);
     }
   }
 
-  async #look(watch: Watch, lease: HeldLease): Promise<Outcome> {
-    const { store, log } = this.#parts;
+  async #runChecks(followUp: FollowUp, lease: RenewableLease): Promise<CheckOutcome> {
+    const { store, log } = this.#deps;
     try {
-      const workspace = this.#parts.workspace(watch.workspace);
-      const thread = await store.threads.get(watch);
-      const turn = await store.turns.get(watch.workspace, watch.turn);
+      const workspace = this.#deps.workspace(followUp.workspace);
+      const thread = await store.threads.get(followUp);
+      const turn = await store.turns.get(followUp.workspace, followUp.turn);
       if (thread === undefined || thread.task_id === null || turn === undefined) return 'over';
-      if (workspace === undefined || (await store.turns.open(watch)) !== undefined) return 'looked';
-      const agent = this.#parts.agent(thread.account);
-      const after = { parts: this.#parts, workspace, agent, turn, taskId: thread.task_id, lease };
-      for (const look of this.#looks) await look(after);
+      if (workspace === undefined || (await store.turns.open(followUp)) !== undefined) return 'looked';
+      const agent = this.#deps.agent(thread.account);
+      const context = { deps: this.#deps, workspace, agent, turn, taskId: thread.task_id, lease };
+      for (const check of this.#checks) await check(context);
       return 'looked';
     } catch (error) {
-      if (error instanceof AgentNotFoundError || hasNoPlace(error)) return 'over';
+      if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return 'over';
       const isCutOff = error instanceof HandOver || lease.signal.aborted;
-      const isExpected = isCutOff || passing(error) !== undefined;
-      log[isExpected ? 'debug' : 'warn']({ err: error, turn: watch.turn }, 'a look at a task ended early');
+      const isExpected = isCutOff || transientFailure(error) !== undefined;
+      log[isExpected ? 'debug' : 'warn']({ err: error, turn: followUp.turn }, 'a look at a task ended early');
       return isCutOff ? 'cut_off' : 'failed';
     }
   }

@@ -1,164 +1,164 @@
-import { jobIds } from '../store/job-id.ts';
+import { uuidV7Generator } from '../store/job-id.ts';
 import type { ThreadKey } from '../store/keys.ts';
-import type { Turn, TurnPlace } from '../store/tables.ts';
-import { placeOf } from '../store/turns.ts';
-import { beginTurn, nextAdmitted } from './admitting/begin.ts';
-import { admitStrays } from './arriving/stray-replies.ts';
-import type { RelayParts, Workspace } from './context.ts';
-import type { Marks } from './controls/marks.ts';
+import type { Turn, TurnLocation } from '../store/tables.ts';
+import { turnLocationOf } from '../store/turns.ts';
+import { beginTurnOrRefuse, nextAllowedMessage } from './admitting/begin.ts';
+import { recoverOrphanReplies } from './arriving/stray-replies.ts';
+import type { RelayDeps, WorkspaceClient } from './context.ts';
+import type { WaitingReactions } from './controls/marks.ts';
 import { HandOver } from './interruption.ts';
 import type { Lease } from './lease.ts';
-import { untilGone } from './lease.ts';
-import { pause } from './patience.ts';
+import { drainOnUninstall } from './lease.ts';
+import { sleepWithLease } from './patience.ts';
 import type { ReadRate } from './showing/read-rate.ts';
-import { inSession } from './showing/session.ts';
+import { withAgentSession } from './showing/session.ts';
 import { TurnRun } from './turn.ts';
 
 /** A turn that was taken up so often without a step forward, and for so long (ms), is ended with a sentence. */
-const mostAttempts = 5;
-const attemptsMs = 600_000;
+const MAX_ATTEMPTS = 5;
+const POISONED_AFTER_MS = 600_000;
 /**
  * From so many attempts on a turn begins later than the others (ms, doubling), and only then counts as attempted: a
  * process that ends before was not brought down by it, and one that brings it down does so less and less often.
  */
-const suspectAttempts = 4;
-const suspectPauseMs = { first: 1_000, most: 32_000 };
+const SUSPECT_ATTEMPTS = 4;
+const SUSPECT_DELAY_MS = { first: 1_000, most: 32_000 };
 /** A turn that was worked on for so long (ms) is none that brings its process down. */
-const thrivesMs = 60_000;
+const STABLE_AFTER_MS = 60_000;
 
 /** What running turns needs beside the relay's parts. */
-export interface RunnerParts {
-  parts: RelayParts;
-  marks: Marks;
+export interface TurnRunnerDeps {
+  deps: RelayDeps;
+  waitingReactions: WaitingReactions;
   /** The read rate of a service account. */
-  rateOf: (account: string) => ReadRate;
+  readRateFor: (account: string) => ReadRate;
   /** A workspace that this process may not know yet; undefined where the bot is not installed. */
-  find: (workspace: string) => Promise<Workspace | undefined>;
+  findWorkspace: (workspace: string) => Promise<WorkspaceClient | undefined>;
   /** Queues a thread that has no job that waits. */
-  again: (thread: ThreadKey) => Promise<void>;
+  requeue: (thread: ThreadKey) => Promise<void>;
 }
 
 /** Does a thread's work: a turn, and a job for what waits behind it. */
 export class TurnRunner {
-  readonly #parts: RelayParts;
-  readonly #marks: Marks;
-  readonly #rateOf: RunnerParts['rateOf'];
-  readonly #find: RunnerParts['find'];
-  readonly #again: RunnerParts['again'];
-  readonly #nextId = jobIds();
+  readonly #deps: RelayDeps;
+  readonly #waitingReactions: WaitingReactions;
+  readonly #readRateFor: TurnRunnerDeps['readRateFor'];
+  readonly #findWorkspace: TurnRunnerDeps['findWorkspace'];
+  readonly #requeue: TurnRunnerDeps['requeue'];
+  readonly #nextTurnId = uuidV7Generator();
   /** The turns that this process works on, by id. */
   readonly #runs = new Map<string, TurnRun>();
 
-  constructor({ parts, marks, rateOf, find, again }: RunnerParts) {
-    this.#parts = parts;
-    this.#marks = marks;
-    this.#rateOf = rateOf;
-    this.#find = find;
-    this.#again = again;
+  constructor({ deps, waitingReactions, readRateFor, findWorkspace, requeue }: TurnRunnerDeps) {
+    this.#deps = deps;
+    this.#waitingReactions = waitingReactions;
+    this.#readRateFor = readRateFor;
+    this.#findWorkspace = findWorkspace;
+    this.#requeue = requeue;
   }
 
   /** Somebody asked for the stop of a turn; one that this process does not work on is another's. */
-  stopAsked(turn: Pick<Turn, 'id'>): void {
-    this.#runs.get(turn.id)?.stopAsked();
+  requestStop(turn: Pick<Turn, 'id'>): void {
+    this.#runs.get(turn.id)?.requestStop();
   }
 
   /** Goes on with the thread's open turn, or begins one for the waiting message with the lowest ts. */
-  async run(thread: ThreadKey, held: Lease): Promise<void> {
-    const workspace = await this.#find(thread.workspace);
+  async run(thread: ThreadKey, jobLease: Lease): Promise<void> {
+    const workspace = await this.#findWorkspace(thread.workspace);
     if (workspace === undefined) {
-      this.#parts.log.warn({ ...thread }, 'the bot is not installed in this workspace; the turn waits');
+      this.#deps.log.warn({ ...thread }, 'the bot is not installed in this workspace; the turn waits');
       return;
     }
-    const { lease, leave } = untilGone(held, workspace.gone);
+    const { lease, dispose } = drainOnUninstall(jobLease, workspace.uninstalled);
     try {
-      const taken = await this.#takeUp(workspace, thread, lease);
-      if (taken === undefined) return;
-      const { run, place, isPoisoned } = taken;
-      this.#runs.set(place.id, run);
+      const prepared = await this.#prepareRun(workspace, thread, lease);
+      if (prepared === undefined) return;
+      const { run, location, isPoisoned } = prepared;
+      this.#runs.set(location.id, run);
       try {
-        await inSession(this.#parts, workspace, thread, lease, () =>
-          isPoisoned ? run.abandon() : this.#watched(place, lease, () => run.go()),
+        await withAgentSession(this.#deps, workspace, thread, lease, () =>
+          isPoisoned ? run.abandon() : this.#runAndMarkStable(location, lease, () => run.run()),
         );
       } finally {
         // After a lost lease this process may be at the turn once more.
-        if (this.#runs.get(place.id) === run) this.#runs.delete(place.id);
+        if (this.#runs.get(location.id) === run) this.#runs.delete(location.id);
       }
-      if (await this.#hasMore(thread, place)) await this.#again(thread);
+      if (await this.#hasMoreWork(thread, location)) await this.#requeue(thread);
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;
     } finally {
-      leave();
+      dispose();
     }
   }
 
-  async #takeUp(
-    workspace: Workspace,
+  async #prepareRun(
+    workspace: WorkspaceClient,
     thread: ThreadKey,
     lease: Lease,
-  ): Promise<{ run: TurnRun; place: TurnPlace; isPoisoned: boolean } | undefined> {
-    const turn = await this.#take(workspace, thread, lease);
+  ): Promise<{ run: TurnRun; location: TurnLocation; isPoisoned: boolean } | undefined> {
+    const turn = await this.#resumeOrBeginTurn(workspace, thread, lease);
     if (turn === undefined) return undefined;
-    const { task_id: task } = await this.#parts.store.threads.expect(thread);
+    const { task_id: task } = await this.#deps.store.threads.getOrThrow(thread);
     // Every line about the turn says in which thread and task it is.
-    const log = this.#parts.log.child({ ...thread, ...(task === null ? {} : { task }) });
+    const log = this.#deps.log.child({ ...thread, ...(task === null ? {} : { task }) });
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn taken up');
-    this.#marks.waiting(thread);
-    this.#marks.tidy();
-    const run = new TurnRun({ ...this.#parts, log }, workspace, turn, lease, this.#rateOf, this.#marks);
-    return { run, place: placeOf(turn), isPoisoned: isPoisoned(turn) };
+    this.#waitingReactions.addToWaiting(thread);
+    this.#waitingReactions.cleanUp();
+    const run = new TurnRun({ ...this.#deps, log }, workspace, turn, lease, this.#readRateFor, this.#waitingReactions);
+    return { run, location: turnLocationOf(turn), isPoisoned: isPoisoned(turn) };
   }
 
   /**
    * Whether the thread has work left after this turn: many messages share a job. A turn that stays open is left to
    * upkeep, so that it is not taken up over and over.
    */
-  async #hasMore(thread: ThreadKey, turn: TurnPlace): Promise<boolean> {
-    const { turns, messages } = this.#parts.store;
+  async #hasMoreWork(thread: ThreadKey, turn: TurnLocation): Promise<boolean> {
+    const { turns, messages } = this.#deps.store;
     const open = await turns.open(thread);
     if (open !== undefined) return open.id !== turn.id;
     return (await messages.nextWaiting(thread)) !== undefined;
   }
 
-  async #take(workspace: Workspace, thread: ThreadKey, lease: Lease): Promise<Turn | undefined> {
-    const { store } = this.#parts;
+  async #resumeOrBeginTurn(workspace: WorkspaceClient, thread: ThreadKey, lease: Lease): Promise<Turn | undefined> {
+    const { store } = this.#deps;
     const open = await store.turns.open(thread);
     if (open !== undefined) {
-      await pause(suspicionMs(open.attempts), lease);
-      return store.turns.attempt(open);
+      await sleepWithLease(suspectDelayMs(open.attempts), lease);
+      return store.turns.countAttempt(open);
     }
-    await admitStrays(this.#parts, workspace, thread, lease);
+    await recoverOrphanReplies(this.#deps, workspace, thread, lease);
     for (;;) {
-      const next = await nextAdmitted(this.#parts, workspace, thread, lease);
+      const next = await nextAllowedMessage(this.#deps, workspace, thread, lease);
       if (next === undefined) return undefined;
-      const turn = await beginTurn(this.#parts, workspace, this.#nextId(), next);
+      const turn = await beginTurnOrRefuse(this.#deps, workspace, this.#nextTurnId(), next);
       if (turn !== undefined) return turn;
     }
   }
 
-  async #watched(turn: TurnPlace, lease: Lease, go: () => Promise<void>): Promise<void> {
+  async #runAndMarkStable(turn: TurnLocation, lease: Lease, run: () => Promise<void>): Promise<void> {
     const timer = setTimeout(() => {
       if (lease.signal.aborted) return;
-      this.#parts.store.turns
-        .thrives(turn)
+      this.#deps.store.turns
+        .resetAttempts(turn)
         .catch((error: unknown) =>
-          this.#parts.log.debug({ err: error }, 'attempts could not be counted anew'),
+          this.#deps.log.debug({ err: error }, 'attempts could not be counted anew'),
         );
-    }, thrivesMs);
+    }, STABLE_AFTER_MS);
     try {
-      await go();
+      await run();
     } finally {
       clearTimeout(timer);
     }
   }
 }
 
-function suspicionMs(attempts: number): number {
-  if (attempts < suspectAttempts) return 0;
-  return Math.min(suspectPauseMs.most, suspectPauseMs.first * 2 ** (attempts - suspectAttempts));
+function suspectDelayMs(attempts: number): number {
+  if (attempts < SUSPECT_ATTEMPTS) return 0;
+  return Math.min(SUSPECT_DELAY_MS.most, SUSPECT_DELAY_MS.first * 2 ** (attempts - SUSPECT_ATTEMPTS));
 }
 
 /** A process that is started again and again must not cost the answer: many attempts count only over some time. */
 function isPoisoned({ attempts, attempts_since: since }: Turn): boolean {
-  return attempts > mostAttempts && Date.now() - since.getTime() > attemptsMs;
+  return attempts > MAX_ATTEMPTS && Date.now() - since.getTime() > POISONED_AFTER_MS;
 }

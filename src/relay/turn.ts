@@ -1,346 +1,346 @@
 import type { AgentClient } from '../agent/client.ts';
 import type { Message as AgentMessage } from '../agent/schema.ts';
 import * as words from '../reply/words.ts';
-import { isLasting } from '../slack/errors.ts';
-import { StoreError } from '../store/errors.ts';
+import { isLastingRefusal } from '../slack/errors.ts';
+import { DatabaseError } from '../store/errors.ts';
 import type { Thread, Turn, TurnOutcome } from '../store/tables.ts';
-import { placeOf } from '../store/turns.ts';
-import { tellShared } from './admitting/shared-channel.ts';
-import { type AnsweringManner, followAnswer, type SettledAnswer } from './answering.ts';
-import { Asking } from './asking/asking.ts';
-import { AsksNothing, endIfNothingAsked, endIfOnlyFiles } from './asking/asks-nothing.ts';
-import { closeAsRead, closeMessage, putBack } from './asking/unsent.ts';
-import type { RelayParts, Workspace } from './context.ts';
-import { sayHeldAndFinish } from './controls/holding.ts';
-import type { Marks } from './controls/marks.ts';
-import { carryOutStop, stopperName } from './controls/stopping.ts';
-import { skippedNotes } from './files/attachments.ts';
-import { HandOver, Held, TurnEnds } from './interruption.ts';
+import { turnLocationOf } from '../store/turns.ts';
+import { postSharedChannelNotice } from './admitting/shared-channel.ts';
+import { type FollowReplyOptions, followReply, type SettledReply } from './answering.ts';
+import { Sender } from './asking/asking.ts';
+import { EmptyMessage, endTurnIfEmpty, endTurnIfFilesOnly } from './asking/asks-nothing.ts';
+import { closeIfUnchanged, closeMessage, putBack } from './asking/unsent.ts';
+import type { RelayDeps, WorkspaceClient } from './context.ts';
+import { postPausedNoticeAndFinish } from './controls/holding.ts';
+import type { WaitingReactions } from './controls/marks.ts';
+import { sendStop, stopRequesterName } from './controls/stopping.ts';
+import { withSkippedFiles } from './files/attachments.ts';
+import { HandOver, MessagesPaused, TurnEnded } from './interruption.ts';
 import type { Lease } from './lease.ts';
-import { losePlace } from './lost-place.ts';
-import { patiently } from './patience.ts';
+import { handleUnreachableThread } from './lost-place.ts';
+import { withRetry } from './patience.ts';
 import { endNotes } from './showing/end-notes.ts';
 import { LiveReply } from './showing/live-reply.ts';
 import type { ReadRate } from './showing/read-rate.ts';
-import { hasNoPlace } from './showing/reply-messages.ts';
-import { ReplyReader, type ReplyReaderOptions, worksOn } from './showing/reply-reader.ts';
+import { isThreadUnreachable } from './showing/reply-messages.ts';
+import { ReplyReader, type ReplyReaderOptions, waitForBackgroundWork } from './showing/reply-reader.ts';
 import { ReplyState } from './showing/reply-state.ts';
-import { shareRest } from './showing/rest-file.ts';
+import { attachOverflow } from './showing/rest-file.ts';
 import { ThreadPosts } from './showing/thread-posts.ts';
-import { ending, outcomeOf, postEnd, systemLines, toolsIn } from './turn-end.ts';
+import { outcomeOfError, outcomeOfReply, postResultsOrEndLine, systemMessages, countTools } from './turn-end.ts';
 
 /**
  * One turn, from the waiting message to the posted results. Every step is recorded before and after its side effect,
  * so that another process goes on from the last one.
  */
 export class TurnRun {
-  readonly #parts: RelayParts;
-  readonly #workspace: Workspace;
+  readonly #deps: RelayDeps;
+  readonly #workspace: WorkspaceClient;
   readonly #lease: Lease;
-  readonly #rateOf: (account: string) => ReadRate;
-  readonly #marks: Pick<Marks, 'tidy' | 'waiting'>;
+  readonly #readRateFor: (account: string) => ReadRate;
+  readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp' | 'addToWaiting'>;
   readonly #state: ReplyState;
   readonly #reply: LiveReply;
   /** Aborted when somebody asked for a stop. */
-  readonly #stop = new AbortController();
+  readonly #stopController = new AbortController();
   #turn: Turn;
   #reader: ReplyReader | undefined;
   /** The reply, where the answer to the send told it. */
-  #known: AgentMessage | null = null;
+  #knownReply: AgentMessage | null = null;
 
   constructor(
-    parts: RelayParts,
-    workspace: Workspace,
+    deps: RelayDeps,
+    workspace: WorkspaceClient,
     turn: Turn,
     lease: Lease,
-    rateOf: (account: string) => ReadRate,
-    marks: Pick<Marks, 'tidy' | 'waiting'>,
+    readRateFor: (account: string) => ReadRate,
+    waitingReactions: Pick<WaitingReactions, 'cleanUp' | 'addToWaiting'>,
   ) {
-    this.#marks = marks;
-    this.#parts = parts;
+    this.#waitingReactions = waitingReactions;
+    this.#deps = deps;
     this.#workspace = workspace;
     this.#turn = turn;
     this.#lease = lease;
-    this.#rateOf = rateOf;
-    this.#state = new ReplyState(turn, parts.settings, () => this.#reply.changed());
-    this.#reply = new LiveReply(parts, workspace, placeOf(turn), this.#source(), lease);
+    this.#readRateFor = readRateFor;
+    this.#state = new ReplyState(turn, deps.settings, () => this.#reply.onChanged());
+    this.#reply = new LiveReply(deps, workspace, turnLocationOf(turn), this.#replySource(), lease);
   }
 
   /** Somebody asked for the stop of this turn: it is told below the reply, and what is not sent never is. */
-  stopAsked(): void {
-    if (this.#stop.signal.aborted) return;
-    this.#stop.abort(new TurnEnds('cancelled', null));
-    stopperName(this.#parts, this.#workspace, this.#turn).then(
-      (name) => this.#state.stopping(name),
-      () => this.#state.stopping(''),
+  requestStop(): void {
+    if (this.#stopController.signal.aborted) return;
+    this.#stopController.abort(new TurnEnded('cancelled', null));
+    stopRequesterName(this.#deps, this.#workspace, this.#turn).then(
+      (name) => this.#state.onStopRequested(name),
+      () => this.#state.onStopRequested(''),
     );
   }
 
   /** Takes all steps that are left. Throws HandOver, or the lease's reason once it is lost. */
-  async go(): Promise<void> {
-    if (this.#turn.stop_asked_at !== null) this.stopAsked();
-    await this.#toAnEnd(() => this.#steps(), hasNoPlace);
+  async run(): Promise<void> {
+    if (this.#turn.stop_asked_at !== null) this.requestStop();
+    await this.#runToEnd(() => this.#takeSteps(), isThreadUnreachable);
   }
 
   /** Ends a turn that came no further for too many takeovers. */
   async abandon(): Promise<void> {
-    this.#parts.log.error({ turn: this.#turn.id }, 'turn abandoned: too many attempts without progress');
-    const end = () => this.#endEarly(new TurnEnds('abandoned', words.abandoned));
-    await this.#toAnEnd(end, (error) => hasNoPlace(error) || isLasting(error));
+    this.#deps.log.error({ turn: this.#turn.id }, 'turn abandoned: too many attempts without progress');
+    const end = () => this.#endEarly(new TurnEnded('abandoned', words.abandoned));
+    await this.#runToEnd(end, (error) => isThreadUnreachable(error) || isLastingRefusal(error));
   }
 
   /** Takes steps; those that fail for good end the turn, in its thread or, where that `isLost`, without it. */
-  async #toAnEnd(steps: () => Promise<void>, isLost: (error: unknown) => boolean): Promise<void> {
+  async #runToEnd(steps: () => Promise<void>, isUnreachable: (error: unknown) => boolean): Promise<void> {
     try {
-      await steps().catch((error: unknown) => this.#endOtherwise(error));
+      await steps().catch((error: unknown) => this.#handleStepError(error));
     } catch (error) {
-      if (!isLost(error)) throw error;
-      this.#parts.log.warn({ err: error, turn: this.#turn.id }, 'the reply has no place in Slack any more');
-      await losePlace(this.#parts, this.#workspace, this.#turn, this.#lease);
-      await closeMessage(this.#parts, this.#turn);
+      if (!isUnreachable(error)) throw error;
+      this.#deps.log.warn({ err: error, turn: this.#turn.id }, 'the reply has no place in Slack any more');
+      await handleUnreachableThread(this.#deps, this.#workspace, this.#turn, this.#lease);
+      await closeMessage(this.#deps, this.#turn);
       await this.#reply.close();
-      await this.#parts.store.turns.finish(this.#turn, 'abandoned');
+      await this.#deps.store.turns.finish(this.#turn, 'abandoned');
     } finally {
       await this.#reply.close();
     }
   }
 
-  async #endOtherwise(error: unknown): Promise<void> {
-    if (error instanceof HandOver || error instanceof StoreError || this.#lease.remainingMs() <= 0)
+  async #handleStepError(error: unknown): Promise<void> {
+    if (error instanceof HandOver || error instanceof DatabaseError || this.#lease.remainingMs() <= 0)
       throw error;
-    if (hasNoPlace(error)) throw error;
-    if (!(error instanceof Held)) return this.#endEarly(error);
-    await this.#patiently(() => putBack(this.#parts, this.#turn, this.#reply));
+    if (isThreadUnreachable(error)) throw error;
+    if (!(error instanceof MessagesPaused)) return this.#endEarly(error);
+    await this.#withRetry(() => putBack(this.#deps, this.#turn, this.#reply));
   }
 
-  async #steps(): Promise<void> {
+  async #takeSteps(): Promise<void> {
     const { workspace, channel } = this.#turn;
-    if (!(await this.#parts.store.channels.get(workspace, channel)).show_steps) this.#state.hideSteps();
-    if (await this.#wasAnsweredThere()) return await this.#close('completed');
-    await endIfNothingAsked(this.#parts, this.#workspace, this.#turn);
-    await this.#open();
+    if (!(await this.#deps.store.channelSettings.get(workspace, channel)).show_steps) this.#state.hideSteps();
+    if (await this.#isAnsweredByEarlierTurn()) return await this.#closeTurn('completed');
+    await endTurnIfEmpty(this.#deps, this.#workspace, this.#turn);
+    await this.#openReply();
     if (this.#turn.user_message_id === null) {
-      await this.#patiently(() => tellShared(this.#parts, this.#workspace, this.#turn, this.#lease));
-      await endIfOnlyFiles(this.#parts, this.#workspace, this.#turn, () => this.#asking());
-      await this.#ask();
+      await this.#withRetry(() => postSharedChannelNotice(this.#deps, this.#workspace, this.#turn, this.#lease));
+      await endTurnIfFilesOnly(this.#deps, this.#workspace, this.#turn, () => this.#createSender());
+      await this.#sendMessage();
     }
-    await this.#answer();
+    await this.#followToEnd();
     await this.#finish();
   }
 
   /** Whether the message was passed on by the turn before, and got its answer in that one's reply. */
-  async #wasAnsweredThere(): Promise<boolean> {
+  async #isAnsweredByEarlierTurn(): Promise<boolean> {
     if (this.#turn.passed_on_by === null || this.#turn.user_message_id === null) return false;
     if (this.#turn.first_visible_at !== null) return false;
-    const { account, task_id } = await this.#thread();
+    const { account, task_id } = await this.#loadThread();
     if (task_id === null) return false;
-    const reader = this.#readerOf(account, task_id, this.#turn.user_message_id, () => undefined);
-    this.#known = (await this.#patiently(() => reader.find(null))) ?? null;
-    return this.#known === null;
+    const reader = this.#createReader(account, task_id, this.#turn.user_message_id, () => undefined);
+    this.#knownReply = (await this.#withRetry(() => reader.find(null))) ?? null;
+    return this.#knownReply === null;
   }
 
-  #readerOf(
+  #createReader(
     account: string,
     taskId: string,
     userMessageId: string,
     onRead: ReplyReaderOptions['onRead'],
   ): ReplyReader {
-    const agent = this.#parts.agent(account);
+    const agent = this.#deps.agent(account);
     return new ReplyReader({
       agent,
       taskId,
       userMessageId,
-      rate: this.#rateOf(account),
+      rate: this.#readRateFor(account),
       lease: this.#lease,
       onRead,
     });
   }
 
   /** The first reply, before any call to the service. */
-  async #open(): Promise<void> {
-    await this.#patiently(() => this.#reply.open());
+  async #openReply(): Promise<void> {
+    await this.#withRetry(() => this.#reply.open());
     if (this.#turn.first_visible_at === null) await this.#record({ first_visible_at: new Date() });
   }
 
-  #asking(): Asking {
-    return new Asking(this.#parts, this.#workspace, this.#turn, this.#lease, {
-      step: (step) => this.#state.step(step),
-      uploading: (progress) => this.#state.uploading(progress),
-      files: (notes) => this.#state.files(notes),
-      stop: this.#stop.signal,
-      patiently: (step) => this.#patiently(step),
+  #createSender(): Sender {
+    return new Sender(this.#deps, this.#workspace, this.#turn, this.#lease, {
+      onStep: (step) => this.#state.setStep(step),
+      onUploadProgress: (progress) => this.#state.setUploadProgress(progress),
+      onFileNotes: (notes) => this.#state.fileLimits(notes),
+      stopSignal: this.#stopController.signal,
+      withRetry: (step) => this.#withRetry(step),
     });
   }
 
   /** Brings the question to the service. */
-  async #ask(): Promise<void> {
-    const chosen = this.#turn.message_ts;
-    const delivered = await this.#asking().go();
-    if (delivered.turn.message_ts !== chosen) this.#marks.waiting(delivered.turn);
+  async #sendMessage(): Promise<void> {
+    const originalTs = this.#turn.message_ts;
+    const delivered = await this.#createSender().send();
+    if (delivered.turn.message_ts !== originalTs) this.#waitingReactions.addToWaiting(delivered.turn);
     this.#turn = delivered.turn;
-    this.#known = delivered.reply;
+    this.#knownReply = delivered.reply;
     if (delivered.turn.stop_asked_at === null) return;
     // A stop that was asked for while the message was on its way found nothing to cancel yet.
     const stopped = delivered.turn;
-    await this.#patiently(() => carryOutStop(this.#parts, stopped));
+    await this.#withRetry(() => sendStop(this.#deps, stopped));
   }
 
   /** Follows the reply until it and its task have settled, and shows its final state. */
-  async #answer(): Promise<void> {
-    const { account, task_id } = await this.#thread();
+  async #followToEnd(): Promise<void> {
+    const { account, task_id } = await this.#loadThread();
     if (task_id === null || this.#turn.user_message_id === null) throw new Error('A turn without its task.');
-    this.#state.files(this.#turn.file_notes ?? []);
-    this.#state.step('working');
-    const { reply, passed } = await this.#readToEnd(account, task_id, this.#turn.user_message_id);
-    this.#state.files(skippedNotes(this.#turn, reply.input?.fileIds ?? null));
-    await this.#settle(this.#parts.agent(account), task_id, reply, passed);
+    this.#state.fileLimits(this.#turn.file_notes ?? []);
+    this.#state.setStep('working');
+    const { reply, hasForwarded } = await this.#readReply(account, task_id, this.#turn.user_message_id);
+    this.#state.fileLimits(withSkippedFiles(this.#turn, reply.input?.fileIds ?? null));
+    await this.#showSettledReply(this.#deps.agent(account), task_id, reply, hasForwarded);
   }
 
-  async #readToEnd(account: string, taskId: string, userMessageId: string): Promise<SettledAnswer> {
-    const manner: AnsweringManner = {
+  async #readReply(account: string, taskId: string, userMessageId: string): Promise<SettledReply> {
+    const options: FollowReplyOptions = {
       state: this.#state,
       reply: this.#reply,
-      marks: this.#marks,
-      stop: this.#stop.signal,
-      reader: (onRead) => {
-        this.#reader = this.#readerOf(account, taskId, userMessageId, onRead);
+      waitingReactions: this.#waitingReactions,
+      stopSignal: this.#stopController.signal,
+      createReader: (onRead) => {
+        this.#reader = this.#createReader(account, taskId, userMessageId, onRead);
         return this.#reader;
       },
-      found: async (replyId) => {
+      onReplyFound: async (replyId) => {
         if (this.#turn.assistant_message_id === null) await this.#record({ assistant_message_id: replyId });
       },
-      patiently: (step) => this.#patiently(step),
+      withRetry: (step) => this.#withRetry(step),
     };
-    const turn = placeOf(this.#turn);
-    return followAnswer(this.#parts, this.#workspace, turn, this.#lease, manner, this.#known);
+    const turn = turnLocationOf(this.#turn);
+    return followReply(this.#deps, this.#workspace, turn, this.#lease, options, this.#knownReply);
   }
 
   /** Waits for the task of a settled reply, and shows the reply's final state. */
-  async #settle(agent: AgentClient, taskId: string, settled: AgentMessage, passed: boolean): Promise<void> {
+  async #showSettledReply(agent: AgentClient, taskId: string, settled: AgentMessage, hasForwarded: boolean): Promise<void> {
     // What the task works on after another message is that message's turn.
-    const after =
-      !passed &&
-      (await this.#patiently(() =>
-        worksOn(agent, taskId, this.#parts.settings.backgroundWaitMs, this.#lease, () =>
-          this.#state.step('working', words.background),
+    const taskState =
+      !hasForwarded &&
+      (await this.#withRetry(() =>
+        waitForBackgroundWork(agent, taskId, this.#deps.settings.maxBackgroundWaitMs, this.#lease, () =>
+          this.#state.setStep('working', words.background),
         ),
       ));
-    const system = await this.#patiently(() => systemLines(agent, taskId, settled));
-    const stoppedBy = await stopperName(this.#parts, this.#workspace, this.#turn);
-    const outcome = outcomeOf(settled, after === 'cancelled' && stoppedBy !== '');
-    const phase = outcome === 'completed' ? (after === 'working' ? 'background' : 'done') : outcome;
-    const notes = [...(await endNotes(this.#parts, this.#turn, phase)), ...system];
+    const system = await this.#withRetry(() => systemMessages(agent, taskId, settled));
+    const stoppedBy = await stopRequesterName(this.#deps, this.#workspace, this.#turn);
+    const outcome = outcomeOfReply(settled, taskState === 'cancelled' && stoppedBy !== '');
+    const phase = outcome === 'completed' ? (taskState === 'working' ? 'background' : 'done') : outcome;
+    const notes = [...(await endNotes(this.#deps, this.#turn, phase)), ...system];
     this.#state.settle(settled, { notes, stoppedBy, phase });
-    await this.#settleReply();
+    await this.#settleLiveReply();
     if (this.#turn.settled_at === null)
-      await this.#record({ settled_at: new Date(), outcome, tools: toolsIn(settled) });
+      await this.#record({ settled_at: new Date(), outcome, tools: countTools(settled) });
   }
 
   /** Shows the reply's final state, and attaches what of the answer it has no room for. */
-  async #settleReply(): Promise<void> {
-    await this.#reply.settle();
-    const rest = this.#state.rest();
-    const room = { slackFiles: this.#parts.store.slackFiles, uploads: this.#workspace.uploads };
-    const { log } = this.#parts;
-    if (rest === undefined) return;
-    if (await this.#patiently(() => shareRest({ ...room, log }, this.#turn, rest, this.#lease))) return;
+  async #settleLiveReply(): Promise<void> {
+    await this.#reply.showFinalText();
+    const overflow = this.#state.overflow();
+    const fileDeps = { slackFiles: this.#deps.store.slackFiles, uploads: this.#workspace.uploads };
+    const { log } = this.#deps;
+    if (overflow === undefined) return;
+    if (await this.#withRetry(() => attachOverflow({ ...fileDeps, log }, this.#turn, overflow, this.#lease))) return;
     this.#state.showAll();
-    await this.#reply.settle();
+    await this.#reply.showFinalText();
   }
 
   /** Posts the results and ends the turn. */
   async #finish(): Promise<void> {
-    const thread = await this.#thread();
-    const posts = new ThreadPosts(this.#parts, this.#workspace, this.#turn, this.#lease);
+    const thread = await this.#loadThread();
+    const posts = new ThreadPosts(this.#deps, this.#workspace, this.#turn, this.#lease);
     if (this.#turn.results_at === null && thread.task_id !== null) {
-      const lookedAt = { agent: await this.#agent(), turn: this.#turn, taskId: thread.task_id };
-      const here = { parts: this.#parts, workspace: this.#workspace, lease: this.#lease };
-      await postEnd({ ...here, ...lookedAt }, posts, (step) => this.#patiently(step));
+      const lookedAt = { agent: await this.#agentClient(), turn: this.#turn, taskId: thread.task_id };
+      const here = { deps: this.#deps, workspace: this.#workspace, lease: this.#lease };
+      await postResultsOrEndLine({ ...here, ...lookedAt }, posts, (step) => this.#withRetry(step));
       await this.#record({ results_at: new Date() });
     }
-    await this.#reply.tidy();
-    await this.#close('completed');
+    await this.#reply.finalize();
+    await this.#closeTurn('completed');
   }
 
   /** The turn ends before its reply has settled: the thread is told why. */
   async #endEarly(error: unknown): Promise<void> {
-    const { task_id: task } = await this.#thread();
-    const end = ending(error, { task: task !== null, message: this.#turn.user_message_id !== null });
+    const { task_id: task } = await this.#loadThread();
+    const end = outcomeOfError(error, { task: task !== null, message: this.#turn.user_message_id !== null });
     if (end.outcome === 'cancelled')
-      end.sentence = words.cancelled(await stopperName(this.#parts, this.#workspace, this.#turn));
-    const { store, log } = this.#parts;
+      end.sentence = words.cancelled(await stopRequesterName(this.#deps, this.#workspace, this.#turn));
+    const { store, log } = this.#deps;
     if (end.outcome === 'refused' || end.outcome === 'abandoned') {
       log.error({ err: error, turn: this.#turn.id }, 'turn ended by an error');
     }
     if (end.sentence === null) {
-      await this.#patiently(() => this.#reply.remove());
+      await this.#withRetry(() => this.#reply.remove());
     } else {
-      this.#state.end(end.outcome, end.sentence, end.offer);
-      await this.#patiently(() => this.#reply.open());
-      await this.#settleReply();
-      await this.#reply.tidy();
+      this.#state.endEarly(end.outcome, end.sentence, end.offer);
+      await this.#withRetry(() => this.#reply.open());
+      await this.#settleLiveReply();
+      await this.#reply.finalize();
     }
-    if (error instanceof AsksNothing) {
-      const read = await closeAsRead(this.#parts, this.#turn, error.read);
-      if (read !== 'closed') return await this.#unshow(read);
-    } else await closeMessage(this.#parts, this.#turn);
-    if (end.outcome === 'helped' && task === null) await store.threads.rest(this.#turn);
-    await this.#close(end.outcome);
+    if (error instanceof EmptyMessage) {
+      const read = await closeIfUnchanged(this.#deps, this.#turn, error.messageAsRead);
+      if (read !== 'closed') return await this.#retractNotice(read);
+    } else await closeMessage(this.#deps, this.#turn);
+    if (end.outcome === 'helped' && task === null) await store.threads.makeDormant(this.#turn);
+    await this.#closeTurn(end.outcome);
   }
 
   /** People changed a message that asked nothing: what was said of it goes, and the message has its own way. */
-  async #unshow(read: 'changed' | 'withdrawn'): Promise<void> {
+  async #retractNotice(read: 'changed' | 'withdrawn'): Promise<void> {
     if (read === 'changed') {
-      await this.#patiently(() => putBack(this.#parts, this.#turn, this.#reply));
+      await this.#withRetry(() => putBack(this.#deps, this.#turn, this.#reply));
       return;
     }
-    await this.#patiently(() => this.#reply.remove());
-    await this.#close('withdrawn');
+    await this.#withRetry(() => this.#reply.remove());
+    await this.#closeTurn('withdrawn');
   }
 
-  async #close(outcome: TurnOutcome): Promise<void> {
+  async #closeTurn(outcome: TurnOutcome): Promise<void> {
     await this.#reply.close();
-    const posts = new ThreadPosts(this.#parts, this.#workspace, this.#turn, this.#lease);
-    await this.#patiently(() => sayHeldAndFinish(this.#parts, posts, this.#turn, outcome));
+    const posts = new ThreadPosts(this.#deps, this.#workspace, this.#turn, this.#lease);
+    await this.#withRetry(() => postPausedNoticeAndFinish(this.#deps, posts, this.#turn, outcome));
   }
 
-  async #patiently<T>(step: () => Promise<T>): Promise<T> {
-    return patiently(
+  async #withRetry<T>(step: () => Promise<T>): Promise<T> {
+    return withRetry(
       this.#lease,
       step,
-      (trouble, error) => {
-        if (trouble !== undefined)
-          this.#parts.log.warn({ err: error, turn: this.#turn.id, trouble }, 'a step waits');
-        this.#state.trouble(trouble);
+      (cause, error) => {
+        if (cause !== undefined)
+          this.#deps.log.warn({ err: error, turn: this.#turn.id, trouble: cause }, 'a step waits');
+        this.#state.setWaitCause(cause);
       },
-      { wake: this.#stop.signal },
+      { wake: this.#stopController.signal },
     );
   }
 
-  async #record(values: Parameters<RelayParts['store']['turns']['record']>[1]): Promise<void> {
-    this.#turn = await this.#parts.store.turns.record(this.#turn, values);
+  async #record(values: Parameters<RelayDeps['store']['turns']['record']>[1]): Promise<void> {
+    this.#turn = await this.#deps.store.turns.record(this.#turn, values);
   }
 
-  async #thread(): Promise<Thread> {
-    return this.#parts.store.threads.expect(this.#turn);
+  async #loadThread(): Promise<Thread> {
+    return this.#deps.store.threads.getOrThrow(this.#turn);
   }
 
-  async #agent(): Promise<AgentClient> {
-    return this.#parts.agent((await this.#thread()).account);
+  async #agentClient(): Promise<AgentClient> {
+    return this.#deps.agent((await this.#loadThread()).account);
   }
 
-  #source() {
+  #replySource() {
     return {
       render: () => this.#state.render(),
-      forget: () => this.#state.forget(),
+      discardRendered: () => this.#state.discardRendered(),
       answer: () => this.#state.answer,
       breakAt: async (at: number) => {
         const breaks = [...this.#turn.breaks, at].sort((a, b) => a - b);
         await this.#record({ breaks });
-        this.#state.breaks(breaks);
+        this.#state.setBreaks(breaks);
       },
-      refresh: async () => this.#reader?.freshen(),
-      blank: () => this.#state.blank,
+      refresh: async () => this.#reader?.refresh(),
+      isBlank: () => this.#state.isBlank,
     };
   }
 }

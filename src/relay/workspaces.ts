@@ -1,68 +1,68 @@
 import type { Logger } from 'pino';
 import { Assistant } from '../slack/assistant.ts';
-import { Budget } from '../slack/budget.ts';
+import { RateLimiter } from '../slack/budget.ts';
 import { type Installation, SlackClient, type SlackClientOptions, type TokenGate } from '../slack/client.ts';
-import { Downloads } from '../slack/downloads.ts';
-import type { LaneStore } from '../slack/lane-store.ts';
-import { editLane, laneTable } from '../slack/limits.ts';
-import { Membership } from '../slack/membership.ts';
-import { PacedClient } from '../slack/paced-client.ts';
-import { People } from '../slack/people.ts';
+import { FileDownloads } from '../slack/downloads.ts';
+import type { PermitStore } from '../slack/lane-store.ts';
+import { editRateLimit, rateLimitTable } from '../slack/limits.ts';
+import { ChannelMembership } from '../slack/membership.ts';
+import { RateLimitedClient } from '../slack/paced-client.ts';
+import { SlackDirectory } from '../slack/people.ts';
 import { Posting } from '../slack/posting.ts';
-import { ReadBack } from '../slack/read-back.ts';
-import { Sessions } from '../slack/sessions.ts';
-import { Uploads } from '../slack/uploads.ts';
+import { MessageHistory } from '../slack/read-back.ts';
+import { AgentSessions } from '../slack/sessions.ts';
+import { FileUploads } from '../slack/uploads.ts';
 import { Views } from '../slack/views.ts';
-import type { Workspace } from './context.ts';
+import type { WorkspaceClient } from './context.ts';
 
 /** What the calls to Slack are made with, the same for every workspace. */
-export interface WorkspaceOptions extends Pick<SlackClientOptions, 'onCall'> {
+export interface WorkspaceClientOptions extends Pick<SlackClientOptions, 'onCall'> {
   slackApiUrl: string;
-  lanes: LaneStore;
+  rateLimitStore: PermitStore;
   /** The app is distributed and not in the Marketplace: threads are read back slowly. */
-  distributed: boolean;
+  isDistributed: boolean;
   editsPerMinute: number;
   /** The app is declared an agent: Slack shows that it works, with a stop button of its own. */
-  agentSessions: boolean;
+  showAgentSessions: boolean;
   /** Largest file that is taken from Slack, in bytes. */
-  fileBytes: number;
+  maxFileBytes: number;
   /** Hears how old (ms) the text was that an edit showed. */
   onEdit: (unseenMs: number) => void;
   log: Logger;
 }
 
 /** Stops calls with a token that was refused, and tells since when. */
-export interface ObservedGate extends TokenGate {
+export interface ObservedTokenGate extends TokenGate {
   readonly refusedSince: Date | undefined;
 }
 
 /** The calls to Slack in the workspace of an installation; `gone` tells when the app is uninstalled there. */
-export function workspaceOf(
+export function createWorkspaceClient(
   installation: Installation,
-  options: WorkspaceOptions,
+  options: WorkspaceClientOptions,
   gate: TokenGate,
-  gone: AbortSignal = new AbortController().signal,
-): Workspace {
-  const { slackApiUrl, distributed, lanes, log, fileBytes, onEdit } = options;
+  uninstalled: AbortSignal = new AbortController().signal,
+): WorkspaceClient {
+  const { slackApiUrl, isDistributed: distributed, rateLimitStore, log, maxFileBytes, onEdit } = options;
   const client = new SlackClient({ installation, gate, ...options });
-  const budget = new Budget({
-    store: lanes,
-    lanes: laneTable({ distributed, overrides: { 'chat.update': editLane(options.editsPerMinute) } }),
+  const rateLimiter = new RateLimiter({
+    store: rateLimitStore,
+    lanes: rateLimitTable({ distributed, overrides: { 'chat.update': editRateLimit(options.editsPerMinute) } }),
     log,
   });
-  const api = new PacedClient(client, budget);
+  const api = new RateLimitedClient(client, rateLimiter);
   return {
     id: installation.workspace,
-    gone,
+    uninstalled,
     bot: { userId: installation.botUser, botId: installation.botId },
     posting: new Posting({ api, log, onEdit }),
-    downloads: new Downloads({ api, mostBytes: fileBytes, slackApiUrl }),
-    uploads: new Uploads({ api, slackApiUrl }),
+    downloads: new FileDownloads({ api, maxBytes: maxFileBytes, slackApiUrl }),
+    uploads: new FileUploads({ api, slackApiUrl }),
     views: new Views({ api }),
-    people: new People({ api, log }),
-    membership: new Membership({ api }),
+    people: new SlackDirectory({ api, log }),
+    membership: new ChannelMembership({ api }),
     assistant: new Assistant({ api }),
-    readBack: new ReadBack({ api, distributed }),
-    sessions: options.agentSessions ? new Sessions({ api, log }) : undefined,
+    readBack: new MessageHistory({ api, distributed }),
+    sessions: options.showAgentSessions ? new AgentSessions({ api, log }) : undefined,
   };
 }

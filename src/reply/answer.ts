@@ -25,7 +25,7 @@ export function answerText(blocks: readonly ReplyBlock[]): string {
     const said = block.kind === 'text' ? block.text : unknownText(block);
     const text = said.includes('\r') ? said.replace(/\r\n?/g, '\n') : said;
     if (text === '') continue;
-    const apart = afterTool || block.kind === 'other' || !joins(end, text);
+    const apart = afterTool || block.kind === 'other' || !continuesText(end, text);
     const piece = end !== '' && apart ? paragraphBreak(end, text) + text : text;
     pieces.push(piece);
     end = (end + piece).slice(-2);
@@ -48,7 +48,7 @@ function unknownText(block: { type: string; raw: unknown }): string {
   return otherBlock(block.type.replace(/[^\p{L}\p{N} .-]+/gu, ' ').trim());
 }
 
-function joins(before: string, after: string): boolean {
+function continuesText(before: string, after: string): boolean {
   return /\s$/.test(before) || /^[\s\p{Ll}\p{P}]/u.test(after);
 }
 

@@ -4,10 +4,10 @@ import { plainText, type RenderedMessage, type SectionBlock } from './slack-bloc
 import * as words from './words.ts';
 
 /** Rows of a list that the command answers with. */
-export const ROWS_MOST = 20;
+export const MAX_RUNNING_ROWS = 20;
 
 /** A task at work, as the command lists it. */
-export interface RunningRow {
+export interface RunningTaskRow {
   turnId: string;
   title: string | null;
   stopping: boolean;
@@ -18,33 +18,33 @@ export interface RunningRow {
 }
 
 /** What works for a person in a channel, each with a Stop button (`stop`; the value is the turn's id). */
-export function runningAnswer(rows: readonly RunningRow[], others: number): RenderedMessage {
-  const said = others > 0 ? [words.command.othersRun(others)] : [];
-  if (rows.length === 0) return sentence([words.command.nothingRuns, ...said].join(' '));
-  const more = rows.length > ROWS_MOST ? [words.command.more] : [];
-  const blocks: SectionBlock[] = rows.slice(0, ROWS_MOST).map((row) => {
+export function runningTasksMessage(rows: readonly RunningTaskRow[], otherCount: number): RenderedMessage {
+  const footer = otherCount > 0 ? [words.command.othersRun(otherCount)] : [];
+  if (rows.length === 0) return textMessage([words.command.nothingRuns, ...footer].join(' '));
+  const more = rows.length > MAX_RUNNING_ROWS ? [words.command.more] : [];
+  const blocks: SectionBlock[] = rows.slice(0, MAX_RUNNING_ROWS).map((row) => {
     const state = row.stopping ? words.command.stopping : words.command.since(row.ms);
-    const text = `${linked(row.title, row.url)} · ${state}`;
+    const text = `${linkedTitle(row.title, row.url)} · ${state}`;
     const section: SectionBlock = { type: 'section', text: { type: 'mrkdwn', text } };
     if (row.stopping) return section;
     const button = { type: 'button', action_id: 'stop', text: plainText(words.buttons.stop) } as const;
     return { ...section, accessory: { ...button, value: row.turnId } };
   });
-  return list(words.command.yours, blocks, [...more, ...said]);
+  return listMessage(words.command.yours, blocks, [...more, ...footer]);
 }
 
-function list(heading: string, blocks: SectionBlock[], below: string[]): RenderedMessage {
+function listMessage(heading: string, blocks: SectionBlock[], below: string[]): RenderedMessage {
   const above: SectionBlock = { type: 'section', text: plainText(heading) };
   if (below.length === 0) return { text: heading, blocks: [above, ...blocks] };
   const note = { type: 'context' as const, elements: [plainText(below.join(' '))] };
   return { text: heading, blocks: [above, ...blocks, note] };
 }
 
-function sentence(text: string): RenderedMessage {
+function textMessage(text: string): RenderedMessage {
   return { text, blocks: [] };
 }
 
-function linked(title: string | null, url: string | undefined): string {
+function linkedTitle(title: string | null, url: string | undefined): string {
   const label = shorten((title ?? words.command.untitled).replace(/\s+/g, ' ').trim(), 150);
   const shown = escapeMrkdwn(label || words.command.untitled);
   return url === undefined ? shown : `<${url}|${shown.replaceAll('|', '¦')}>`;

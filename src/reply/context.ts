@@ -6,19 +6,19 @@ export interface Seam {
   opener: string;
 }
 
-const none: Seam = { closer: '', opener: '' };
-const GOES_ON = '…';
-const OPENER_MOST = 2_000;
-const CLOSER_MOST = 100;
+const NO_SEAM: Seam = { closer: '', opener: '' };
+const CONTINUED_MARK = '…';
+const MAX_OPENER_LENGTH = 2_000;
+const MAX_CLOSER_LENGTH = 100;
 /** Rows of a table in one message, with its head (table block). */
-export const ROWS_MOST = 100;
+export const MAX_TABLE_ROWS = 100;
 /** A table with more cells in a row is refused by Slack (table block). */
-const CELLS_MOST = 20;
+const MAX_TABLE_COLUMNS = 20;
 /** A table whose head takes more cannot be continued with its head repeated. */
-const HEAD_MOST = 1_500;
+const MAX_TABLE_HEAD_LENGTH = 1_500;
 
 /** The nodes that hold this place strictly inside, outermost first. */
-export function chainAt(root: MarkdownNode, at: number): MarkdownNode[] {
+export function nodesAround(root: MarkdownNode, at: number): MarkdownNode[] {
   const chain: MarkdownNode[] = [];
   let node: MarkdownNode | undefined = root;
   while (node) {
@@ -30,12 +30,12 @@ export function chainAt(root: MarkdownNode, at: number): MarkdownNode[] {
 }
 
 /** The fence that opens this code node; undefined for code by indentation. */
-export function fenceOf(text: string, code: MarkdownNode): string | undefined {
+export function openingFenceOf(text: string, code: MarkdownNode): string | undefined {
   return /^(?:`{3,}|~{3,})/.exec(text.slice(code.start, lineEnd(text, code.start)))?.[0];
 }
 
 /** Whether a fenced code node has its closing fence. */
-export function isClosed(text: string, code: MarkdownNode, fence: string): boolean {
+export function isFenceClosed(text: string, code: MarkdownNode, fence: string): boolean {
   const last = lineStart(text, code.end);
   if (last <= code.start) return false;
   const end = text
@@ -51,7 +51,7 @@ export function linePrefix(text: string, at: number): string {
 }
 
 /** Where the head of a table (its first row and the row of dashes) ends. */
-export function headEnd(text: string, table: MarkdownNode): number {
+export function tableHeadEnd(text: string, table: MarkdownNode): number {
   return lineEnd(text, Math.min(lineEnd(text, table.start) + 1, text.length));
 }
 
@@ -59,38 +59,38 @@ export function headEnd(text: string, table: MarkdownNode): number {
  * Whether Slack would refuse this table, or it could not be continued: such a one is shown as code. Only the rows that
  * one message can hold decide, so that rows of a later message change nothing.
  */
-export function isTooWide(text: string, table: MarkdownNode): boolean {
+export function isTableTooWide(text: string, table: MarkdownNode): boolean {
   return (
-    table.children.slice(0, ROWS_MOST).some((row) => row.children.length > CELLS_MOST) ||
-    headEnd(text, table) - table.start > HEAD_MOST
+    table.children.slice(0, MAX_TABLE_ROWS).some((row) => row.children.length > MAX_TABLE_COLUMNS) ||
+    tableHeadEnd(text, table) - table.start > MAX_TABLE_HEAD_LENGTH
   );
 }
 
 /** A fence that cannot be closed by anything in this text. */
-export function fenceFor(text: string): string {
+export function fenceAround(text: string): string {
   const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((run) => run.length));
   return '`'.repeat(longest + 1);
 }
 
 /** How to cut at this place of the text: what closes and reopens the constructs around it. */
 export function seamAt(text: string, root: MarkdownNode, at: number): Seam {
-  const chain = chainAt(root, at);
+  const chain = nodesAround(root, at);
   const atLine = at === 0 || text.charAt(at - 1) === '\n';
   const deepest = chain.at(-1);
-  if (!deepest) return none;
+  if (!deepest) return NO_SEAM;
   const seam = blockSeam(text, chain, at, atLine);
-  if (seam.opener.length > OPENER_MOST || seam.closer.length > CLOSER_MOST) return none;
+  if (seam.opener.length > MAX_OPENER_LENGTH || seam.closer.length > MAX_CLOSER_LENGTH) return NO_SEAM;
   return seam;
 }
 
 function blockSeam(text: string, chain: readonly MarkdownNode[], at: number, atLine: boolean): Seam {
-  const items = itemLines(text, chain);
+  const items = listItemOpeners(text, chain);
   const code = chain.find((node) => node.type === 'code');
   const table = chain.find((node) => node.type === 'table');
   const newline = atLine ? '' : '\n';
-  const heads = items === '' ? '' : `${items}${GOES_ON}\n`;
+  const heads = items === '' ? '' : `${items}${CONTINUED_MARK}\n`;
   if (code) {
-    const fence = fenceOf(text, code);
+    const fence = openingFenceOf(text, code);
     if (fence === undefined) return { closer: '', opener: atLine ? heads : heads + ' '.repeat(4) };
     const prefix = linePrefix(text, code.start);
     const opening = text.slice(code.start, lineEnd(text, code.start));
@@ -100,11 +100,11 @@ function blockSeam(text: string, chain: readonly MarkdownNode[], at: number, atL
   if (table) {
     const prefix = linePrefix(text, table.start);
     const first = lineEnd(text, table.start);
-    const dashes = text.slice(Math.min(first + 1, text.length), headEnd(text, table)).replace(/^[ \t>]*/, '');
+    const dashes = text.slice(Math.min(first + 1, text.length), tableHeadEnd(text, table)).replace(/^[ \t>]*/, '');
     const blank = items === '' ? '' : `${prefix.trimEnd()}\n`;
     const head = `${prefix}${text.slice(table.start, first)}\n${prefix}${dashes}\n`;
-    const closer = isTooWide(text, table)
-      ? `${newline}${prefix}${fenceFor(text.slice(table.start, table.end))}`
+    const closer = isTableTooWide(text, table)
+      ? `${newline}${prefix}${fenceAround(text.slice(table.start, table.end))}`
       : '';
     return { closer, opener: `${heads}${blank}${head}${atLine ? '' : prefix}` };
   }
@@ -123,15 +123,15 @@ function textSeam(
   );
   const container = chain.findLast((node) => node.type === 'listItem' || node.type === 'blockquote');
   if (!leaf) {
-    if (items === '') return none;
+    if (items === '') return NO_SEAM;
     const blank = linePrefix(text, contentStart(text, container, at)).trimEnd();
-    return { closer: '', opener: `${items}${GOES_ON}\n${blank}\n` };
+    return { closer: '', opener: `${items}${CONTINUED_MARK}\n${blank}\n` };
   }
-  const marks = chain.filter((node) => INLINE.test(node.type)).map((node) => markOf(text, node));
+  const marks = chain.filter((node) => INLINE_TYPES.test(node.type)).map((node) => inlineMarkerOf(text, node));
   const closer = marks.toReversed().join('');
   // Without a list around it, what follows could begin with something that reads as the start of another block.
   const guard = /^[\p{L}]/u.test(text.slice(at, at + 2)) || marks.length > 0 ? '' : '\u2060';
-  if (items !== '') return { closer, opener: `${items}${GOES_ON}${atLine ? '\n' : ''}${marks.join('')}` };
+  if (items !== '') return { closer, opener: `${items}${CONTINUED_MARK}${atLine ? '\n' : ''}${marks.join('')}` };
   if (container)
     return {
       closer,
@@ -140,9 +140,9 @@ function textSeam(
   return { closer, opener: guard + marks.join('') };
 }
 
-const INLINE = /^(?:emphasis|strong|delete|inlineCode)$/;
+const INLINE_TYPES = /^(?:emphasis|strong|delete|inlineCode)$/;
 
-function markOf(text: string, node: MarkdownNode): string {
+function inlineMarkerOf(text: string, node: MarkdownNode): string {
   return (
     /^(?:`+|\*\*?|__?|~~?)/.exec(
       text.slice(node.start, Math.min(node.end, node.start + (node.type === 'emphasis' ? 1 : 50))),
@@ -151,12 +151,12 @@ function markOf(text: string, node: MarkdownNode): string {
 }
 
 /** The lines that open the list items around a place anew, up to where the last item's content starts. */
-function itemLines(text: string, chain: readonly MarkdownNode[]): string {
+function listItemOpeners(text: string, chain: readonly MarkdownNode[]): string {
   const lines = new Map<number, number>();
   for (const node of chain) {
     if (node.type === 'listItem') lines.set(lineStart(text, node.start), contentStart(text, node, node.end));
   }
-  return [...lines].map(([from, to]) => text.slice(from, to)).join(`${GOES_ON}\n`);
+  return [...lines].map(([from, to]) => text.slice(from, to)).join(`${CONTINUED_MARK}\n`);
 }
 
 function contentStart(text: string, node: MarkdownNode | undefined, fallback: number): number {

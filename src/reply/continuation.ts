@@ -1,7 +1,7 @@
 import { lineStart, parseMarkdown } from './markdown.ts';
 
 /** How far behind `to` a block is read, to know what it is (characters). */
-const lookAhead = 2_000;
+const LOOK_AHEAD = 2_000;
 
 /**
  * The place in an answer, after `from` and not after `to`, at which it can go on in a new message as if written
@@ -9,7 +9,7 @@ const lookAhead = 2_000;
  * characters of `text`; `from` must not stand inside of a block.
  */
 export function breakPoint(text: string, from: number, to: number): number {
-  const rest = text.slice(from, to + lookAhead);
+  const rest = text.slice(from, to + LOOK_AHEAD);
   const shown = to - from;
   let best = 0;
   for (const node of parseMarkdown(rest, { characters: 0 }).children) {
@@ -17,13 +17,13 @@ export function breakPoint(text: string, from: number, to: number): number {
     best = lineStart(rest, node.start);
     if (node.end <= shown || node.type !== 'paragraph') continue;
     const line = lineStart(rest, shown);
-    if (line > node.start && standsAlone(rest.slice(line, node.end))) best = line;
+    if (line > node.start && isWholeParagraph(rest.slice(line, node.end))) best = line;
   }
   return from + best;
 }
 
 /** Whether the rest of a paragraph is a paragraph by itself too. */
-function standsAlone(text: string): boolean {
+function isWholeParagraph(text: string): boolean {
   const [first, ...more] = parseMarkdown(text, { characters: 0 }).children;
   return first?.type === 'paragraph' && more.length === 0;
 }

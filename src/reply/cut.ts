@@ -1,17 +1,17 @@
-import { chainAt, isTooWide, ROWS_MOST, type Seam, seamAt } from './context.ts';
+import { nodesAround, isTableTooWide, MAX_TABLE_ROWS, type Seam, seamAt } from './context.ts';
 import { graphemeStart } from './graphemes.ts';
 import { lineEnd, lineStart, type MarkdownNode } from './markdown.ts';
 
 /** Blocks of one message that Slack makes of its Markdown (50 in all, the rest is for our own). */
-export const BLOCKS_MOST = 45;
+export const MAX_MARKDOWN_BLOCKS = 45;
 
 /** A cut: the first character of the next part, and what closes and reopens the constructs around it. */
-export interface Cut extends Seam {
+export interface CutPoint extends Seam {
   at: number;
 }
 
 /** How many blocks Slack makes of these nodes: headings, rules and tables one each, and one of what is between. */
-export class BlockCount {
+export class SlackBlockCount {
   count = 0;
   #inRun = false;
 
@@ -23,11 +23,11 @@ export class BlockCount {
     }
     if (!this.#inRun) this.count += 1;
     this.#inRun = true;
-    if (CONTAINER.test(node.type)) for (const child of node.children) this.add(child);
+    if (CONTAINER_TYPES.test(node.type)) for (const child of node.children) this.add(child);
   }
 
-  copy(): BlockCount {
-    const copy = new BlockCount();
+  copy(): SlackBlockCount {
+    const copy = new SlackBlockCount();
     copy.count = this.count;
     copy.#inRun = this.#inRun;
     return copy;
@@ -38,31 +38,31 @@ export class BlockCount {
  * The cut that the limits on blocks and table rows ask for, among the places before `before`; undefined while the
  * limits hold.
  */
-export function structuralCut(text: string, root: MarkdownNode, before: number): Cut | undefined {
-  const blocks = new BlockCount();
-  for (const node of flowOf(root)) {
+export function cutAtBlockLimit(text: string, root: MarkdownNode, before: number): CutPoint | undefined {
+  const blocks = new SlackBlockCount();
+  for (const node of blocksInOrder(root)) {
     blocks.add(node);
     const start = lineStart(text, node.start);
-    if (blocks.count > BLOCKS_MOST && start > 0 && start < before) return cutAt(text, root, start);
-    const row = node.type === 'table' && !isTooWide(text, node) ? node.children[ROWS_MOST] : undefined;
+    if (blocks.count > MAX_MARKDOWN_BLOCKS && start > 0 && start < before) return cutAt(text, root, start);
+    const row = node.type === 'table' && !isTableTooWide(text, node) ? node.children[MAX_TABLE_ROWS] : undefined;
     if (row && row.start < before) return cutAt(text, root, lineStart(text, row.start));
   }
   return undefined;
 }
 
 /** All blocks in their order, those inside of lists and quotes after the list or quote itself. */
-function* flowOf(root: MarkdownNode): Generator<MarkdownNode> {
+function* blocksInOrder(root: MarkdownNode): Generator<MarkdownNode> {
   for (const node of root.children) {
-    if (!CONTAINER.test(node.type)) {
+    if (!CONTAINER_TYPES.test(node.type)) {
       yield node;
       continue;
     }
     yield { ...node, children: [] };
-    yield* flowOf(node);
+    yield* blocksInOrder(node);
   }
 }
 
-const CONTAINER = /^(?:list|listItem|blockquote)$/;
+const CONTAINER_TYPES = /^(?:list|listItem|blockquote)$/;
 
 /** A heading, a rule, what underlines a heading or heads a table. */
 const BLOCK_LINE =
@@ -73,7 +73,7 @@ const BLOCK_LINE =
  * headings or rules that a piece much shorter than the text may pass the limits. Cheap, and only a hint of how much has
  * to be parsed to see.
  */
-export function* crowdedPieces(text: string): Generator<string, void, undefined> {
+export function* crowdedPrefixes(text: string): Generator<string, void, undefined> {
   let rows = 0;
   let others = 0;
   let tables = false;
@@ -83,7 +83,7 @@ export function* crowdedPieces(text: string): Generator<string, void, undefined>
     else if (tables && line.includes('|')) rows += 1;
     // Below a table's head stands a line of dashes.
     tables ||= line.includes('-');
-    if (at < least || (rows <= ROWS_MOST + 5 && others <= BLOCKS_MOST)) continue;
+    if (at < least || (rows <= MAX_TABLE_ROWS + 5 && others <= MAX_MARKDOWN_BLOCKS)) continue;
     const end = lineEnd(text, lineEnd(text, at) + 1);
     if (end * 2 < text.length) yield text.slice(0, end);
     least = end * 2;
@@ -94,11 +94,11 @@ export function* crowdedPieces(text: string): Generator<string, void, undefined>
  * The best cut of a full text behind `first`: between blocks, else between list items or lines, else at a word, else
  * at a grapheme. `least` is where the text should reach at least, `safe` where its last unfinished construct starts.
  */
-export function fullCut(
+export function cutAtLengthLimit(
   text: string,
   root: MarkdownNode,
   range: { first: number; least: number; safe: number },
-): Cut {
+): CutPoint {
   for (const from of [range.least, Math.max(range.first, range.least >> 1), range.first]) {
     const at = lineCut(text, root, from, range.safe) ?? wordCut(text, root, from, range.safe);
     if (at !== undefined) return cutAt(text, root, at);
@@ -107,7 +107,7 @@ export function fullCut(
   return cutAt(text, root, text.charAt(at - 1) === '\\' ? at - 1 : at);
 }
 
-function cutAt(text: string, root: MarkdownNode, at: number): Cut {
+function cutAt(text: string, root: MarkdownNode, at: number): CutPoint {
   return { at, ...seamAt(text, root, at) };
 }
 
@@ -118,7 +118,7 @@ function lineCut(text: string, root: MarkdownNode, least: number, safe: number):
     at >= least && at > 0;
     at = lineStart(text, at - 1)
   ) {
-    const rank = rankOf(text, root, at);
+    const rank = lineCutRank(text, root, at);
     if (rank !== undefined && best[rank] === undefined) best[rank] = at;
     if (best[0] !== undefined) break;
   }
@@ -126,8 +126,8 @@ function lineCut(text: string, root: MarkdownNode, least: number, safe: number):
 }
 
 /** 0: between blocks; 1: between the items or blocks of a container; 2: between lines; undefined: no cut here. */
-function rankOf(text: string, root: MarkdownNode, at: number): number | undefined {
-  const chain = chainAt(root, at);
+function lineCutRank(text: string, root: MarkdownNode, at: number): number | undefined {
+  const chain = nodesAround(root, at);
   const deepest = chain.at(-1);
   if (!deepest) {
     const before = root.children.findLast((node) => node.end <= at);
@@ -142,7 +142,7 @@ function rankOf(text: string, root: MarkdownNode, at: number): number | undefine
   if (text.startsWith('\\\n', at - 2)) return undefined;
   const paragraph = chain.findIndex((node) => node.type === 'paragraph');
   if (paragraph !== -1) return chain.length - paragraph <= 2 && isPlainText(chain.at(-1)) ? 2 : undefined;
-  return CONTAINER.test(deepest.type) ? 1 : undefined;
+  return CONTAINER_TYPES.test(deepest.type) ? 1 : undefined;
 }
 
 function isPlainText(node: MarkdownNode | undefined): boolean {
@@ -167,7 +167,7 @@ function wordCut(text: string, root: MarkdownNode, least: number, safe: number):
 
 function isWordPlace(text: string, root: MarkdownNode, at: number): boolean {
   if (/^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?$/.test(text.slice(lineStart(text, at), at))) return false;
-  const chain = chainAt(root, at);
+  const chain = nodesAround(root, at);
   const deepest = chain.at(-1);
   // Between two of its nodes, as behind the comma between two links, a place lies in the paragraph itself.
   if (deepest?.type === 'paragraph') return true;

@@ -4,35 +4,35 @@
  */
 
 /** Lists and quotes within each other that are read as such. */
-const CONTAINERS_MOST = 40;
-const MARKS_MOST = 60;
-const IMAGES_MOST = 20;
-const RUN_MOST = 12;
+const MAX_CONTAINERS = 40;
+const MAX_MARKS = 60;
+const MAX_IMAGES = 20;
+const MAX_RUN = 12;
 /** More headings than a message may hold blocks: each costs the parser a walk through all that stands before it. */
-const UNDERLINES_MOST = 100;
+const MAX_UNDERLINES = 100;
 
 const RULE = '(?![ \\t]*([-*_])(?:[ \\t]*\\1)*[ \\t]*$)';
 const MARKER = '[ \\t]*(?:>|[-+*](?=[ \\t])|\\d{1,9}[.)](?=[ \\t]))';
-const DEEP = new RegExp(`^${RULE}(?:${MARKER}){${CONTAINERS_MOST}}`, 'gm');
+const TOO_DEEP = new RegExp(`^${RULE}(?:${MARKER}){${MAX_CONTAINERS}}`, 'gm');
 const BLOCK_START = '\\n[ \\t>]*(?=\\n|[-+*][ \\t]|\\d{1,9}[.)][ \\t]|[#`~|])';
 const MARKS = new RegExp(`${BLOCK_START}|!\\[|\\]|[*_~]+`, 'g');
 const UNDERLINE = /^[ \t>]*(?:-+|=+)[ \t]*$/gm;
-const LETTER = 'x';
+const STAND_IN = 'x';
 
 /** A text as its tree is made: of the same length, and nowhere deeper than a few dozen constructs. */
-export function shallow(text: string): string {
-  return shallowMarks(fewUnderlines(text.replace(DEEP, (markers) => markers.slice(0, -1) + LETTER)));
+export function limitNesting(text: string): string {
+  return limitMarks(limitUnderlines(text.replace(TOO_DEEP, (markers) => markers.slice(0, -1) + STAND_IN)));
 }
 
-function fewUnderlines(text: string): string {
+function limitUnderlines(text: string): string {
   let underlines = 0;
   return text.replace(UNDERLINE, (line) => {
     underlines += 1;
-    return underlines > UNDERLINES_MOST ? line.replace(/[-=]/g, LETTER) : line;
+    return underlines > MAX_UNDERLINES ? line.replace(/[-=]/g, STAND_IN) : line;
   });
 }
 
-function shallowMarks(text: string): string {
+function limitMarks(text: string): string {
   let images = 0;
   let marks = 0;
   return text.replace(MARKS, (found, at: number) => {
@@ -47,15 +47,15 @@ function shallowMarks(text: string): string {
     }
     if (found === '![') {
       images += 1;
-      return images > IMAGES_MOST ? `!"` : found;
+      return images > MAX_IMAGES ? `!"` : found;
     }
     const afterSpace = isSpace(text.charAt(at - 1));
     const beforeSpace = isSpace(text.charAt(at + found.length));
     if (afterSpace && beforeSpace) return found;
-    if (found.length > RUN_MOST && !found.startsWith('~')) return LETTER.repeat(found.length);
+    if (found.length > MAX_RUN && !found.startsWith('~')) return STAND_IN.repeat(found.length);
     if (!afterSpace && marks > 0) marks -= 1;
     else if (!beforeSpace) marks += 1;
-    return marks > MARKS_MOST ? LETTER.repeat(found.length) : found;
+    return marks > MAX_MARKS ? STAND_IN.repeat(found.length) : found;
   });
 }
 

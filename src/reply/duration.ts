@@ -1,5 +1,5 @@
 /** A length of time in ms as people read it: "under a second", "45 s", "6 min", "1 h 5 min". */
-export function humanDuration(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = Math.floor(Math.max(ms, 0) / 1_000);
   if (seconds < 1) return 'under a second';
   if (seconds < 60) return `${seconds} s`;
@@ -12,10 +12,10 @@ export function humanDuration(ms: number): string {
 }
 
 /** Time that passes while people watch: steps of 5 s within the first minute, so that not every edit differs by it. */
-export function runningTime(ms: number): string {
+export function formatRunningTime(ms: number): string {
   const seconds = Math.max(ms, 0) / 1_000;
   if (seconds < 5) return 'just started';
-  return seconds < 60 ? `${Math.floor(seconds / 5) * 5} s` : humanDuration(ms);
+  return seconds < 60 ? `${Math.floor(seconds / 5) * 5} s` : formatDuration(ms);
 }
 
 function withRest(head: string, rest: number, unit: string): string {

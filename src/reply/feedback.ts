@@ -1,4 +1,4 @@
-import { note } from './notes.ts';
+import { noteWithButtons } from './notes.ts';
 import {
   type ActionsBlock,
   type ButtonElement,
@@ -7,15 +7,15 @@ import {
   type RenderedMessage,
   type SlackBlock,
 } from './slack-blocks.ts';
-import { type FormView, input } from './views/inputs.ts';
-import { modal, notice } from './views/modal.ts';
+import { type FormView, inputBlock } from './views/inputs.ts';
+import { createModal, noticeModal } from './views/modal.ts';
 import * as words from './words.ts';
 
 /** Characters of a comment. */
-export const COMMENT_MOST = 3_000;
+export const MAX_COMMENT_CHARACTERS = 3_000;
 
 /** Thumbs below an answer (`feedback`); the value says which, and names the turn. */
-export function feedbackBlock(turnId: string): ContextActionsBlock {
+export function feedbackButtons(turnId: string): ContextActionsBlock {
   const thumb = (good: boolean) => ({
     text: plainText(good ? words.buttons.good : words.buttons.bad),
     accessibility_label: good ? words.goodLabel : words.badLabel,
@@ -31,7 +31,7 @@ export function feedbackBlock(turnId: string): ContextActionsBlock {
 }
 
 /** The turn that a thumb is about, and whether it points up. */
-export function readFeedback(value: string): { turnId: string; good: boolean } | undefined {
+export function parseFeedback(value: string): { turnId: string; good: boolean } | undefined {
   const match = /^(good|bad)\/([\da-f-]{36})$/.exec(value);
   return match?.[2] === undefined ? undefined : { turnId: match[2], good: match[1] === 'good' };
 }
@@ -40,12 +40,12 @@ export function readFeedback(value: string): { turnId: string; good: boolean } |
  * The message with ordinary buttons (`feedback_good`, `feedback_bad`) for thumbs, for where Slack does not take those;
  * undefined for a message without.
  */
-export function withPlainThumbs(message: RenderedMessage): RenderedMessage | undefined {
+export function withPlainFeedbackButtons(message: RenderedMessage): RenderedMessage | undefined {
   if (!message.blocks.some(({ type }) => type === 'context_actions')) return undefined;
-  return { ...message, blocks: message.blocks.map(plainThumbs) };
+  return { ...message, blocks: message.blocks.map(plainFeedbackButtons) };
 }
 
-function plainThumbs(block: SlackBlock): SlackBlock {
+function plainFeedbackButtons(block: SlackBlock): SlackBlock {
   if (block.type !== 'context_actions') return block;
   const elements = block.elements.flatMap(({ positive_button, negative_button }): ButtonElement[] => [
     { type: 'button', action_id: 'feedback_good', ...positive_button },
@@ -55,29 +55,29 @@ function plainThumbs(block: SlackBlock): SlackBlock {
 }
 
 /** Thanks, with a button to say more (`feedback_comment`; the value is the turn's id). */
-export function feedbackThanks(turnId: string): RenderedMessage {
-  return note(words.feedbackThanks, { feedback_comment: words.buttons.comment }, turnId);
+export function feedbackThanksMessage(turnId: string): RenderedMessage {
+  return noteWithButtons(words.feedbackThanks, { feedback_comment: words.buttons.comment }, turnId);
 }
 
 /** The modal where nothing can be written, or not yet. */
-export function commentNotice(sentence: string): FormView {
-  return notice(words.commentTitle, sentence);
+export function commentNoticeView(sentence: string): FormView {
+  return noticeModal(words.commentTitle, sentence);
 }
 
 /** Asks for a comment on a turn's answer (`feedback_comment`); `written` is what the person wrote before. */
 export function commentView(turnId: string, written: string | null): FormView {
-  const comment = input(
+  const comment = inputBlock(
     {
       type: 'plain_text_input',
       action_id: 'comment',
       multiline: true,
-      max_length: COMMENT_MOST,
+      max_length: MAX_COMMENT_CHARACTERS,
       ...(written === null ? {} : { initial_value: written }),
     },
     { label: words.commentLabel, hint: words.commentHint, optional: false },
   );
   return {
-    ...modal(words.commentTitle, [comment]),
+    ...createModal(words.commentTitle, [comment]),
     callback_id: 'feedback_comment',
     private_metadata: turnId,
     submit: plainText(words.buttons.send),

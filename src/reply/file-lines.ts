@@ -1,19 +1,19 @@
 import { quotedName } from './one-line.ts';
-import { humanSize } from './size.ts';
+import { formatSize } from './size.ts';
 import * as words from './words.ts';
 
 /** What the app passes on of files. */
 export interface FileLimits {
   /** Largest file, in bytes. */
-  readonly fileBytes: number;
+  readonly maxFileBytes: number;
   /** All files of a message together, in bytes. */
-  readonly messageBytes: number;
+  readonly maxMessageBytes: number;
   /** Files of a message. */
-  readonly messageFiles: number;
+  readonly maxMessageFiles: number;
   /** Endings (`.csv`) and MIME types (`text/csv`, `image/*`) that alone are taken; all where empty. */
-  readonly allowed: readonly string[];
+  readonly allowedTypes: readonly string[];
   /** Endings and MIME types that are never taken. */
-  readonly refused: readonly string[];
+  readonly refusedTypes: readonly string[];
 }
 
 /** What became of one file of a message. */
@@ -43,35 +43,35 @@ export type FileProgress =
   | { readonly state: 'over'; readonly outcome: FileOutcome };
 
 /** A file this large (bytes) takes long enough to be told a percentage of. */
-const longBytes = 8_000_000;
+const MIN_BYTES_FOR_PERCENT = 8_000_000;
 /** The percentage moves in such steps, so that few edits show it. */
-const percentStep = 5;
+const PERCENT_STEP = 5;
 
 /** One line for each file while files are passed on. */
-export function progressLines(files: readonly FileProgress[], limits: FileLimits): string[] {
+export function fileProgressLines(files: readonly FileProgress[], limits: FileLimits): string[] {
   return files.map((file) => {
-    if (file.state !== 'over') return `${title(file)}: ${stateOf(file)}`;
+    if (file.state !== 'over') return `${fileTitle(file)}: ${stateOf(file)}`;
     const { outcome } = file;
     return outcome.reason === null
-      ? `${title(outcome)}: ${words.fileStates.passedOn}`
-      : missing(outcome, limits);
+      ? `${fileTitle(outcome)}: ${words.fileStates.passedOn}`
+      : missingFileLine(outcome, limits);
   });
 }
 
 /** The sentence above those lines: how much of all files has been passed on. */
-export function progressSentence(files: readonly FileProgress[]): string {
+export function fileProgressSentence(files: readonly FileProgress[]): string {
   const done = files.filter(({ state }) => state === 'over').length;
   return words.passingFiles(done, files.length);
 }
 
 /** One line for each file that the agent does not have, and whether the message went without. */
-export function missingLines(
+export function missingFileLines(
   outcomes: readonly FileOutcome[],
   limits: FileLimits,
   options: { sent: boolean },
 ): string[] {
   const left = outcomes.filter(({ reason }) => reason !== null);
-  const lines = left.map((outcome) => missing(outcome, limits));
+  const lines = left.map((outcome) => missingFileLine(outcome, limits));
   const without = left.filter(({ reason }) => reason !== 'external' && reason !== 'skipped');
   if (options.sent && without.length > 0) lines.push(words.wentWithout(without.length));
   return lines;
@@ -79,17 +79,17 @@ export function missingLines(
 
 function stateOf(file: Exclude<FileProgress, { state: 'over' }>): string {
   if (file.state !== 'moving') return words.fileStates[file.state];
-  if (file.sizeBytes < longBytes) return words.fileStates.moving;
+  if (file.sizeBytes < MIN_BYTES_FOR_PERCENT) return words.fileStates.moving;
   const percent = Math.min(100, (file.sentBytes / file.sizeBytes) * 100);
-  return `${Math.floor(percent / percentStep) * percentStep} %`;
+  return `${Math.floor(percent / PERCENT_STEP) * PERCENT_STEP} %`;
 }
 
-function title({ name, sizeBytes }: { name: string; sizeBytes?: number | undefined }): string {
+function fileTitle({ name, sizeBytes }: { name: string; sizeBytes?: number | undefined }): string {
   const shown = quotedName(name, 80);
-  return sizeBytes === undefined ? shown : `${shown} (${humanSize(sizeBytes)})`;
+  return sizeBytes === undefined ? shown : `${shown} (${formatSize(sizeBytes)})`;
 }
 
-function missing(outcome: FileOutcome, limits: FileLimits): string {
+function missingFileLine(outcome: FileOutcome, limits: FileLimits): string {
   const { name, reason, detail, sizeBytes } = outcome;
   return words.fileMissing({ name, reason: reason ?? '', detail, sizeBytes, limits });
 }

@@ -1,4 +1,4 @@
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** UTF-8 bytes of a text. */
 export function utf8Length(text: string): number {
@@ -13,9 +13,9 @@ export function graphemeStart(text: string, at: number): number {
   if (at <= 0 || at >= text.length) return Math.min(Math.max(at, 0), text.length);
   let anchor = at - 1;
   const floor = Math.max(0, at - 2_000);
-  while (anchor > floor && !isPlain(text.charCodeAt(anchor))) anchor -= 1;
+  while (anchor > floor && !isAscii(text.charCodeAt(anchor))) anchor -= 1;
   let last = anchor;
-  for (const { index, segment } of segmenter.segment(text.slice(anchor, at + 64))) {
+  for (const { index, segment } of SEGMENTER.segment(text.slice(anchor, at + 64))) {
     if (anchor + index > at) break;
     last = anchor + index;
     if (last + segment.length > at) break;
@@ -40,6 +40,6 @@ export function shortenMiddle(text: string, most: number): string {
   return `${text.slice(0, graphemeStart(text, most - 1 - (text.length - end)))}…${text.slice(end)}`;
 }
 
-function isPlain(code: number): boolean {
+function isAscii(code: number): boolean {
   return code >= 0x20 && code < 0x7f;
 }

@@ -2,10 +2,10 @@ import type { Nodes, Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
-import { shallow } from './depth.ts';
-import { emphasised } from './emphasis.ts';
+import { limitNesting } from './depth.ts';
+import { withReadableEmphasis } from './emphasis.ts';
 import { isFormula, mathSyntax } from './math.ts';
-import { parseBounds } from './parse-bounds.ts';
+import { parseLimits } from './parse-bounds.ts';
 
 /** A node of mdast's tree, or a `formula` (on lines of its own) or `inlineFormula`, with the places (characters) where its source starts and ends. */
 export interface MarkdownNode {
@@ -17,7 +17,7 @@ export interface MarkdownNode {
 
 // Slack knows no HTML, no footnotes and no link definitions: they are text. Definitions would also let the end of an
 // answer change how its beginning reads.
-const notInSlack = {
+const UNSUPPORTED_SYNTAX = {
   disable: {
     null: [
       'htmlFlow',
@@ -29,35 +29,35 @@ const notInSlack = {
     ],
   },
 };
-const syntax = [gfm(), mathSyntax, parseBounds, notInSlack];
+const SYNTAX_EXTENSIONS = [gfm(), mathSyntax, parseLimits, UNSUPPORTED_SYNTAX];
 
 // Without its transforms, which make nodes without a place in the source.
-const toTree = gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] }));
+const TREE_EXTENSIONS = gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] }));
 
 /** Counts the characters that are parsed: what rendering costs. */
-export interface ParseCount {
+export interface ParseCounter {
   characters: number;
 }
 
 /** The tree of a Markdown text as Slack reads it. */
-export function parseMarkdown(text: string, count: ParseCount): MarkdownNode {
+export function parseMarkdown(text: string, count: ParseCounter): MarkdownNode {
   count.characters += text.length;
   const safe = text.startsWith('\uFEFF') ? `\u2060${text.slice(1)}` : text;
-  const root: Root = fromMarkdown(emphasised(shallow(safe)), { extensions: syntax, mdastExtensions: toTree });
-  return placed(root, text);
+  const root: Root = fromMarkdown(withReadableEmphasis(limitNesting(safe)), { extensions: SYNTAX_EXTENSIONS, mdastExtensions: TREE_EXTENSIONS });
+  return toNode(root, text);
 }
 
-function placed(node: Nodes, text: string): MarkdownNode {
+function toNode(node: Nodes, text: string): MarkdownNode {
   const start = node.position?.start.offset ?? 0;
   return {
-    type: typeOf(node, text, start),
+    type: nodeType(node, text, start),
     start,
     end: node.position?.end.offset ?? 0,
-    children: 'children' in node ? node.children.map((child) => placed(child, text)) : [],
+    children: 'children' in node ? node.children.map((child) => toNode(child, text)) : [],
   };
 }
 
-function typeOf(node: Nodes, text: string, start: number): string {
+function nodeType(node: Nodes, text: string, start: number): string {
   if (node.type === 'inlineCode' && isFormula(text, start)) return 'inlineFormula';
   return node.type === 'code' && isFormula(text, start) ? 'formula' : node.type;
 }

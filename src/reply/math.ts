@@ -1,9 +1,9 @@
 import {
   type Code,
-  maySearch,
+  maySearchForEnd,
   type State,
-  type Syntax,
-  searchedInVain,
+  type MicromarkExtension,
+  recordFailedSearch,
   type Tokenize,
 } from './parse-bounds.ts';
 
@@ -13,23 +13,23 @@ const BACKTICK = 96;
 const ROUND = [40, 41] as const;
 const SQUARE = [91, 93] as const;
 /** Characters of a formula within a line of text; what is longer is none. */
-const FORMULA_MOST = 1_000;
+const MAX_FORMULA_LENGTH = 1_000;
 const FORMULA = /[\\^_{}=<>*]|^\p{L}\p{N}?$/u;
 
 /** `\(…\)`, `\[…\]`, `$$…$$` and `$…$` within text, read like code: nothing in a formula is a mark. */
-const tokenizeText: Tokenize = function (effects, ok, nok) {
+const tokenizeInlineFormula: Tokenize = function (effects, ok, nok) {
   const { parser, previous: before } = this;
   let close: readonly [number, number] | readonly [number] = [DOLLAR];
   let said = '';
   return open;
 
   function none(code: Code): State | undefined {
-    searchedInVain(parser, said.length);
+    recordFailedSearch(parser, said.length);
     return nok(code);
   }
 
   function open(code: Code): State | undefined {
-    if (!maySearch(parser) || (code === DOLLAR && isWordy(before))) return nok(code);
+    if (!maySearchForEnd(parser) || (code === DOLLAR && isWordCharacter(before))) return nok(code);
     effects.enter('codeText');
     effects.enter('codeTextSequence');
     effects.consume(code);
@@ -55,7 +55,7 @@ const tokenizeText: Tokenize = function (effects, ok, nok) {
 
   function inside(code: Code): State | undefined {
     if (said === '') effects.exit('codeTextSequence');
-    if (isEnd(code)) return lineBreak(code);
+    if (isLineEnd(code)) return lineBreak(code);
     effects.enter('codeTextData');
     return data(code);
   }
@@ -70,8 +70,8 @@ const tokenizeText: Tokenize = function (effects, ok, nok) {
   }
 
   function data(code: Code): State | undefined {
-    if (code === null || code === BACKTICK || said.length > FORMULA_MOST) return none(code);
-    if (isEnd(code)) {
+    if (code === null || code === BACKTICK || said.length > MAX_FORMULA_LENGTH) return none(code);
+    if (isLineEnd(code)) {
       effects.exit('codeTextData');
       return lineBreak(code);
     }
@@ -83,7 +83,7 @@ const tokenizeText: Tokenize = function (effects, ok, nok) {
   function closed(code: Code): State | undefined {
     const formula = said.slice(0, -close.length);
     if (formula.trim() === '') return none(code);
-    if (close.length === 1 && (/\s$/.test(formula) || isWordy(code))) return none(code);
+    if (close.length === 1 && (/\s$/.test(formula) || isWordCharacter(code))) return none(code);
     // A price, or a bracket that is escaped so that it is no link.
     if (close[1] !== DOLLAR && close[1] !== ROUND[1] && !FORMULA.test(formula)) return none(code);
     effects.exit('codeTextData');
@@ -93,7 +93,7 @@ const tokenizeText: Tokenize = function (effects, ok, nok) {
 };
 
 /** A formula on lines of its own: from a line that opens it to the line that ends it, or to an empty line. */
-const tokenizeFlow: Tokenize = function (effects, ok, nok) {
+const tokenizeFormulaBlock: Tokenize = function (effects, ok, nok) {
   const interrupts = this.interrupt === true;
   let close = '$$';
   let line = '';
@@ -123,13 +123,13 @@ const tokenizeFlow: Tokenize = function (effects, ok, nok) {
   }
 
   function content(code: Code): State | undefined {
-    if (code === null || isEnd(code)) return atEnd(code);
+    if (code === null || isLineEnd(code)) return atEnd(code);
     effects.enter('codeFlowValue');
     return data(code);
   }
 
   function data(code: Code): State | undefined {
-    if (code === null || isEnd(code)) {
+    if (code === null || isLineEnd(code)) {
       effects.exit('codeFlowValue');
       return atEnd(code);
     }
@@ -143,7 +143,7 @@ const tokenizeFlow: Tokenize = function (effects, ok, nok) {
     if (first && line.includes(close)) return nok(code);
     if (interrupts) return ok(code);
     if (!first && line.trimEnd().endsWith(close)) return after(code);
-    return effects.check({ partial: true, tokenize: tokenizeNext }, next, after)(code);
+    return effects.check({ partial: true, tokenize: tokenizeNextLine }, next, after)(code);
   }
 
   function next(code: Code): State | undefined {
@@ -162,7 +162,7 @@ const tokenizeFlow: Tokenize = function (effects, ok, nok) {
 };
 
 /** Whether a further line of the same block follows, with something on it. */
-const tokenizeNext: Tokenize = function (effects, ok, nok) {
+const tokenizeNextLine: Tokenize = function (effects, ok, nok) {
   const isLazy = () => this.parser.lazy[this.now().line] === true;
   return (code) => {
     if (code === null) return nok(code);
@@ -173,31 +173,31 @@ const tokenizeNext: Tokenize = function (effects, ok, nok) {
   };
 
   function start(code: Code): State | undefined {
-    if (isLazy() || code === null || isEnd(code)) return nok(code);
+    if (isLazy() || code === null || isLineEnd(code)) return nok(code);
     if (!isSpace(code)) return ok(code);
     effects.enter('whitespace');
     return space(code);
   }
 
   function space(code: Code): State | undefined {
-    if (code !== null && !isEnd(code) && isSpace(code)) {
+    if (code !== null && !isLineEnd(code) && isSpace(code)) {
       effects.consume(code);
       return space;
     }
     effects.exit('whitespace');
-    return code === null || isEnd(code) ? nok(code) : ok(code);
+    return code === null || isLineEnd(code) ? nok(code) : ok(code);
   }
 };
 
 /** Formulas in LaTeX, which Slack does not know: their nodes are of the kind `code` and `inlineCode`. */
-export const mathSyntax: Syntax = {
+export const mathSyntax: MicromarkExtension = {
   text: {
-    [BACKSLASH]: { name: 'formula', tokenize: tokenizeText },
-    [DOLLAR]: { name: 'formula', tokenize: tokenizeText },
+    [BACKSLASH]: { name: 'formula', tokenize: tokenizeInlineFormula },
+    [DOLLAR]: { name: 'formula', tokenize: tokenizeInlineFormula },
   },
   flow: {
-    [BACKSLASH]: { name: 'formulas', tokenize: tokenizeFlow, concrete: true },
-    [DOLLAR]: { name: 'formulas', tokenize: tokenizeFlow, concrete: true },
+    [BACKSLASH]: { name: 'formulas', tokenize: tokenizeFormulaBlock, concrete: true },
+    [DOLLAR]: { name: 'formulas', tokenize: tokenizeFormulaBlock, concrete: true },
   },
 };
 
@@ -214,7 +214,7 @@ export function formulaCost(text: string, index: number): number {
   return /[[\]]/.test(text.charAt(index)) ? 5 : /[()]/.test(text.charAt(index)) ? 1 : 0;
 }
 
-function isEnd(code: Code): code is number {
+function isLineEnd(code: Code): code is number {
   return code !== null && code < -2;
 }
 
@@ -222,7 +222,7 @@ function isSpace(code: Code): boolean {
   return code !== null && (code < 0 || code === 32);
 }
 
-function isWordy(code: Code): boolean {
+function isWordCharacter(code: Code): boolean {
   return (
     code !== null &&
     code > 0 &&

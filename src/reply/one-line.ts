@@ -1,7 +1,7 @@
 import { shorten } from './graphemes.ts';
 
 /** Untrusted text as one line: no control or direction marks, no halves of surrogate pairs. */
-export function oneLine(text: string): string {
+export function toOneLine(text: string): string {
   return text
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .replace(/[\u200E\u200F\u202A-\u202E\u2066-\u2069\uFFF9-\uFFFB]/g, '')
@@ -11,5 +11,5 @@ export function oneLine(text: string): string {
 
 /** An untrusted name in quotes, as one line of at most `most` characters. */
 export function quotedName(name: string, most: number): string {
-  return `“${shorten(oneLine(name), most)}”`;
+  return `“${shorten(toOneLine(name), most)}”`;
 }

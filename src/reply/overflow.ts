@@ -1,35 +1,35 @@
-import type { Part } from './draft.ts';
+import type { AnswerPart } from './draft.ts';
 import * as words from './words.ts';
 
 /** What of an answer its messages do not show: a file. */
-export interface Rest {
+export interface AnswerRest {
   /** The name and title that people see. */
   name: string;
   title: string;
   /** Markdown: what opens the construct that the last message ended in, and the rest as the agent wrote it. */
   content: string;
   /** How many characters of `content` stand before the agent's own. */
-  opened: number;
+  openerLength: number;
   /** Characters of the whole answer. */
   answerLength: number;
 }
 
 /** The first `most` parts, and the rest of the answer where there are more. */
-export function overflow(
+export function splitOverflow(
   text: string,
-  parts: readonly Part[],
+  parts: readonly AnswerPart[],
   most: number,
-): { parts: Part[]; rest: Rest | undefined } {
+): { parts: AnswerPart[]; rest: AnswerRest | undefined } {
   const shown = parts.slice(0, most);
   const next = parts[most];
   if (next === undefined) return { parts: shown, rest: undefined };
-  const first = next.pieces[0];
+  const first = next.segments[0];
   const opener = first?.added === true ? first.text : '';
   const rest = {
     name: 'rest-of-the-answer.md',
     title: words.restTitle,
     content: opener + text.slice(next.source[0]),
-    opened: opener.length,
+    openerLength: opener.length,
     answerLength: text.length,
   };
   return { parts: shown, rest };

@@ -1,7 +1,7 @@
 import type { gfm } from 'micromark-extension-gfm';
 
-export type Syntax = ReturnType<typeof gfm>;
-type Found = NonNullable<NonNullable<Syntax['text']>[string]>;
+export type MicromarkExtension = ReturnType<typeof gfm>;
+type Found = NonNullable<NonNullable<MicromarkExtension['text']>[string]>;
 type Construct = Exclude<Found, readonly unknown[]>;
 export type Tokenize = NonNullable<Construct['tokenize']>;
 export type State = ReturnType<Tokenize>;
@@ -13,33 +13,33 @@ export type Code = Parameters<State>[0];
  */
 
 /** Runs of marks that are paired in one paragraph, cell or heading; others are letters. */
-const RUNS_MOST = 400;
+const MAX_RUNS = 400;
 /** Characters of one text that are read in vain for the ends of code and formulas; behind them nothing begins one. */
-const VAIN_MOST = 50_000;
+const MAX_FAILED_CHARACTERS = 50_000;
 
 const BACKTICK = 96;
 
 /** How many runs were met so far in the text that a tokenizer reads. */
-const runsMet = new WeakMap<object, number>();
+const runCounts = new WeakMap<object, number>();
 /** How many characters were read in vain of the text that a parser has. */
-const readInVain = new WeakMap<object, number>();
+const failedCharacters = new WeakMap<object, number>();
 
 /** Whether the end of code or a formula may still be looked for in a parser's text. */
-export function maySearch(parser: object): boolean {
-  return (readInVain.get(parser) ?? 0) <= VAIN_MOST;
+export function maySearchForEnd(parser: object): boolean {
+  return (failedCharacters.get(parser) ?? 0) <= MAX_FAILED_CHARACTERS;
 }
 
 /** Notes that so many characters were searched for an end that is not there. */
-export function searchedInVain(parser: object, characters: number): void {
-  readInVain.set(parser, (readInVain.get(parser) ?? 0) + characters);
+export function recordFailedSearch(parser: object, characters: number): void {
+  failedCharacters.set(parser, (failedCharacters.get(parser) ?? 0) + characters);
 }
 
 /** Takes a run for letters where there were too many before it; the others are left to the next construct. */
 const tokenizeRun: Tokenize = function (effects, ok, nok) {
-  const runs = (runsMet.get(this) ?? 0) + 1;
-  runsMet.set(this, runs);
+  const runs = (runCounts.get(this) ?? 0) + 1;
+  runCounts.set(this, runs);
   return (code) => {
-    if (runs <= RUNS_MOST) return nok(code);
+    if (runs <= MAX_RUNS) return nok(code);
     effects.enter('data');
     effects.consume(code);
     return rest;
@@ -76,7 +76,7 @@ const tokenizeCode: Tokenize = function (effects, ok, nok) {
   return open;
 
   function open(code: Code): State | undefined {
-    if (!maySearch(parser)) return nok(code);
+    if (!maySearchForEnd(parser)) return nok(code);
     effects.enter('codeText');
     effects.enter('codeTextSequence');
     return opening(code);
@@ -121,7 +121,7 @@ const tokenizeCode: Tokenize = function (effects, ok, nok) {
   }
 
   function none(code: Code): State | undefined {
-    searchedInVain(parser, read);
+    recordFailedSearch(parser, read);
     return nok(code);
   }
 };
@@ -135,22 +135,22 @@ const startsCode: Construct['previous'] = function (previous) {
   return previous !== BACKTICK || this.events.at(-1)?.[1].type === 'characterEscape';
 };
 
-const run: Construct = { name: 'run', tokenize: tokenizeRun };
-const word: Construct = { name: 'word', tokenize: tokenizeWord, previous: startsWord };
-const codeText: Construct = { name: 'code', tokenize: tokenizeCode, previous: startsCode };
+const runConstruct: Construct = { name: 'run', tokenize: tokenizeRun };
+const wordConstruct: Construct = { name: 'word', tokenize: tokenizeWord, previous: startsWord };
+const codeConstruct: Construct = { name: 'code', tokenize: tokenizeCode, previous: startsCode };
 /** The codes of what a bare address may begin with. */
-const WORDS = Array.from({ length: 128 }, (_, code) => code).filter((code) =>
+const WORD_START_CODES = Array.from({ length: 128 }, (_, code) => code).filter((code) =>
   /[-+.\da-z]/i.test(String.fromCharCode(code)),
 );
 
 /** What keeps the time that parsing takes in proportion to the length of the text. */
-export const parseBounds: Syntax = {
+export const parseLimits: MicromarkExtension = {
   text: {
-    ...Object.fromEntries(WORDS.map((code) => [code, word])),
-    42: run,
-    95: run,
-    [BACKTICK]: codeText,
-    126: run,
+    ...Object.fromEntries(WORD_START_CODES.map((code) => [code, wordConstruct])),
+    42: runConstruct,
+    95: runConstruct,
+    [BACKTICK]: codeConstruct,
+    126: runConstruct,
   },
   disable: { null: ['codeText'] },
 };

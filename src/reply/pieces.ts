@@ -1,15 +1,15 @@
-import { fenceFor, isTooWide, linePrefix } from './context.ts';
-import { JOINER, joinersOf } from './emphasis.ts';
+import { fenceAround, isTableTooWide, linePrefix } from './context.ts';
+import { WORD_JOINER, wordJoinerPositions } from './emphasis.ts';
 import type { MarkdownNode } from './markdown.ts';
 
 /** A stretch of a part's Markdown: of the answer, or added by the split. */
-export interface Piece {
+export interface Segment {
   text: string;
   added: boolean;
 }
 
 /** Something that is put into a text at this place. */
-interface Insert {
+interface Insertion {
   at: number;
   text: string;
   /** `opens` belongs to what follows it, `closes` to what it follows; `stands` goes between the two. */
@@ -20,22 +20,22 @@ interface Insert {
  * What Slack needs to see the answer as it was meant: fences around tables that are too wide for it and around
  * formulas, which are shown as code, and word joiners beside marks that it would not take for such.
  */
-function insertsFor(text: string, node: MarkdownNode): Insert[] {
-  if (node.type === 'formula' || (node.type === 'table' && isTooWide(text, node))) return fenced(text, node);
+function insertionsFor(text: string, node: MarkdownNode): Insertion[] {
+  if (node.type === 'formula' || (node.type === 'table' && isTableTooWide(text, node))) return fenceInsertions(text, node);
   if (node.type === 'inlineFormula') {
     return [
       { at: node.start, text: '`', kind: 'opens' },
       { at: node.end, text: '`', kind: 'closes' },
     ];
   }
-  const inner = node.children.flatMap((child) => insertsFor(text, child));
-  const joiners = joinersOf(text, node).map((at) => ({ at, text: JOINER, kind: 'stands' as const }));
+  const inner = node.children.flatMap((child) => insertionsFor(text, child));
+  const joiners = wordJoinerPositions(text, node).map((at) => ({ at, text: WORD_JOINER, kind: 'stands' as const }));
   return joiners.length === 0 ? inner : [...inner, ...joiners].sort((a, b) => a.at - b.at);
 }
 
-function fenced(text: string, node: MarkdownNode): Insert[] {
+function fenceInsertions(text: string, node: MarkdownNode): Insertion[] {
   const prefix = linePrefix(text, node.start);
-  const fence = fenceFor(text.slice(node.start, node.end));
+  const fence = fenceAround(text.slice(node.start, node.end));
   return [
     { at: node.start, text: `${fence}\n${prefix}`, kind: 'opens' },
     { at: node.end, text: `\n${prefix}${fence}`, kind: 'closes' },
@@ -43,7 +43,7 @@ function fenced(text: string, node: MarkdownNode): Insert[] {
 }
 
 /** A text from `from` to `to` as pieces; what stands before `sourceFrom` was added by the split. */
-export function piecesOf(options: {
+export function segmentsOf(options: {
   text: string;
   tree: MarkdownNode;
   from: number;
@@ -54,18 +54,18 @@ export function piecesOf(options: {
   fence?: string | undefined;
   /** It ends inside of a fence that is closed later. */
   goesOn?: boolean;
-}): Piece[] {
+}): Segment[] {
   const { text, to, closer } = options;
-  const pieces: Piece[] = [];
+  const pieces: Segment[] = [];
   let at = options.from;
   const upTo = (end: number) => {
-    if (at < options.sourceFrom) push(pieces, text.slice(at, Math.min(end, options.sourceFrom)), true);
-    push(pieces, text.slice(Math.max(at, options.sourceFrom), Math.max(end, options.sourceFrom)), false);
+    if (at < options.sourceFrom) pushSegment(pieces, text.slice(at, Math.min(end, options.sourceFrom)), true);
+    pushSegment(pieces, text.slice(Math.max(at, options.sourceFrom), Math.max(end, options.sourceFrom)), false);
     at = Math.max(at, end);
   };
   let closing = closer;
   let isOpen = options.fence !== undefined;
-  for (const insert of insertsFor(text, options.tree)) {
+  for (const insert of insertionsFor(text, options.tree)) {
     if (insert.kind === 'closes' && options.fence !== undefined && at <= options.from) {
       insert.text = insert.text.replace(/`+$/, options.fence);
     }
@@ -76,16 +76,16 @@ export function piecesOf(options: {
       continue;
     }
     upTo(insert.at);
-    push(pieces, insert.text, true);
+    pushSegment(pieces, insert.text, true);
   }
   upTo(to);
-  push(pieces, closing, true);
+  pushSegment(pieces, closing, true);
   return pieces;
 }
 
 /** Neighbours of the same kind as one piece, so that a ping that lies in two of them is seen whole. */
-export function joined(pieces: readonly Piece[]): Piece[] {
-  const all: Piece[] = [];
+export function mergeSegments(pieces: readonly Segment[]): Segment[] {
+  const all: Segment[] = [];
   for (const piece of pieces) {
     const last = all.at(-1);
     if (last?.added === piece.added) all[all.length - 1] = { ...last, text: last.text + piece.text };
@@ -94,6 +94,6 @@ export function joined(pieces: readonly Piece[]): Piece[] {
   return all;
 }
 
-function push(pieces: Piece[], text: string, added: boolean): void {
+function pushSegment(pieces: Segment[], text: string, added: boolean): void {
   if (text !== '') pieces.push({ text, added });
 }

@@ -1,13 +1,13 @@
 import type { ReplyBlock } from './answer.ts';
-import { runningTime } from './duration.ts';
+import { formatRunningTime } from './duration.ts';
 import { shorten } from './graphemes.ts';
-import { oneLine } from './one-line.ts';
-import { neutralise } from './pings.ts';
+import { toOneLine } from './one-line.ts';
+import { neutralizePings } from './pings.ts';
 import { type ContextBlock, plainText } from './slack-blocks.ts';
 import { stepsDone } from './words.ts';
 
 /** A tool call of the agent, for people who want to see what it did. */
-export interface Step {
+export interface ToolStep {
   name: string;
   /** The telling part of its input in one line; may be empty. */
   about: string;
@@ -17,13 +17,13 @@ export interface Step {
 }
 
 /** Characters of a whole progress line. */
-const LINE_MOST = 180;
-const ABOUT_MOST = 80;
-const LISTED_MOST = 20;
+const MAX_LINE_LENGTH = 180;
+const MAX_SUMMARY_LENGTH = 80;
+const MAX_LISTED_VALUES = 20;
 /** Fits a modal's section (3,000 characters) together with its heading. */
-const DETAIL_MOST = 1_200;
+const MAX_DETAIL_LENGTH = 1_200;
 /** Keys of a tool's input that say best what a call is about, the best first. */
-const TELLING = [
+const SUMMARY_KEYS = [
   'description',
   'title',
   'query',
@@ -45,13 +45,13 @@ const TELLING = [
 ];
 
 /** A tool call as the service tells it; of one that it tells only the result of, the name is ''. */
-interface Call {
+interface ToolCall {
   name: string;
   input: unknown;
   output: string | undefined;
 }
 
-function calls(blocks: readonly ReplyBlock[]): Call[] {
+function toolCalls(blocks: readonly ReplyBlock[]): ToolCall[] {
   const outputs = new Map<string, string>();
   const called = new Set<string>();
   for (const block of blocks) {
@@ -67,12 +67,12 @@ function calls(blocks: readonly ReplyBlock[]): Call[] {
 }
 
 /** The agent's tool calls in their order. */
-export function steps(blocks: readonly ReplyBlock[]): Step[] {
-  return calls(blocks).map(({ name, input, output }) => ({
+export function toolSteps(blocks: readonly ReplyBlock[]): ToolStep[] {
+  return toolCalls(blocks).map(({ name, input, output }) => ({
     name: toolName(name),
-    about: telling(input),
-    input: neutralise(shorten(asText(input), DETAIL_MOST)),
-    output: output === undefined ? undefined : neutralise(shorten(output, DETAIL_MOST)),
+    about: summaryOf(input),
+    input: neutralizePings(shorten(asText(input), MAX_DETAIL_LENGTH)),
+    output: output === undefined ? undefined : neutralizePings(shorten(output, MAX_DETAIL_LENGTH)),
   }));
 }
 
@@ -81,30 +81,30 @@ export function progressLine(
   blocks: readonly ReplyBlock[],
   options: { elapsedMs: number; status: string },
 ): ContextBlock {
-  const done = calls(blocks).filter((call) => call.output !== undefined).length;
+  const done = toolCalls(blocks).filter((call) => call.output !== undefined).length;
   const last = blocks.findLast((block) => block.kind !== 'tool_result');
   const doing =
     last?.kind === 'tool_use'
-      ? [toolName(last.name), telling(last.input)].filter((part) => part !== '').join(': ')
+      ? [toolName(last.name), summaryOf(last.input)].filter((part) => part !== '').join(': ')
       : options.status;
   const count = done === 0 ? '' : `${done} ${done === 1 ? 'step' : 'steps'} done`;
-  const tail = [runningTime(options.elapsedMs), count].filter((part) => part !== '').join(' · ');
-  return contextLine(`${shorten(doing, LINE_MOST - tail.length - 3)} · ${tail}`);
+  const tail = [formatRunningTime(options.elapsedMs), count].filter((part) => part !== '').join(' · ');
+  return contextLineBlock(`${shorten(doing, MAX_LINE_LENGTH - tail.length - 3)} · ${tail}`);
 }
 
 /** What the line becomes at the end: "14 steps in 6 min". */
 export function doneLine(blocks: readonly ReplyBlock[], elapsedMs: number): string {
-  return stepsDone(calls(blocks).length, elapsedMs);
+  return stepsDone(toolCalls(blocks).length, elapsedMs);
 }
 
 /** A small grey line of plain text. */
-export function contextLine(text: string): ContextBlock {
-  return { type: 'context', elements: [plainText(neutralise(text))] };
+export function contextLineBlock(text: string): ContextBlock {
+  return { type: 'context', elements: [plainText(neutralizePings(text))] };
 }
 
 /** A tool's name in words: `run_python` is "Run python". */
 function toolName(name: string): string {
-  const words = oneLine(name)
+  const words = toOneLine(name)
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
     .replace(/[_\-./:\s\p{C}]+/gu, ' ')
     .trim();
@@ -112,30 +112,30 @@ function toolName(name: string): string {
   return short.charAt(0).toUpperCase() + short.slice(1);
 }
 
-function telling(input: unknown): string {
+function summaryOf(input: unknown): string {
   if (typeof input === 'string') return firstLine(input);
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return '';
   const values = new Map(
     Object.entries(input).flatMap(([key, value]) => {
-      const said = Array.isArray(value) ? listed(value) : value;
+      const said = Array.isArray(value) ? joinStrings(value) : value;
       return typeof said === 'string' && said.trim() !== '' ? [[key, said] as const] : [];
     }),
   );
-  const key = TELLING.find((name) => values.has(name)) ?? values.keys().next().value;
+  const key = SUMMARY_KEYS.find((name) => values.has(name)) ?? values.keys().next().value;
   return key === undefined ? '' : firstLine(values.get(key) ?? '');
 }
 
 /** A command with its arguments, or a few addresses. */
-function listed(values: readonly unknown[]): string {
-  const first = values.slice(0, LISTED_MOST);
+function joinStrings(values: readonly unknown[]): string {
+  const first = values.slice(0, MAX_LISTED_VALUES);
   return first.every((value) => typeof value === 'string') ? first.join(' ') : '';
 }
 
 function firstLine(text: string): string {
   const [line = ''] = text.trim().split('\n', 1);
   const more = line.trim() !== text.trim();
-  const said = oneLine(line.replace(/\s+/g, ' '));
-  return more && said.length < ABOUT_MOST ? `${said} …` : shorten(said, ABOUT_MOST);
+  const said = toOneLine(line.replace(/\s+/g, ' '));
+  return more && said.length < MAX_SUMMARY_LENGTH ? `${said} …` : shorten(said, MAX_SUMMARY_LENGTH);
 }
 
 /** An input as people can read it: a single text as it is, several fields one below the other. */

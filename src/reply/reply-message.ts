@@ -1,17 +1,17 @@
 import { answerText, type ReplyBlock } from './answer.ts';
-import { Draft, type Part, verbatimParts } from './draft.ts';
-import { cutBytes } from './fallback.ts';
-import { feedbackBlock } from './feedback.ts';
+import { AnswerSplitter, type AnswerPart, verbatimParts } from './draft.ts';
+import { truncateBytes } from './fallback.ts';
+import { feedbackButtons } from './feedback.ts';
 import { shorten } from './graphemes.ts';
-import { overflow, type Rest } from './overflow.ts';
-import { neutralise } from './pings.ts';
-import { contextLine, doneLine, progressLine } from './progress.ts';
+import { splitOverflow, type AnswerRest } from './overflow.ts';
+import { neutralizePings } from './pings.ts';
+import { contextLineBlock, doneLine, progressLine } from './progress.ts';
 import {
   type ActionsBlock,
   plainText,
   type RenderedMessage,
   type SlackBlock,
-  textLength,
+  blockTextLength,
 } from './slack-blocks.ts';
 import * as words from './words.ts';
 
@@ -30,7 +30,7 @@ export type ReplyPhase =
   | 'delayed';
 
 /** All that a reply shows. */
-export interface ShownReply {
+export interface DisplayedReply {
   turnId: string;
   phase: ReplyPhase;
   blocks: readonly ReplyBlock[];
@@ -44,21 +44,21 @@ export interface ShownReply {
   /** Says nothing of the agent's tool calls: only the time. */
   quiet?: boolean | undefined;
   /** Messages that the answer may take; the rest is for a file. */
-  mostMessages: number;
+  maxMessages: number;
   /** The message was refused for what was chosen: it can be chosen anew rather than tried again. */
   offer?: 'choose' | undefined;
 }
 
 /** All block text of one message (https://docs.slack.dev/reference/block-kit/blocks/markdown-block, with a margin). */
-export const TEXT_MOST = 9_990;
-export const BLOCKS_MOST = 50;
-const NOTES_MOST = 2_500;
-const SENTENCE_MOST = 2_000;
+export const MAX_MESSAGE_TEXT = 9_990;
+export const MAX_MESSAGE_BLOCKS = 50;
+const MAX_NOTES_LENGTH = 2_500;
+const MAX_SENTENCE_LENGTH = 2_000;
 
-const SETTLED: ReadonlySet<ReplyPhase> = new Set(['done', 'cancelled', 'failed', 'length', 'background']);
+const ENDED_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'cancelled', 'failed', 'length', 'background']);
 /** The ends at which people may say what they think of the answer. */
-const ANSWERED: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
-const STOPPABLE: ReadonlySet<ReplyPhase> = new Set([
+const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
+const STOPPABLE_PHASES: ReadonlySet<ReplyPhase> = new Set([
   'starting',
   'uploading',
   'queued',
@@ -67,7 +67,7 @@ const STOPPABLE: ReadonlySet<ReplyPhase> = new Set([
   'delayed',
 ]);
 
-const USUAL_WORDS: Record<ReplyPhase, string> = {
+const DEFAULT_SENTENCES: Record<ReplyPhase, string> = {
   starting: words.starting,
   uploading: words.uploading,
   queued: words.queued,
@@ -86,94 +86,94 @@ const USUAL_WORDS: Record<ReplyPhase, string> = {
  * (`stop`, `continue`, `retry`, `choose_again`, `steps`; their value is the turn's id). `draft` saves work where the same reply is rendered
  * again; the messages are the same without it.
  */
-export function renderReply(state: ShownReply, draft: Draft = new Draft()): RenderedMessage[] {
-  const { parts, rest } = split(state, draft);
+export function renderReply(state: DisplayedReply, splitter: AnswerSplitter = new AnswerSplitter()): RenderedMessage[] {
+  const { parts, rest } = splitReply(state, splitter);
   const messages = parts.map(messageOf);
-  const below = belowAnswer(state, parts.length > 0, rest);
-  const line = cutBytes(sentenceOf(state) || doneLine(toolsOf(state), state.elapsedMs), 3_900);
+  const below = blocksBelowAnswer(state, parts.length > 0, rest);
+  const line = truncateBytes(sentenceOf(state) || doneLine(shownToolBlocks(state), state.elapsedMs), 3_900);
   const last = messages.at(-1);
   const ended = last && { ...last, blocks: [...last.blocks, ...below] };
-  if (ended && fits(ended.blocks)) messages[messages.length - 1] = ended;
+  if (ended && fitsMessage(ended.blocks)) messages[messages.length - 1] = ended;
   else if (below.length > 0) messages.push({ text: line, blocks: below });
   return messages;
 }
 
-const messagesOf = new WeakMap<Part, RenderedMessage>();
+const messageCache = new WeakMap<AnswerPart, RenderedMessage>();
 
 /** The message of a part: the same one for the same part, so that nobody has to look at it again. */
-function messageOf(part: Part): RenderedMessage {
-  const known = messagesOf.get(part);
+function messageOf(part: AnswerPart): RenderedMessage {
+  const known = messageCache.get(part);
   if (known) return known;
-  const { text, blocks, pieces } = part;
+  const { text, blocks, segments: pieces } = part;
   const [from, to] = part.source;
   const message = { text, blocks: [...blocks], source: { from, to, reopened: pieces[0]?.added === true } };
-  messagesOf.set(part, message);
+  messageCache.set(part, message);
   return message;
 }
 
 /** What of the answer the reply's messages do not show; undefined where they show all. */
-export function answerRest(state: ShownReply, draft: Draft = new Draft()): Rest | undefined {
-  return split(state, draft).rest;
+export function answerOverflow(state: DisplayedReply, splitter: AnswerSplitter = new AnswerSplitter()): AnswerRest | undefined {
+  return splitReply(state, splitter).rest;
 }
 
-function split(state: ShownReply, draft: Draft): { parts: Part[]; rest: Rest | undefined } {
+function splitReply(state: DisplayedReply, splitter: AnswerSplitter): { parts: AnswerPart[]; rest: AnswerRest | undefined } {
   const text = answerText(state.blocks);
-  const most = state.mostMessages;
-  const final = SETTLED.has(state.phase);
+  const most = state.maxMessages;
+  const final = ENDED_PHASES.has(state.phase);
   try {
-    return overflow(text, draft.parts(text, { final, most, breaks: state.breaks }), most);
+    return splitOverflow(text, splitter.parts(text, { final, most, breaks: state.breaks }), most);
   } catch (error) {
     // A live reply is tried again; at the end an answer without its Markdown is better than none.
     if (!final) throw error;
-    return overflow(text, verbatimParts(text), most);
+    return splitOverflow(text, verbatimParts(text), most);
   }
 }
 
-function fits(blocks: readonly SlackBlock[]): boolean {
+function fitsMessage(blocks: readonly SlackBlock[]): boolean {
   // A Markdown block counts as many as Slack makes of it; the split left room for five of ours.
-  return blocks.length <= BLOCKS_MOST && textLength(blocks) <= TEXT_MOST;
+  return blocks.length <= MAX_MESSAGE_BLOCKS && blockTextLength(blocks) <= MAX_MESSAGE_TEXT;
 }
 
-function belowAnswer(state: ShownReply, hasAnswer: boolean, rest: Rest | undefined): SlackBlock[] {
+function blocksBelowAnswer(state: DisplayedReply, hasAnswer: boolean, rest: AnswerRest | undefined): SlackBlock[] {
   const blocks: SlackBlock[] = [];
-  const settled = SETTLED.has(state.phase);
-  const said = shorten(sentenceOf(state), SENTENCE_MOST);
+  const settled = ENDED_PHASES.has(state.phase);
+  const said = shorten(sentenceOf(state), MAX_SENTENCE_LENGTH);
   const spoken = state.notes.filter((note) => /\S/.test(note));
   const notes = [
     ...spoken,
     ...(rest ? [settled ? words.restInFile : words.restComing(rest.answerLength)] : []),
   ];
-  if (notes.length > 0) blocks.push(contextLine(fewNotes(notes)));
+  if (notes.length > 0) blocks.push(contextLineBlock(joinNotes(notes)));
   if (settled) {
     const empty = state.phase === 'done' && !hasAnswer ? words.noAnswer : '';
     if (said !== '' || empty !== '')
-      blocks.push({ type: 'section', text: plainText(neutralise(said || empty)) });
-    blocks.push(contextLine(doneLine(toolsOf(state), state.elapsedMs)));
+      blocks.push({ type: 'section', text: plainText(neutralizePings(said || empty)) });
+    blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));
   } else if (state.phase === 'working' && state.sentence === undefined) {
-    blocks.push(progressLine(toolsOf(state), { elapsedMs: state.elapsedMs, status: said }));
+    blocks.push(progressLine(shownToolBlocks(state), { elapsedMs: state.elapsedMs, status: said }));
   } else {
-    blocks.push(contextLine(said));
+    blocks.push(contextLineBlock(said));
   }
-  const actions = actionsFor(state);
+  const actions = actionButtons(state);
   if (actions) blocks.push(actions);
-  if (hasAnswer && ANSWERED.has(state.phase)) blocks.push(feedbackBlock(state.turnId));
+  if (hasAnswer && FEEDBACK_PHASES.has(state.phase)) blocks.push(feedbackButtons(state.turnId));
   return blocks;
 }
 
 /** What is told of the agent's tool calls. */
-function toolsOf(state: ShownReply): readonly ReplyBlock[] {
+function shownToolBlocks(state: DisplayedReply): readonly ReplyBlock[] {
   return state.quiet === true ? [] : state.blocks;
 }
 
-function sentenceOf(state: ShownReply): string {
-  return state.sentence ?? USUAL_WORDS[state.phase];
+function sentenceOf(state: DisplayedReply): string {
+  return state.sentence ?? DEFAULT_SENTENCES[state.phase];
 }
 
-function fewNotes(notes: readonly string[]): string {
+function joinNotes(notes: readonly string[]): string {
   let text = '';
   for (const [index, note] of notes.entries()) {
     const line = shorten(note.replace(/\s+/g, ' ').trim(), 600);
-    if (text.length + line.length > NOTES_MOST) return `${text}\n${words.moreNotes(notes.length - index)}`;
+    if (text.length + line.length > MAX_NOTES_LENGTH) return `${text}\n${words.moreNotes(notes.length - index)}`;
     text += text === '' ? line : `\n${line}`;
   }
   return text;
@@ -181,26 +181,26 @@ function fewNotes(notes: readonly string[]): string {
 
 type ReplyAction = 'stop' | 'continue' | 'retry' | 'choose_again' | 'steps';
 
-function actionsFor(state: ShownReply): ActionsBlock | undefined {
+function actionButtons(state: DisplayedReply): ActionsBlock | undefined {
   const actions: ReplyAction[] = [];
   if (state.phase === 'length') actions.push('continue');
   if (state.phase === 'failed' || state.phase === 'cancelled')
     actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
-  if (STOPPABLE.has(state.phase)) actions.push('stop');
-  if (SETTLED.has(state.phase) && toolsOf(state).some(({ kind }) => kind.startsWith('tool_')))
+  if (STOPPABLE_PHASES.has(state.phase)) actions.push('stop');
+  if (ENDED_PHASES.has(state.phase) && shownToolBlocks(state).some(({ kind }) => kind.startsWith('tool_')))
     actions.push('steps');
   if (actions.length === 0) return undefined;
   const elements = actions.map((action) => ({
     type: 'button' as const,
     action_id: action,
-    text: plainText(words.buttons[labelOf(action, state.phase)]),
+    text: plainText(words.buttons[buttonLabel(action, state.phase)]),
     value: state.turnId,
   }));
   return { type: 'actions', elements };
 }
 
 /** The words on a button, by their key. */
-function labelOf(action: ReplyAction, phase: ReplyPhase): keyof typeof words.buttons {
+function buttonLabel(action: ReplyAction, phase: ReplyPhase): keyof typeof words.buttons {
   if (action === 'choose_again') return 'chooseAgain';
   return action === 'stop' && phase === 'stopping' ? 'stopNow' : action;
 }

@@ -1,20 +1,20 @@
-import { cutBytes } from './fallback.ts';
+import { truncateBytes } from './fallback.ts';
 import { shortenMiddle } from './graphemes.ts';
-import { oneLine } from './one-line.ts';
-import { neutralise } from './pings.ts';
-import { contextLine } from './progress.ts';
-import { humanSize } from './size.ts';
+import { toOneLine } from './one-line.ts';
+import { neutralizePings } from './pings.ts';
+import { contextLineBlock } from './progress.ts';
+import { formatSize } from './size.ts';
 import {
   plainText,
   type RenderedMessage,
   type SectionBlock,
   type SlackBlock,
-  textLength,
+  blockTextLength,
 } from './slack-blocks.ts';
 import * as words from './words.ts';
 
 /** A file that the agent made. */
-export interface Result {
+export interface ListedResult {
   /** Untrusted; any characters. */
   name: string;
   sizeBytes: number;
@@ -24,19 +24,19 @@ export interface Result {
 }
 
 /** A link button's address (https://docs.slack.dev/reference/block-kit/block-elements/button-element). */
-export const BUTTON_URL_MOST = 3_000;
+export const MAX_BUTTON_URL_LENGTH = 3_000;
 /** What a link may take as Markdown: room for one in a message of its own. */
-const MARKDOWN_URL_MOST = 9_000;
-const BLOCKS_MOST = 50;
-const TEXT_MOST = 9_500;
-const NAME_MOST = 300;
+const MAX_MARKDOWN_URL_LENGTH = 9_000;
+const MAX_BLOCKS = 50;
+const MAX_TEXT_LENGTH = 9_500;
+const MAX_NAME_LENGTH = 300;
 
 /** The messages that list a turn's results: all of them, with links, and a button for fresh ones (`fresh_links`) where a turn is named. */
 export function resultMessages(
-  results: readonly Result[],
+  results: readonly ListedResult[],
   options: { turnId?: string; later?: boolean } = {},
 ): RenderedMessage[] {
-  const pages = paged(results.map((result) => ({ result, blocks: resultBlocks(result) })));
+  const pages = paginate(results.map((result) => ({ result, blocks: resultBlocks(result) })));
   let from = 1;
   return pages.map((page, index) => {
     const to = from + page.length - 1;
@@ -49,13 +49,13 @@ export function resultMessages(
     ];
     if (index === pages.length - 1 && options.turnId !== undefined) {
       const text = plainText(words.buttons.freshLinks);
-      blocks.push(contextLine(words.freshLinksHint), {
+      blocks.push(contextLineBlock(words.freshLinksHint), {
         type: 'actions',
         elements: [{ type: 'button', action_id: 'fresh_links', text, value: options.turnId }],
       });
     }
-    const names = page.map(({ result }) => safeName(result.name)).join(', ');
-    return { text: cutBytes(`${heading}: ${names}`, 3_900), blocks };
+    const names = page.map(({ result }) => displayedFileName(result.name)).join(', ');
+    return { text: truncateBytes(`${heading}: ${names}`, 3_900), blocks };
   });
 }
 
@@ -65,55 +65,55 @@ export function withoutLinks({ text, blocks }: RenderedMessage): RenderedMessage
     if (block.type === 'markdown') return [];
     return [block.type === 'section' ? { type: 'section', text: block.text } : block];
   });
-  return { text, blocks: [...kept, contextLine(words.linksRefused)] };
+  return { text, blocks: [...kept, contextLineBlock(words.linksRefused)] };
 }
 
-interface Entry {
-  result: Result;
+interface ResultEntry {
+  result: ListedResult;
   blocks: SlackBlock[];
 }
 
 /** As many results in a message as fit with its heading, hint and button. */
-function paged(entries: Entry[]): Entry[][] {
-  const pages: Entry[][] = [];
+function paginate(entries: ResultEntry[]): ResultEntry[][] {
+  const pages: ResultEntry[][] = [];
   let room = { blocks: 0, text: 0 };
   for (const entry of entries) {
-    const need = { blocks: entry.blocks.length, text: textLength(entry.blocks) };
+    const need = { blocks: entry.blocks.length, text: blockTextLength(entry.blocks) };
     const page = pages.at(-1);
     if (page && need.blocks <= room.blocks && need.text <= room.text) page.push(entry);
     else {
       pages.push([entry]);
-      room = { blocks: BLOCKS_MOST - 4, text: TEXT_MOST };
+      room = { blocks: MAX_BLOCKS - 4, text: MAX_TEXT_LENGTH };
     }
     room = { blocks: room.blocks - need.blocks, text: room.text - need.text };
   }
   return pages;
 }
 
-function resultBlocks(result: Result): SlackBlock[] {
-  const name = safeName(result.name);
-  const about = [humanSize(result.sizeBytes), kindOf(result)].filter((part) => part !== '').join(' · ');
-  const url = webAddress(result.url);
+function resultBlocks(result: ListedResult): SlackBlock[] {
+  const name = displayedFileName(result.name);
+  const about = [formatSize(result.sizeBytes), fileKind(result)].filter((part) => part !== '').join(' · ');
+  const url = safeWebUrl(result.url);
   const section = (more: string): SectionBlock => ({
     type: 'section',
     text: plainText(`${name}\n${about}${more}`),
   });
   if (url === undefined) return [section(` · ${words.noLink}`)];
-  if (url.length <= BUTTON_URL_MOST) {
+  if (url.length <= MAX_BUTTON_URL_LENGTH) {
     const text = plainText(words.buttons.open);
     return [{ ...section(''), accessory: { type: 'button', action_id: 'open_result', text, url } }];
   }
-  if (url.length > MARKDOWN_URL_MOST) return [section(` · ${words.linkTooLong}`)];
+  if (url.length > MAX_MARKDOWN_URL_LENGTH) return [section(` · ${words.linkTooLong}`)];
   return [section(''), { type: 'markdown', text: `[${words.buttons.open}](<${url}>)` }];
 }
 
 /** A name as people can read it in one line: no control or direction marks, no pings; a long one keeps its ending. */
-export function safeName(name: string): string {
-  const clean = oneLine(name);
-  return neutralise(shortenMiddle(clean === '' ? 'unnamed file' : clean, NAME_MOST));
+export function displayedFileName(name: string): string {
+  const clean = toOneLine(name);
+  return neutralizePings(shortenMiddle(clean === '' ? 'unnamed file' : clean, MAX_NAME_LENGTH));
 }
 
-function kindOf(result: Result): string {
+function fileKind(result: ListedResult): string {
   const ending = /\.([\p{L}\p{N}]{1,8})$/u.exec(result.name.trim())?.[1];
   if (ending) return ending.toUpperCase();
   const mime = /^[\w.+-]+\/[\w.+-]+/.exec(result.mimeType)?.[0] ?? '';
@@ -121,7 +121,7 @@ function kindOf(result: Result): string {
 }
 
 /** The link where it is one for a browser, with nothing in it that could end it early. */
-export function webAddress(url: string | null | undefined): string | undefined {
+export function safeWebUrl(url: string | null | undefined): string | undefined {
   if (!url || !URL.canParse(url)) return undefined;
   const { protocol, href } = new URL(url);
   if (protocol !== 'https:' && protocol !== 'http:') return undefined;

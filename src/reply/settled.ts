@@ -1,14 +1,14 @@
-import { fenceFor, fenceOf, headEnd, isClosed, isTooWide, seamAt } from './context.ts';
-import { isUnspaced } from './emphasis.ts';
+import { fenceAround, openingFenceOf, tableHeadEnd, isFenceClosed, isTableTooWide, seamAt } from './context.ts';
+import { isUnspacedLetter } from './emphasis.ts';
 import { lineEnd, lineStart, type MarkdownNode } from './markdown.ts';
 
 /** Characters of a long paragraph that are read again when it grows. */
-export const PARAGRAPH_REACH = 1_000;
+export const REPARSED_PARAGRAPH_LENGTH = 1_000;
 
-export const CONTAINER = /^(?:list|listItem|blockquote)$/;
+export const CONTAINER_TYPES = /^(?:list|listItem|blockquote)$/;
 
 /** A place inside a block before which nothing changes any more, and what has to stand before it to be read alike. */
-export interface SettledPlace {
+export interface StablePoint {
   at: number;
   prefix: string;
   /** Rows of the table that goes on there, without its head; 0 where it is shown as code. */
@@ -18,12 +18,12 @@ export interface SettledPlace {
 }
 
 /** The last settled place inside the last block of a text whose lines are complete up to `complete`. */
-export function settledInside(
+export function stablePointInside(
   source: string,
   tree: MarkdownNode,
   node: MarkdownNode,
   complete: number,
-): SettledPlace | undefined {
+): StablePoint | undefined {
   if (node.type === 'table') return insideTable(source, node, complete);
   if (node.type === 'paragraph') return insideParagraph(source, node);
   const at =
@@ -31,25 +31,25 @@ export function settledInside(
   if (at === undefined) return undefined;
   const { opener } = seamAt(source, tree, at);
   // Without the items around it, what follows would be read as something else.
-  return opener === '' && node.type !== 'blockquote' && isDeep(node, at)
+  return opener === '' && node.type !== 'blockquote' && isInsideItem(node, at)
     ? undefined
     : { at, prefix: opener, rows: 0 };
 }
 
 /** A block as far as it stands before a place. */
-export function before(node: MarkdownNode, at: number): MarkdownNode {
+export function nodeUpTo(node: MarkdownNode, at: number): MarkdownNode {
   const children = node.children.filter((child) => child.start < at);
-  return { ...node, children: children.map((child) => (child.end <= at ? child : before(child, at))) };
+  return { ...node, children: children.map((child) => (child.end <= at ? child : nodeUpTo(child, at))) };
 }
 
 /** Whether a place is within one of a list's items, rather than between two. */
-function isDeep(node: MarkdownNode, at: number): boolean {
+function isInsideItem(node: MarkdownNode, at: number): boolean {
   return node.type !== 'list' || node.children.some((item) => item.start < at && at < item.end);
 }
 
 /** The start of the last block or item that begins on a complete line, as deep inside as there is one. */
 function insideContainer(source: string, node: MarkdownNode, complete: number): number | undefined {
-  if (!CONTAINER.test(node.type))
+  if (!CONTAINER_TYPES.test(node.type))
     return node.type === 'code' ? insideCode(source, node, complete) : undefined;
   const index = node.children.findLastIndex((child) => lineEnd(source, child.start) < complete);
   const child = node.children[index];
@@ -62,8 +62,8 @@ function insideContainer(source: string, node: MarkdownNode, complete: number): 
 }
 
 function insideCode(source: string, node: MarkdownNode, complete: number): number | undefined {
-  const fence = fenceOf(source, node);
-  if (fence === undefined || isClosed(source, node, fence)) return undefined;
+  const fence = openingFenceOf(source, node);
+  if (fence === undefined || isFenceClosed(source, node, fence)) return undefined;
   const opening = lineEnd(source, node.start) + 1;
   // A line of content stays in what is parsed again, so that the code never looks empty.
   let content = complete;
@@ -72,26 +72,26 @@ function insideCode(source: string, node: MarkdownNode, complete: number): numbe
   return at <= opening ? undefined : at;
 }
 
-function insideTable(source: string, node: MarkdownNode, complete: number): SettledPlace | undefined {
-  const wide = isTooWide(source, node);
+function insideTable(source: string, node: MarkdownNode, complete: number): StablePoint | undefined {
+  const wide = isTableTooWide(source, node);
   // Where the head alone does not say that it is too wide, what follows could be read as another table.
-  if (wide && !isTooWide(source, { ...node, children: node.children.slice(0, 1) })) return undefined;
+  if (wide && !isTableTooWide(source, { ...node, children: node.children.slice(0, 1) })) return undefined;
   const index = node.children.findLastIndex((row) => lineEnd(source, row.start) < complete);
   const row = node.children[index];
   if (!row || index < 2) return undefined;
   const place = {
     at: lineStart(source, row.start),
-    prefix: source.slice(lineStart(source, node.start), headEnd(source, node) + 1),
+    prefix: source.slice(lineStart(source, node.start), tableHeadEnd(source, node) + 1),
   };
   return wide
-    ? { ...place, rows: 0, fence: fenceFor(source.slice(node.start, node.end)) }
+    ? { ...place, rows: 0, fence: fenceAround(source.slice(node.start, node.end)) }
     : { ...place, rows: index - 1 };
 }
 
-function insideParagraph(source: string, node: MarkdownNode): SettledPlace | undefined {
+function insideParagraph(source: string, node: MarkdownNode): StablePoint | undefined {
   for (const child of node.children.toReversed()) {
-    if (child.type !== 'text' || child.end - node.start < PARAGRAPH_REACH) continue;
-    const from = Math.min(child.end, node.end - PARAGRAPH_REACH);
+    if (child.type !== 'text' || child.end - node.start < REPARSED_PARAGRAPH_LENGTH) continue;
+    const from = Math.min(child.end, node.end - REPARSED_PARAGRAPH_LENGTH);
     for (let at = from; at > child.start; at -= 1) {
       if (isBetweenWords(source, at)) return { at, prefix: '', rows: 0 };
     }
@@ -102,5 +102,5 @@ function insideParagraph(source: string, node: MarkdownNode): SettledPlace | und
 function isBetweenWords(source: string, at: number): boolean {
   const before = source.charAt(at - 1);
   if (before === ' ') return /\p{L}/u.test(source.charAt(at));
-  return isUnspaced(before) && isUnspaced(source.charAt(at));
+  return isUnspacedLetter(before) && isUnspacedLetter(source.charAt(at));
 }

@@ -1,7 +1,7 @@
 const UNITS = ['KB', 'MB', 'GB', 'TB'] as const;
 
 /** A size in bytes as people read it: "0 bytes", "812 bytes", "2.4 MB" (1 KB is 1,000 bytes). */
-export function humanSize(bytes: number): string {
+export function formatSize(bytes: number): string {
   if (!Number.isFinite(bytes) || bytes < 0) return 'unknown size';
   if (bytes < 1_000) return bytes === 1 ? '1 byte' : `${Math.floor(bytes)} bytes`;
   let value = bytes;
@@ -11,9 +11,9 @@ export function humanSize(bytes: number): string {
     unit = name;
     if (value < 999.5) break;
   }
-  return `${value < 9.95 ? trimZero(value.toFixed(1)) : Math.round(value)} ${unit}`;
+  return `${value < 9.95 ? withoutTrailingZero(value.toFixed(1)) : Math.round(value)} ${unit}`;
 }
 
-function trimZero(number: string): string {
+function withoutTrailingZero(number: string): string {
   return number.replace(/\.0$/, '');
 }

@@ -86,7 +86,7 @@ export interface RenderedMessage {
 }
 
 /** Characters of text in the blocks, as Slack's limit on a message's blocks counts them (links are not text). */
-export function textLength(blocks: readonly SlackBlock[]): number {
+export function blockTextLength(blocks: readonly SlackBlock[]): number {
   let sum = 0;
   for (const block of blocks) {
     if (block.type === 'markdown') sum += block.text.length;
@@ -101,7 +101,7 @@ export function textLength(blocks: readonly SlackBlock[]): number {
 }
 
 /** A section with a text that Slack shows as it is. */
-export function section(text: string): SectionBlock {
+export function sectionBlock(text: string): SectionBlock {
   return { type: 'section', text: plainText(text) };
 }
 

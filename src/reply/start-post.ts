@@ -1,28 +1,28 @@
-import { cutBytes } from './fallback.ts';
+import { truncateBytes } from './fallback.ts';
 import { shorten } from './graphemes.ts';
-import { neutralise } from './pings.ts';
+import { neutralizePings } from './pings.ts';
 import { type ContextBlock, plainText } from './slack-blocks.ts';
 import * as words from './words.ts';
 
-type Inline = { type: 'text'; text: string } | { type: 'user'; user_id: string };
+type QuotationInline = { type: 'text'; text: string } | { type: 'user'; user_id: string };
 
 /** Who asks, and what, letter by letter. */
 interface QuotationBlock {
   type: 'rich_text';
-  elements: { type: 'rich_text_section' | 'rich_text_quote'; elements: Inline[] }[];
+  elements: { type: 'rich_text_section' | 'rich_text_quote'; elements: QuotationInline[] }[];
 }
 
 /** The post in a channel below which a task begins. */
-export interface StartPost {
+export interface QuestionPost {
   text: string;
   blocks: (QuotationBlock | ContextBlock)[];
 }
 
-const QUESTION_MOST = 6_000;
-const QUOTE_MOST = 1_500;
+const MAX_QUESTION_CHARACTERS = 6_000;
+const MAX_QUOTE_CHARACTERS = 1_500;
 
 /** What the post says. */
-export interface StartQuestion {
+export interface QuestionPostContent {
   /** Slack's id of who asks. */
   person: string;
   /** Untrusted; '' where only a message is passed on. */
@@ -34,7 +34,7 @@ export interface StartQuestion {
 }
 
 /** A question that somebody asked with a form, for everybody in the channel to see. */
-export function startPost({ person, question, quote, choices, files }: StartQuestion): StartPost {
+export function questionPost({ person, question, quote, choices, files }: QuestionPostContent): QuestionPost {
   const elements: QuotationBlock['elements'] = [];
   const asks = question === '' ? words.asksAbout : words.asks;
   elements.push({
@@ -45,18 +45,18 @@ export function startPost({ person, question, quote, choices, files }: StartQues
     ],
   });
   for (const [text, most] of [
-    [question, QUESTION_MOST],
-    [quote ?? '', QUOTE_MOST],
+    [question, MAX_QUESTION_CHARACTERS],
+    [quote ?? '', MAX_QUOTE_CHARACTERS],
   ] as const) {
     if (/\S/.test(text))
       elements.push({
         type: 'rich_text_quote',
-        elements: [{ type: 'text', text: shorten(neutralise(text.trim()), most) }],
+        elements: [{ type: 'text', text: shorten(neutralizePings(text.trim()), most) }],
       });
   }
-  const blocks: StartPost['blocks'] = [{ type: 'rich_text', elements }];
+  const blocks: QuestionPost['blocks'] = [{ type: 'rich_text', elements }];
   const chosen = words.chosen(choices, files);
   if (chosen !== '')
-    blocks.push({ type: 'context', elements: [plainText(shorten(neutralise(chosen), 900))] });
-  return { text: `<@${person}> ${cutBytes(`${asks} ${question || (quote ?? '')}`, 3_500)}`, blocks };
+    blocks.push({ type: 'context', elements: [plainText(shorten(neutralizePings(chosen), 900))] });
+  return { text: `<@${person}> ${truncateBytes(`${asks} ${question || (quote ?? '')}`, 3_500)}`, blocks };
 }

@@ -1,15 +1,15 @@
 import { shorten } from './graphemes.ts';
-import { neutralise } from './pings.ts';
-import type { Step } from './progress.ts';
+import { neutralizePings } from './pings.ts';
+import type { ToolStep } from './progress.ts';
 import {
   type ActionsBlock,
   type ButtonElement,
   type ContextBlock,
   plainText,
   type SectionBlock,
-  section,
+  sectionBlock,
 } from './slack-blocks.ts';
-import { type Modal, modal, notice } from './views/modal.ts';
+import { type Modal, createModal, noticeModal } from './views/modal.ts';
 import * as words from './words.ts';
 
 /** Text that is shown letter by letter (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block). */
@@ -22,44 +22,44 @@ interface VerbatimBlock {
 export type StepsView = Modal<SectionBlock | ContextBlock | ActionsBlock | VerbatimBlock>;
 
 /** Steps of one page: five blocks each at most, and those for turning pages. */
-const STEPS_A_PAGE = 10;
+const STEPS_PER_PAGE = 10;
 
 /** The modal until the steps are there, or where they cannot be shown. */
-export function stepsNotice(sentence: string): StepsView {
-  return notice(words.buttons.steps, sentence);
+export function stepsNoticeView(sentence: string): StepsView {
+  return noticeModal(words.buttons.steps, sentence);
 }
 
 /** A page of a turn's steps, from 0; `steps_page` buttons, with turn and page as their value, lead to the others. */
-export function stepsView(steps: readonly Step[], options: { turnId: string; page: number }): StepsView {
-  if (steps.length === 0) return stepsNotice(words.noSteps);
-  const pages = Math.ceil(steps.length / STEPS_A_PAGE);
+export function stepsView(steps: readonly ToolStep[], options: { turnId: string; page: number }): StepsView {
+  if (steps.length === 0) return stepsNoticeView(words.noSteps);
+  const pages = Math.ceil(steps.length / STEPS_PER_PAGE);
   const page = Math.min(Math.max(0, options.page), pages - 1);
-  const from = page * STEPS_A_PAGE;
-  const shown = steps.slice(from, from + STEPS_A_PAGE);
+  const from = page * STEPS_PER_PAGE;
+  const shown = steps.slice(from, from + STEPS_PER_PAGE);
   const blocks = shown.flatMap((step, index) => stepBlocks(step, from + index + 1));
   if (pages > 1) {
-    blocks.push(small(words.stepsShown(from + 1, from + shown.length, steps.length)));
-    blocks.push(turning(options.turnId, page, pages));
+    blocks.push(contextBlock(words.stepsShown(from + 1, from + shown.length, steps.length)));
+    blocks.push(pageButtons(options.turnId, page, pages));
   }
-  return modal(words.buttons.steps, blocks);
+  return createModal(words.buttons.steps, blocks);
 }
 
 /** The turn and the page that a `steps_page` button stands for. */
-export function readStepsPage(value: string): { turnId: string; page: number } | undefined {
+export function parseStepsPage(value: string): { turnId: string; page: number } | undefined {
   const match = /^([\da-f-]{36})\/(\d{1,4})$/.exec(value);
   return match?.[1] === undefined ? undefined : { turnId: match[1], page: Number(match[2]) };
 }
 
-function stepBlocks(step: Step, number: number): StepsView['blocks'] {
+function stepBlocks(step: ToolStep, number: number): StepsView['blocks'] {
   const about = step.about === '' ? '' : `: ${step.about}`;
-  const blocks: StepsView['blocks'] = [section(shorten(neutralise(`${number}. ${step.name}${about}`), 300))];
-  if (/\S/.test(step.input)) blocks.push(small(words.stepInput), verbatim(step.input));
-  if (step.output === undefined) blocks.push(small(words.stepWithoutOutput));
-  else if (/\S/.test(step.output)) blocks.push(small(words.stepOutput), verbatim(step.output));
+  const blocks: StepsView['blocks'] = [sectionBlock(shorten(neutralizePings(`${number}. ${step.name}${about}`), 300))];
+  if (/\S/.test(step.input)) blocks.push(contextBlock(words.stepInput), verbatimBlock(step.input));
+  if (step.output === undefined) blocks.push(contextBlock(words.stepWithoutOutput));
+  else if (/\S/.test(step.output)) blocks.push(contextBlock(words.stepOutput), verbatimBlock(step.output));
   return blocks;
 }
 
-function turning(turnId: string, page: number, pages: number): ActionsBlock {
+function pageButtons(turnId: string, page: number, pages: number): ActionsBlock {
   // Slack wants action ids that are unique within a block.
   const button = (text: string, to: number, id: string): ButtonElement => ({
     type: 'button',
@@ -73,11 +73,11 @@ function turning(turnId: string, page: number, pages: number): ActionsBlock {
   return { type: 'actions', elements };
 }
 
-function small(text: string): ContextBlock {
+function contextBlock(text: string): ContextBlock {
   return { type: 'context', elements: [plainText(text)] };
 }
 
-function verbatim(text: string): VerbatimBlock {
+function verbatimBlock(text: string): VerbatimBlock {
   return {
     type: 'rich_text',
     elements: [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text }] }],

@@ -1,41 +1,41 @@
 import { shorten } from './graphemes.ts';
-import { neutralise } from './pings.ts';
-import { contextLine } from './progress.ts';
-import { safeName } from './results.ts';
+import { neutralizePings } from './pings.ts';
+import { contextLineBlock } from './progress.ts';
+import { displayedFileName } from './results.ts';
 import { plainText, type RenderedMessage } from './slack-blocks.ts';
 import * as words from './words.ts';
 
 /** What a preview shows at most. */
-const ROWS_MOST = 10;
-const COLUMNS_MOST = 8;
-const CELL_MOST = 40;
+const MAX_ROWS = 10;
+const MAX_COLUMNS = 8;
+const MAX_CELL_LENGTH = 40;
 
 /** A message with a table's first rows; undefined where the text is no table. */
-export function tableMessage(file: { name: string; text: string }): RenderedMessage | undefined {
-  const rows = readTable(file.text);
+export function tablePreviewMessage(file: { name: string; text: string }): RenderedMessage | undefined {
+  const rows = parseDelimitedTable(file.text);
   const [head, ...body] = rows;
   if (head === undefined || head.length < 2 || body.length === 0) return undefined;
   const columns = Math.max(...rows.map((row) => row.length));
-  const shown = body.slice(0, ROWS_MOST);
-  const name = safeName(file.name);
+  const shown = body.slice(0, MAX_ROWS);
+  const name = displayedFileName(file.name);
   const note = words.tableNote(
     { rows: body.length, columns },
-    { rows: shown.length, columns: Math.min(columns, COLUMNS_MOST) },
+    { rows: shown.length, columns: Math.min(columns, MAX_COLUMNS) },
   );
-  const width = Math.min(columns, COLUMNS_MOST);
-  const lines = [line(head, width), `|${' --- |'.repeat(width)}`, ...shown.map((row) => line(row, width))];
+  const width = Math.min(columns, MAX_COLUMNS);
+  const lines = [tableRow(head, width), `|${' --- |'.repeat(width)}`, ...shown.map((row) => tableRow(row, width))];
   return {
     text: `${name}: ${note}`,
     blocks: [
       { type: 'section', text: plainText(name) },
       { type: 'markdown', text: lines.join('\n') },
-      contextLine(note),
+      contextLineBlock(note),
     ],
   };
 }
 
 /** The rows of a text with cells between commas, semicolons or tabs, whichever its first line has most of. */
-export function readTable(text: string): string[][] {
+export function parseDelimitedTable(text: string): string[][] {
   const start = text.replace(/^\uFEFF/, '');
   const first = start.slice(0, 10_000).split(/\r?\n/, 1)[0] ?? '';
   const counted = [',', ';', '\t'].map((mark) => ({ mark, count: first.split(mark).length }));
@@ -56,12 +56,12 @@ export function readTable(text: string): string[][] {
   return rows;
 }
 
-function line(row: readonly string[], width: number): string {
+function tableRow(row: readonly string[], width: number): string {
   const cells = Array.from({ length: width }, (_, index) => cellText(row[index] ?? ''));
   return `| ${cells.join(' | ')} |`;
 }
 
 function cellText(value: string): string {
-  const flat = shorten(value.replace(/[\p{Cc}\s]+/gu, ' ').trim(), CELL_MOST);
-  return neutralise(flat).replace(/[\\|`*_~[\]<>!]/g, (mark) => `\\${mark}`);
+  const flat = shorten(value.replace(/[\p{Cc}\s]+/gu, ' ').trim(), MAX_CELL_LENGTH);
+  return neutralizePings(flat).replace(/[\\|`*_~[\]<>!]/g, (mark) => `\\${mark}`);
 }

@@ -1,8 +1,8 @@
-import { humanDuration } from './duration.ts';
+import { formatDuration } from './duration.ts';
 import type { FileLimits } from './file-lines.ts';
 import { shorten } from './graphemes.ts';
-import { oneLine, quotedName } from './one-line.ts';
-import { humanSize } from './size.ts';
+import { toOneLine, quotedName } from './one-line.ts';
+import { formatSize } from './size.ts';
 
 /**
  * The sentences that people read in Slack, and those that go to the agent beside their words. What comes from elsewhere
@@ -392,7 +392,7 @@ export function channelTasks(shown: number, count: number): string {
 
 /** How old something is (ms). */
 export function ago(ms: number): string {
-  return ms < 60_000 ? 'just now' : `${humanDuration(ms)} ago`;
+  return ms < 60_000 ? 'just now' : `${formatDuration(ms)} ago`;
 }
 
 /** Which rows of how many a page shows. */
@@ -407,7 +407,7 @@ export function fileNotSent(name: string): string {
 
 /** A file is larger than Slack gets from us. */
 export function fileTooLarge(sizeBytes: number, mostBytes: number): string {
-  return `This file is too large for me (${humanSize(sizeBytes)}; the most is ${humanSize(mostBytes)}).`;
+  return `This file is too large for me (${formatSize(sizeBytes)}; the most is ${formatSize(mostBytes)}).`;
 }
 
 /** Told once to somebody who writes below a finished thread of direct messages; `url` leads to that thread. */
@@ -456,7 +456,7 @@ export function tooMuch(excess: {
     atOncePerson: `The agent is already working on ${times} of yours, the most that one person may have at once.`,
     atOnceWorkspace: `The agent is already working on ${times} of this workspace, the most that it may have at once.`,
   }[limit];
-  const when = waitMs === null ? 'when one of them is done' : `in ${humanDuration(Math.max(1_000, waitMs))}`;
+  const when = waitMs === null ? 'when one of them is done' : `in ${formatDuration(Math.max(1_000, waitMs))}`;
   return `${had} This message was not sent to the agent: send it again ${when}.`;
 }
 
@@ -519,7 +519,7 @@ export function cancelled(who: string): string {
 
 /** Nothing was heard of the agent for this long (ms). */
 export function silent(ms: number): string {
-  return `Nothing new from the agent for ${humanDuration(ms)}. It may be busy with something long, or waiting for you: you can wait, write to it here, or press Stop.`;
+  return `Nothing new from the agent for ${formatDuration(ms)}. It may be busy with something long, or waiting for you: you can wait, write to it here, or press Stop.`;
 }
 
 /** A message was passed on to a run that was silent; `writer` is a name. */
@@ -539,7 +539,7 @@ export function restComing(characters: number): string {
 
 /** How long the turn took (ms). */
 export function took(ms: number): string {
-  return `Took ${humanDuration(ms)}.`;
+  return `Took ${formatDuration(ms)}.`;
 }
 
 /** The post at the end that calls the asker back, in mrkdwn; `userId` is Slack's, or undefined in a DM. */
@@ -553,7 +553,7 @@ export function askerLine(
     failed: 'this did not work',
     length: 'a first part of the answer is ready',
   }[outcome];
-  const line = `${what} (it took ${humanDuration(ms)}).`;
+  const line = `${what} (it took ${formatDuration(ms)}).`;
   return userId === undefined ? capitalised(line) : `<@${userId}> ${line}`;
 }
 
@@ -601,10 +601,10 @@ export function fileMissing(file: {
   limits?: FileLimits | undefined;
 }): string {
   const name = quotedName(file.name, 120);
-  const size = file.sizeBytes === undefined ? '' : ` (${humanSize(file.sizeBytes)})`;
+  const size = file.sizeBytes === undefined ? '' : ` (${formatSize(file.sizeBytes)})`;
   if (file.reason === 'external') return `${name}: ${FILE_REASONS.external}`;
   if (file.reason === 'too_large') {
-    return `${name} was left out: it is too large${size}.${most(file.limits?.fileBytes)}`;
+    return `${name} was left out: it is too large${size}.${most(file.limits?.maxFileBytes)}`;
   }
   if (file.reason === 'service_refused' && file.detail) {
     return `${name} was left out: the agent service did not accept it${withWords(file.detail)}`;
@@ -615,14 +615,14 @@ export function fileMissing(file: {
 
 function limitOf(reason: string, limits: FileLimits | undefined): string {
   if (limits === undefined) return '';
-  if (reason === 'too_many') return ` The most I can take is ${limits.messageFiles}.`;
-  if (reason === 'message_full') return most(limits.messageBytes);
-  if (reason !== 'type_refused' || limits.allowed.length === 0) return '';
-  return ` These are passed on: ${shorten(limits.allowed.join(', '), 200)}.`;
+  if (reason === 'too_many') return ` The most I can take is ${limits.maxMessageFiles}.`;
+  if (reason === 'message_full') return most(limits.maxMessageBytes);
+  if (reason !== 'type_refused' || limits.allowedTypes.length === 0) return '';
+  return ` These are passed on: ${shorten(limits.allowedTypes.join(', '), 200)}.`;
 }
 
 function most(bytes: number | undefined): string {
-  return bytes === undefined ? '' : ` The most I can take is ${humanSize(bytes)}.`;
+  return bytes === undefined ? '' : ` The most I can take is ${formatSize(bytes)}.`;
 }
 
 /** Where a file is on its way to the agent. */
@@ -704,7 +704,7 @@ export function tableNote(
 /** "14 steps in 6 min". */
 export function stepsDone(steps: number, ms: number): string {
   if (steps === 0) return took(ms);
-  return `${steps === 1 ? '1 step' : `${steps} steps`} in ${humanDuration(ms)}`;
+  return `${steps === 1 ? '1 step' : `${steps} steps`} in ${formatDuration(ms)}`;
 }
 
 /** Notes that found no room. */
@@ -786,7 +786,7 @@ export function chosen(
     noFallback ? 'no other model' : '',
     skill === undefined ? '' : `skill ${shorten(skill, 100)}`,
     mode === 'auto' ? 'without asking questions' : mode === 'plan' ? 'plan first' : '',
-    files.length === 0 ? '' : `with ${shorten(files.map(oneLine).join(', '), 400)}`,
+    files.length === 0 ? '' : `with ${shorten(files.map(toOneLine).join(', '), 400)}`,
   ];
   return capitalised(parts.filter((part) => part !== '').join(' · '));
 }
@@ -813,7 +813,7 @@ export const command = {
   more: 'There are more; these are the newest.',
   stopping: 'stopping',
   untitled: 'Getting started',
-  since: (ms: number) => `for ${humanDuration(ms)}`,
+  since: (ms: number) => `for ${formatDuration(ms)}`,
   away: 'That did not work just now. Please try again in a moment.',
   late: 'That took too long, and Slack no longer opens a window for it. Please try again.',
 } as const;

@@ -3,10 +3,10 @@ import type { BotPhase, BotState } from './bot-state.ts';
 import { BotProcess } from './chaos/bot-process.ts';
 
 /** Lines of the log that tell why the bot did not start. */
-const logLines = 5;
+const LOG_TAIL_LINES = 5;
 
 /** The bot as a process of its own, which can be killed in the middle of its work and started again. */
-export class BotKeeper {
+export class BotSupervisor {
   readonly #settings: Readonly<Record<string, string>>;
   readonly #logFile: string;
   readonly #listeners = new Set<(state: BotState) => void>();
@@ -36,15 +36,15 @@ export class BotKeeper {
     if (this.#process?.alive) return;
     const started = new BotProcess(this.#settings, this.#logFile);
     this.#process = started;
-    this.#be('starting');
+    this.#setPhase('starting');
     void started.ended.then(() => {
-      if (this.#process === started) this.#be('down');
+      if (this.#process === started) this.#setPhase('down');
     });
     if (!(await started.ready())) {
       const log = (await readFile(this.#logFile, 'utf8')).trim().split('\n');
-      throw new Error(`The bot did not start. The end of its log:\n${log.slice(-logLines).join('\n')}`);
+      throw new Error(`The bot did not start. The end of its log:\n${log.slice(-LOG_TAIL_LINES).join('\n')}`);
     }
-    this.#be('running');
+    this.#setPhase('running');
   }
 
   /** kill -9. */
@@ -58,7 +58,7 @@ export class BotKeeper {
     if (this.#process?.alive) await this.#process.stop();
   }
 
-  #be(phase: BotPhase): void {
+  #setPhase(phase: BotPhase): void {
     this.#state = { phase, pid: phase === 'down' ? undefined : this.#process?.pid, since: Date.now() };
     for (const listener of this.#listeners) listener(this.#state);
   }

@@ -4,7 +4,7 @@ import type { SampleTable } from './sample-table.ts';
 import type { SlackWorkspace } from './slack/workspace.ts';
 
 /** One thing that was looked at. */
-export interface Check {
+export interface DemoCheck {
   what: string;
   right: boolean;
 }
@@ -23,7 +23,7 @@ export async function checkResults(
   channel: string,
   root: string,
   table: SampleTable,
-): Promise<Check[]> {
+): Promise<DemoCheck[]> {
   const links = slack
     .thread(channel, root)
     .flatMap((message) => message.blocks ?? [])
@@ -33,7 +33,7 @@ export async function checkResults(
         ? [{ name: parsed.data.text.text.split('\n')[0] ?? '', url: parsed.data.accessory.url }]
         : [];
     });
-  const checks: Check[] = [
+  const checks: DemoCheck[] = [
     { what: `${links.length} results are linked in the thread`, right: links.length === 2 },
   ];
   for (const { name, url } of links) {
@@ -45,7 +45,7 @@ export async function checkResults(
   return checks;
 }
 
-function compareSummary(name: string, bytes: Buffer, table: SampleTable): Check[] {
+function compareSummary(name: string, bytes: Buffer, table: SampleTable): DemoCheck[] {
   const rows = summaryRows.parse(parse(bytes, { columns: true }));
   return table.columns.map(({ name: column, mean }) => {
     const row = rows.find((candidate) => candidate.column === column);

@@ -1,31 +1,31 @@
 import { z } from 'zod';
-import { createLog } from '../operate/log.ts';
-import { type Check, checkResults } from './demo-check.ts';
+import { createLogger } from '../operate/log.ts';
+import { type DemoCheck, checkResults } from './demo-check.ts';
 import { sampleTable } from './sample-table.ts';
-import { type Stage, setStage } from './stage.ts';
+import { type InProcessSandbox, startInProcessSandbox } from './stage.ts';
 import { ThreadPrinter } from './thread-printer.ts';
 
-const mib = 1024 * 1024;
-const deadlineMs = 55_000;
-const finalizeBody = z.looseObject({ parts: z.array(z.unknown()) });
+const MEBIBYTE = 1024 * 1024;
+const DEADLINE_MS = 55_000;
+const finalizeSchema = z.looseObject({ parts: z.array(z.unknown()) });
 
 const began = performance.now();
-const log = createLog({ level: process.env.LOG_LEVEL ?? 'warn' });
-const stage = await setStage({ log, s3: true, agent: { dialect: { partSize: 5 * mib }, pace: 8 } });
+const log = createLogger({ level: process.env.LOG_LEVEL ?? 'warn' });
+const sandbox = await startInProcessSandbox({ log, s3: true, agent: { behaviour: { partSize: 5 * MEBIBYTE }, pace: 8 } });
 let failed = false;
 try {
-  failed = !(await play(stage));
+  failed = !(await runConversation(sandbox));
 } finally {
-  await stage.stop();
+  await sandbox.stop();
 }
 process.exit(failed ? 1 : 0);
 
 /** One conversation, as people would have it; the answer is whether everything was right. */
-async function play({ slack, agent, bot }: Stage): Promise<boolean> {
+async function runConversation({ slack, agent, bot }: InProcessSandbox): Promise<boolean> {
   const ada = slack.createPerson({ name: 'ada', realName: 'Ada' });
   const sequencing = slack.createChannel({ name: 'sequencing', purpose: 'Runs of the week' });
   const reading = slack.createChannel({ name: 'reading-club' });
-  const table = sampleTable(18, 12 * mib);
+  const table = sampleTable(18, 12 * MEBIBYTE);
   const printer = new ThreadPrinter(slack, began);
   console.log(
     'Taskthread demo: a Slack workspace, an agent service, PostgreSQL and the bot on this machine.\n',
@@ -56,8 +56,8 @@ async function play({ slack, agent, bot }: Stage): Promise<boolean> {
   printer.printThread('#sequencing', sequencing.id, question.ts);
   printer.printThread('#reading-club', reading.id, other.ts);
 
-  const checks: Check[] = await checkResults(slack, sequencing.id, question.ts, table);
-  const thread = slack.thread(sequencing.id, question.ts).map((message) => slack.shown(message));
+  const checks: DemoCheck[] = await checkResults(slack, sequencing.id, question.ts, table);
+  const thread = slack.thread(sequencing.id, question.ts).map((message) => slack.visibleText(message));
   const mean = table.columns.find(({ name }) => name === 'reads')?.mean ?? 0;
   const said = thread.some((text) => text.includes(mean.toFixed(1)) || text.includes(mean.toFixed(0)));
   checks.push({
@@ -78,30 +78,30 @@ async function play({ slack, agent, bot }: Stage): Promise<boolean> {
   console.log(`  bytes up                  ${turn?.bytes_up ?? 0} in ${partsOf(agent)} parts`);
   console.log(`  results                   ${results}`);
   console.log(
-    `  refused by Slack          ${Object.values(slack.refused).reduce((sum, count) => sum + count, 0)}`,
+    `  refused by Slack          ${Object.values(slack.throttledCalls).reduce((sum, count) => sum + count, 0)}`,
   );
   console.log(`  seconds in all            ${((performance.now() - began) / 1_000).toFixed(1)}`);
   return checks.every(({ right }) => right);
 }
 
 /** Parts that the uploads were finalized with. */
-function partsOf(agent: Stage['agent']): number {
+function partsOf(agent: InProcessSandbox['agent']): number {
   const finalized = agent.calls.filter(({ name }) => name.endsWith('/finalize'));
   return finalized.reduce((sum, { body }) => {
-    const parsed = finalizeBody.safeParse(body);
+    const parsed = finalizeSchema.safeParse(body);
     return sum + (parsed.success ? parsed.data.parts.length : 0);
   }, 0);
 }
 
-type BotStore = Stage['bot']['store'];
+type BotStore = InProcessSandbox['bot']['store'];
 
 async function turnOf(store: BotStore, channel: string, ts: string) {
-  return store.turns.ofMessage({ workspace: stage.slack.team.id, channel, ts });
+  return store.turns.ofMessage({ workspace: sandbox.slack.team.id, channel, ts });
 }
 
 /** Waits until the turn of a message is finished. */
 async function finished(store: BotStore, channel: string, ts: string): Promise<void> {
-  while (performance.now() - began < deadlineMs) {
+  while (performance.now() - began < DEADLINE_MS) {
     const turn = await turnOf(store, channel, ts);
     if (turn?.finished_at) return;
     await new Promise((resolve) => setTimeout(resolve, 100));

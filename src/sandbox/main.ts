@@ -1,17 +1,17 @@
 import { parseArgs } from 'node:util';
-import { openPlayground } from './playground.ts';
+import { startInteractiveSandbox } from './playground.ts';
 
-const mib = 1024 * 1024;
-const usualPort = 4700;
+const MEBIBYTE = 1024 * 1024;
+const DEFAULT_PORT = 4700;
 
 const { DATABASE_URL: databaseUrl, LOG_LEVEL = 'info' } = process.env;
 const { values } = parseArgs({ options: { port: { type: 'string' } } });
 
 console.log('Starting a Slack workspace, an agent service, PostgreSQL and the bot on this machine…');
-const opening = openPlayground({
+const opening = startInteractiveSandbox({
   // The usual address where nobody has it, so that it can be kept.
-  ports: values.port === undefined ? [usualPort, 0] : [Number(values.port)],
-  agent: { dialect: { partSize: 5 * mib }, pace: 5 },
+  ports: values.port === undefined ? [DEFAULT_PORT, 0] : [Number(values.port)],
+  agent: { behaviour: { partSize: 5 * MEBIBYTE }, pace: 5 },
   slack: { retryScale: 1 / 20 },
   ...(databaseUrl === undefined ? {} : { databaseUrl }),
   settings: { LOG_LEVEL },

@@ -13,7 +13,7 @@ export interface SampleTable {
   columns: SampleColumn[];
 }
 
-const genes = ['BRCA1', 'TP53', 'EGFR', 'MYC', 'KRAS', 'PTEN', 'CDK2', 'GAPDH', 'ACTB', 'IL6'];
+const GENES = ['BRCA1', 'TP53', 'EGFR', 'MYC', 'KRAS', 'PTEN', 'CDK2', 'GAPDH', 'ACTB', 'IL6'];
 
 /** A CSV of at least `bytes`, the same for the same seed. */
 export function sampleTable(seed: number, bytes: number): SampleTable {
@@ -24,7 +24,7 @@ export function sampleTable(seed: number, bytes: number): SampleTable {
   let size = header.length;
   let rows = 0;
   while (size < bytes) {
-    const gene = genes[Math.floor(random() * genes.length)] ?? 'GAPDH';
+    const gene = GENES[Math.floor(random() * GENES.length)] ?? 'GAPDH';
     const reads = Math.floor(random() * 5_000);
     const quality = Math.round(random() * 4_000) / 100;
     const length = 75 + Math.floor(random() * 76);

@@ -6,7 +6,7 @@ import { type AgentService, type AgentServiceOptions, startAgentService } from '
 import { type SlackWorkspace, type SlackWorkspaceOptions, startSlackWorkspace } from './slack/workspace.ts';
 
 /** The few people of the sandbox ask as much as they like. */
-export const withoutTurnLimits = {
+export const UNLIMITED_QUOTAS = {
   TURNS_PER_HOUR_PERSON: '0',
   TURNS_PER_HOUR_WORKSPACE: '0',
   TURNS_AT_ONCE_PERSON: '0',
@@ -14,7 +14,7 @@ export const withoutTurnLimits = {
 } as const;
 
 /** What the bot stands between. */
-export interface SceneryOptions {
+export interface SandboxServicesOptions {
   slack?: SlackWorkspaceOptions;
   agent?: AgentServiceOptions;
   /** Bytes lie in a real S3 server; in a folder when left out. */
@@ -30,7 +30,7 @@ export interface SceneryOptions {
 }
 
 /** A Slack workspace and an agent service on this machine, and how a bot finds them. */
-export interface Scenery {
+export interface SandboxServices {
   readonly slack: SlackWorkspace;
   readonly agent: AgentService;
   /** The bot's settings. */
@@ -40,7 +40,7 @@ export interface Scenery {
 }
 
 /** Starts both on free ports of 127.0.0.1; the steps added to `undo`, taken last first, leave nothing behind. */
-export async function setScenery(options: SceneryOptions, undo: AsyncDisposableStack): Promise<Scenery> {
+export async function startSandboxServices(options: SandboxServicesOptions, undo: AsyncDisposableStack): Promise<SandboxServices> {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-'));
   // A database server that was killed may still be at its last words.
   undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
@@ -50,7 +50,7 @@ export async function setScenery(options: SceneryOptions, undo: AsyncDisposableS
   undo.defer(() => slack.stop());
   const agent = await startAgent(options, folder, undo);
   const settings = {
-    ...(options.oauth === true ? oauthOf(slack) : { SLACK_BOT_TOKEN: slack.botToken }),
+    ...(options.oauth === true ? oauthSettings(slack) : { SLACK_BOT_TOKEN: slack.botToken }),
     ...(options.transport === 'http'
       ? { SLACK_SIGNING_SECRET: slack.signingSecret }
       : { SLACK_APP_TOKEN: slack.appToken }),
@@ -63,14 +63,14 @@ export async function setScenery(options: SceneryOptions, undo: AsyncDisposableS
     DATA_FOLDER: join(folder, 'data'),
     PORT: '0',
     HOST: '127.0.0.1',
-    ...withoutTurnLimits,
+    ...UNLIMITED_QUOTAS,
     ...options.settings,
   };
   return { slack, agent, settings, folder };
 }
 
 /** The app's own credentials; browsers are sent to an address that nobody answers at. */
-function oauthOf(slack: SlackWorkspace): Record<string, string> {
+function oauthSettings(slack: SlackWorkspace): Record<string, string> {
   return {
     SLACK_CLIENT_ID: slack.clientId,
     SLACK_CLIENT_SECRET: slack.clientSecret,
@@ -80,7 +80,7 @@ function oauthOf(slack: SlackWorkspace): Record<string, string> {
 }
 
 async function startAgent(
-  options: SceneryOptions,
+  options: SandboxServicesOptions,
   folder: string,
   undo: AsyncDisposableStack,
 ): Promise<AgentService> {

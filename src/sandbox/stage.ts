@@ -2,16 +2,16 @@ import type { Logger } from 'pino';
 import { startApp, type TaskthreadApp } from '../app.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { AgentService } from './agent/service.ts';
-import { type SceneryOptions, setScenery } from './scenery.ts';
+import { type SandboxServicesOptions, startSandboxServices } from './scenery.ts';
 import type { SlackWorkspace } from './slack/workspace.ts';
 
 /** What a stage is made of. */
-export interface StageOptions extends SceneryOptions {
+export interface InProcessSandboxOptions extends SandboxServicesOptions {
   log: Logger;
 }
 
 /** A Slack workspace, an agent service and the bot between them, on this machine. */
-export interface Stage {
+export interface InProcessSandbox {
   readonly slack: SlackWorkspace;
   readonly agent: AgentService;
   readonly bot: TaskthreadApp;
@@ -22,9 +22,9 @@ export interface Stage {
 }
 
 /** Starts everything on free ports of 127.0.0.1; `stop` leaves nothing behind. */
-export async function setStage(options: StageOptions): Promise<Stage> {
+export async function startInProcessSandbox(options: InProcessSandboxOptions): Promise<InProcessSandbox> {
   await using undo = new AsyncDisposableStack();
-  const { slack, agent, settings } = await setScenery(options, undo);
+  const { slack, agent, settings } = await startSandboxServices(options, undo);
   const config = readConfig(settings);
   let bot = await startBot(config, options, slack);
   undo.defer(() => bot.stop());
@@ -46,7 +46,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
 
 async function startBot(
   config: Config,
-  options: StageOptions,
+  options: InProcessSandboxOptions,
   slack: SlackWorkspace,
 ): Promise<TaskthreadApp> {
   const bot = await startApp(config, options.log);

@@ -1,33 +1,33 @@
 import { z } from 'zod';
-import type { PacedClient } from './paced-client.ts';
+import type { RateLimitedClient } from './paced-client.ts';
 
 /** Something that a person can ask with one press. */
-export interface Prompt {
+export interface SuggestedPrompt {
   title: string;
   message: string;
 }
 
-const anyAnswer = z.looseObject({});
+const anyAnswerSchema = z.looseObject({});
 /** Prompts that Slack shows at most (https://docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts). */
-const MOST_PROMPTS = 4;
+const MAX_PROMPTS = 4;
 
 /** What Slack shows of an agent around its direct messages; only for apps that are declared an agent. */
 export class Assistant {
-  readonly #api: PacedClient;
+  readonly #api: RateLimitedClient;
 
-  constructor(options: { api: PacedClient }) {
+  constructor(options: { api: RateLimitedClient }) {
     this.#api = options.api;
   }
 
   /** Pins prompts at the top of a person's direct messages with the bot. Throws a SlackError. */
-  async suggest(channel: string, title: string, prompts: readonly Prompt[]): Promise<void> {
-    const args = { channel_id: channel, title, prompts: prompts.slice(0, MOST_PROMPTS) };
-    await this.#api.call('assistant.threads.setSuggestedPrompts', args, { schema: anyAnswer });
+  async setSuggestedPrompts(channel: string, title: string, prompts: readonly SuggestedPrompt[]): Promise<void> {
+    const args = { channel_id: channel, title, prompts: prompts.slice(0, MAX_PROMPTS) };
+    await this.#api.call('assistant.threads.setSuggestedPrompts', args, { schema: anyAnswerSchema });
   }
 
   /** Gives a thread of direct messages its title. Throws a SlackError. */
-  async name(channel: string, threadTs: string, title: string): Promise<void> {
+  async setTitle(channel: string, threadTs: string, title: string): Promise<void> {
     const args = { channel_id: channel, thread_ts: threadTs, title };
-    await this.#api.call('assistant.threads.setTitle', args, { schema: anyAnswer });
+    await this.#api.call('assistant.threads.setTitle', args, { schema: anyAnswerSchema });
   }
 }

@@ -1,38 +1,38 @@
 import type { Logger } from 'pino';
-import { Throttled } from './errors.ts';
-import { LanePump, type Permit, type Wish } from './lane-pump.ts';
-import type { LaneStore } from './lane-store.ts';
-import type { LaneName, LaneTable } from './limits.ts';
+import { SlackRateLimitError } from './errors.ts';
+import { PermitQueue, type Permit, type PermitRequest } from './lane-pump.ts';
+import type { PermitStore } from './lane-store.ts';
+import type { RateLimitName, RateLimitTable } from './limits.ts';
 
 /** A wish for one permit of a lane. */
-export interface Ask extends Wish {
+export interface ScopedPermitRequest extends PermitRequest {
   workspace: string;
-  lane: LaneName;
+  limit: RateLimitName;
   /** Whose lane, where each channel has its own. */
-  of?: string | undefined;
+  scope?: string | undefined;
 }
 
 /** How often a throttled call is made before its caller hears of it. */
-const MOST_ATTEMPTS = 8;
+const MAX_ATTEMPTS = 8;
 /** A refusal is worth telling the other processes for so many tries. */
-const HOLD_TRIES = 3;
+const MAX_SHARE_ATTEMPTS = 3;
 
 /** What we may send to Slack when: lanes shared by all processes, and the order within this one. */
-export class Budget {
-  readonly #store: LaneStore;
-  readonly #lanes: LaneTable;
+export class RateLimiter {
+  readonly #store: PermitStore;
+  readonly #rateLimits: RateLimitTable;
   readonly #log: Logger;
-  readonly #pumps = new Map<string, LanePump>();
+  readonly #queues = new Map<string, PermitQueue>();
 
-  constructor(options: { store: LaneStore; lanes: LaneTable; log: Logger }) {
+  constructor(options: { store: PermitStore; lanes: RateLimitTable; log: Logger }) {
     this.#store = options.store;
-    this.#lanes = options.lanes;
+    this.#rateLimits = options.lanes;
     this.#log = options.log;
   }
 
   /** Waits for its turn. Undefined only with `withinMs`. Rejects with the signal's reason when withdrawn. */
-  permit(ask: Ask): Promise<Permit | undefined> {
-    return this.#pump(ask).ask(ask);
+  permit(request: ScopedPermitRequest): Promise<Permit | undefined> {
+    return this.#queueFor(request).request(request);
   }
 
   /**
@@ -40,42 +40,42 @@ export class Budget {
    * that holds the first lane, the method's own, and slows it down. With `withinMs` it is an ornament: undefined means that it was left out.
    */
   async run<T>(
-    asks: readonly [Ask, ...Ask[]],
+    requests: readonly [ScopedPermitRequest, ...ScopedPermitRequest[]],
     call: (permit: Permit) => Promise<T>,
   ): Promise<{ value: T } | undefined> {
-    const [method] = asks;
+    const [method] = requests;
     for (let attempt = 1; ; attempt += 1) {
       // Thousands wait here at one time: each step between them and their lane is memory.
-      const permit = await (asks.length === 1 ? this.permit(method) : this.#permits(asks));
+      const permit = await (requests.length === 1 ? this.permit(method) : this.#permitForAll(requests));
       if (permit === undefined) return undefined;
       try {
         return { value: await call(permit) };
       } catch (error) {
-        if (!(error instanceof Throttled)) throw error;
-        this.throttled(method, error.retryAfterMs);
+        if (!(error instanceof SlackRateLimitError)) throw error;
+        this.backOff(method, error.retryAfterMs);
         if (method.withinMs !== undefined) return undefined;
-        if (attempt >= MOST_ATTEMPTS) throw error;
+        if (attempt >= MAX_ATTEMPTS) throw error;
       }
     }
   }
 
   /** Slack refused although the lane had a permit: leave the method alone for `ms`, then go slower, in all processes. */
-  throttled(ask: Pick<Ask, 'workspace' | 'lane' | 'of'>, ms: number): void {
-    const { workspace } = ask;
-    const lane = laneKey(ask);
+  backOff(request: Pick<ScopedPermitRequest, 'workspace' | 'limit' | 'scope'>, ms: number): void {
+    const { workspace } = request;
+    const lane = limitKey(request);
     this.#log.warn({ workspace, lane, ms }, 'Slack throttles this lane');
-    this.#pump(ask).hold(ms);
-    void this.#share(workspace, lane, ms);
+    this.#queueFor(request).pause(ms);
+    void this.#shareBackOff(workspace, lane, ms);
   }
 
-  async #permits(asks: readonly Ask[]): Promise<Permit | undefined> {
+  async #permitForAll(requests: readonly ScopedPermitRequest[]): Promise<Permit | undefined> {
     const permits: Permit[] = [];
     const release = () => {
       for (const permit of permits) permit.release();
     };
     try {
-      for (const ask of asks) {
-        const permit = await this.permit(ask);
+      for (const request of requests) {
+        const permit = await this.permit(request);
         if (permit === undefined) {
           release();
           return undefined;
@@ -89,9 +89,9 @@ export class Budget {
     return { release };
   }
 
-  async #share(workspace: string, lane: string, ms: number): Promise<void> {
+  async #shareBackOff(workspace: string, lane: string, ms: number): Promise<void> {
     const until = performance.now() + ms;
-    for (let tries = 1; tries <= HOLD_TRIES; tries += 1) {
+    for (let tries = 1; tries <= MAX_SHARE_ATTEMPTS; tries += 1) {
       const left = Math.max(0, until - performance.now());
       try {
         return await this.#store.hold(workspace, lane, Math.ceil(left));
@@ -102,27 +102,27 @@ export class Budget {
     }
   }
 
-  #pump(ask: Pick<Ask, 'workspace' | 'lane' | 'of'>): LanePump {
-    const { workspace } = ask;
-    const lane = laneKey(ask);
+  #queueFor(request: Pick<ScopedPermitRequest, 'workspace' | 'limit' | 'scope'>): PermitQueue {
+    const { workspace } = request;
+    const lane = limitKey(request);
     const key = `${workspace} ${lane}`;
-    let pump = this.#pumps.get(key);
-    if (pump === undefined) {
-      this.#forgetIdle();
-      const rule = this.#lanes[ask.lane];
-      pump = new LanePump({ store: this.#store, workspace, lane, rule, log: this.#log });
-      this.#pumps.set(key, pump);
+    let queue = this.#queues.get(key);
+    if (queue === undefined) {
+      this.#dropIdleQueues();
+      const rule = this.#rateLimits[request.limit];
+      queue = new PermitQueue({ store: this.#store, workspace, lane, rule, log: this.#log });
+      this.#queues.set(key, queue);
     }
-    return pump;
+    return queue;
   }
 
   /** Channels come and go: their lanes must not pile up. */
-  #forgetIdle(): void {
-    if (this.#pumps.size < 1_000) return;
-    for (const [key, pump] of this.#pumps) if (pump.idle) this.#pumps.delete(key);
+  #dropIdleQueues(): void {
+    if (this.#queues.size < 1_000) return;
+    for (const [key, queue] of this.#queues) if (queue.isIdle) this.#queues.delete(key);
   }
 }
 
-function laneKey(ask: Pick<Ask, 'lane' | 'of'>): string {
-  return ask.of === undefined ? ask.lane : `${ask.lane}/${ask.of}`;
+function limitKey(request: Pick<ScopedPermitRequest, 'limit' | 'scope'>): string {
+  return request.scope === undefined ? request.limit : `${request.limit}/${request.scope}`;
 }

@@ -1,32 +1,32 @@
-interface Entry<T> {
+interface CacheEntry<T> {
   value: Promise<T>;
-  until: number;
+  expiresAt: number;
 }
 
 /** Remembers answers for a while; those who ask at the same time share one question. Failures are not kept. */
-export class Cache<T> {
-  readonly #most: number;
-  readonly #lifeMs: number;
-  readonly #entries = new Map<string, Entry<T>>();
+export class TtlCache<T> {
+  readonly #maxEntries: number;
+  readonly #ttlMs: number;
+  readonly #entries = new Map<string, CacheEntry<T>>();
 
   /** `most`: how many answers are kept; the ones that were used longest ago go first. */
   constructor(options: { most: number; lifeMs: number }) {
-    this.#most = options.most;
-    this.#lifeMs = options.lifeMs;
+    this.#maxEntries = options.most;
+    this.#ttlMs = options.lifeMs;
   }
 
   /** The answer that is remembered, else what `load` answers; throws what `load` throws. */
   async get(key: string, load: () => Promise<T>): Promise<T> {
     const known = this.#entries.get(key);
     this.#entries.delete(key);
-    if (known !== undefined && known.until > performance.now()) {
+    if (known !== undefined && known.expiresAt > performance.now()) {
       this.#entries.set(key, known);
       return await known.value;
     }
-    const entry = { value: load(), until: performance.now() + this.#lifeMs };
+    const entry = { value: load(), expiresAt: performance.now() + this.#ttlMs };
     this.#entries.set(key, entry);
     const [oldest] = this.#entries.keys();
-    if (this.#entries.size > this.#most && oldest !== undefined) this.#entries.delete(oldest);
+    if (this.#entries.size > this.#maxEntries && oldest !== undefined) this.#entries.delete(oldest);
     try {
       return await entry.value;
     } catch (error) {
@@ -36,7 +36,7 @@ export class Cache<T> {
   }
 
   /** Forgets an answer that is known to be old. */
-  forget(key: string): void {
+  delete(key: string): void {
     this.#entries.delete(key);
   }
 }

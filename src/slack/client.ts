@@ -11,9 +11,9 @@ import {
 import type { Logger } from 'pino';
 import { type Dispatcher, fetch } from 'undici';
 import { z } from 'zod';
-import { LeaseEnded, Refused, SlackError, Throttled, Unauthorized, Unavailable } from './errors.ts';
-import { type Guard, refuseAfterLease } from './guard.ts';
-import { DEFAULT_PAUSE_MS, errorFor } from './verdict.ts';
+import { SlackLeaseError, SlackRefusedError, SlackError, SlackRateLimitError, SlackAuthError, SlackUnavailableError } from './errors.ts';
+import { type LeaseGuard, assertLeaseHeld } from './guard.ts';
+import { DEFAULT_RETRY_AFTER_MS, errorForCode } from './verdict.ts';
 
 /** Where Slack's Web API is. */
 export const SLACK_API_URL = 'https://slack.com/api/';
@@ -34,11 +34,11 @@ export interface Installation {
   /** The organisation's id (`E…`), where the workspace belongs to one. */
   enterprise?: string | undefined;
   /** The token is the organisation's: calls say which workspace they mean. */
-  organisation?: boolean | undefined;
+  isOrgToken?: boolean | undefined;
 }
 
 /** An installation of which only the token is known, or not even that: calls then carry the app's own credentials. */
-export function bareInstallation(token = ''): Installation {
+export function tokenOnlyInstallation(token = ''): Installation {
   return { workspace: '', token, botUser: '', botId: '' };
 }
 
@@ -46,12 +46,12 @@ export function bareInstallation(token = ''): Installation {
 export interface TokenGate {
   /** Before each call; throws the refusal where it must not be made. */
   enter(): void;
-  refused(error: Unauthorized): void;
+  refused(error: SlackAuthError): void;
   accepted(): void;
 }
 
 /** What became of one call, for figures. */
-export interface SlackCall {
+export interface SlackCallRecord {
   workspace: string;
   method: string;
   /** `ok`, or the code of the error. */
@@ -68,45 +68,45 @@ export interface SlackClientOptions {
   slackApiUrl?: string | undefined;
   timeoutMs?: number | undefined;
   /** Hears of every call that was made, when it is over. */
-  onCall?: ((call: SlackCall) => void) | undefined;
+  onCall?: ((call: SlackCallRecord) => void) | undefined;
   /** For a proxy or TLS of your own. */
   dispatcher?: Dispatcher | undefined;
 }
 
 /** How one call is made. */
-export interface CallOptions<S extends z.ZodType> {
+export interface SlackCallOptions<S extends z.ZodType> {
   /** What we read of the answer; `z.looseObject`. */
   schema: S;
-  guard?: Guard | undefined;
+  guard?: LeaseGuard | undefined;
 }
 
 /** One request on its way, as the fetch below sees it. */
-interface Flight {
+interface InFlightRequest {
   method: string;
-  guard: Guard | undefined;
+  guard: LeaseGuard | undefined;
   signal: AbortSignal;
-  sent: boolean;
+  isSent: boolean;
   status?: number;
   retryAfterMs?: number;
 }
 
 /** Errors of the socket that come before a byte of the request was written. */
-const NEVER_SENT =
+const NEVER_SENT_CODES =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*)$/;
 
-const platformData = z.looseObject({ error: z.string(), needed: z.string().optional() });
-const socketError = z.looseObject({ code: z.string() });
+const platformErrorSchema = z.looseObject({ error: z.string(), needed: z.string().optional() });
+const socketErrorSchema = z.looseObject({ code: z.string() });
 
 /** Slack's Web API for one installation: one call, one request, one typed error. */
 export class SlackClient {
   readonly installation: Installation;
   readonly #options: SlackClientOptions;
-  #web: { token: string; client: WebClient } | undefined;
+  #webClient: { token: string; client: WebClient } | undefined;
   readonly #timeoutMs: number;
   readonly #gate: TokenGate | undefined;
   // WebClient's time-out is per client, ours per call. Its queue starts a request in the caller's own
   // async context as long as it never waits, hence the endless concurrency.
-  readonly #flights = new AsyncLocalStorage<Flight>();
+  readonly #inFlight = new AsyncLocalStorage<InFlightRequest>();
   readonly #dispatcher: Dispatcher | undefined;
   readonly #onCall: SlackClientOptions['onCall'];
 
@@ -124,23 +124,23 @@ export class SlackClient {
   }
 
   /** The library's client for the token as it is now. */
-  #client(): WebClient {
+  #webClientForToken(): WebClient {
     const { installation, slackApiUrl, log } = this.#options;
     const { token } = installation;
-    if (this.#web?.token !== token) {
+    if (this.#webClient?.token !== token) {
       const client = new WebClient(token, {
         slackApiUrl: slackApiUrl ?? SLACK_API_URL,
         allowAbsoluteUrls: false,
         rejectRateLimitedCalls: true,
         retryConfig: { retries: 0 },
         maxRequestConcurrency: Number.POSITIVE_INFINITY,
-        logger: quiet(log),
+        logger: quietLogger(log),
         fetch: this.#fetch,
-        ...(installation.organisation === true ? { teamId: installation.workspace } : {}),
+        ...(installation.isOrgToken === true ? { teamId: installation.workspace } : {}),
       });
-      this.#web = { token, client };
+      this.#webClient = { token, client };
     }
-    return this.#web.client;
+    return this.#webClient.client;
   }
 
   /**
@@ -150,30 +150,30 @@ export class SlackClient {
   async call<S extends z.ZodType>(
     method: string,
     args: Record<string, unknown>,
-    options: CallOptions<S>,
+    options: SlackCallOptions<S>,
   ): Promise<z.infer<S>> {
     const { guard } = options;
-    refuseAfterLease(method, guard);
+    assertLeaseHeld(method, guard);
     this.#gate?.enter();
     const controller = new AbortController();
     const ms = Math.min(this.#timeoutMs, guard?.remainingMs() ?? this.#timeoutMs);
     const timer = setTimeout(() => controller.abort(new Error(`No answer within ${ms} ms.`)), ms);
     const onLost = () => controller.abort(guard?.signal.reason);
     guard?.signal.addEventListener('abort', onLost, { once: true });
-    const flight: Flight = { method, guard, signal: controller.signal, sent: false };
+    const flight: InFlightRequest = { method, guard, signal: controller.signal, isSent: false };
     const since = performance.now();
     let outcome = 'ok';
     try {
-      const web = this.#client();
-      const answer = await this.#flights.run(flight, () => web.apiCall(method, args));
+      const web = this.#webClientForToken();
+      const answer = await this.#inFlight.run(flight, () => web.apiCall(method, args));
       this.#gate?.accepted();
       const read = options.schema.safeParse(answer);
       if (read.success) return read.data;
-      throw unreadable(method, read.error);
+      throw unreadableAnswer(method, read.error);
     } catch (error) {
-      const failure = classify(flight, error);
+      const failure = toSlackError(flight, error);
       outcome = failure.code;
-      if (failure instanceof Unauthorized && failure.dead) this.#gate?.refused(failure);
+      if (failure instanceof SlackAuthError && failure.isInstallationDead) this.#gate?.refused(failure);
       throw failure;
     } finally {
       this.#onCall?.({ workspace: this.workspace, method, outcome, ms: performance.now() - since });
@@ -183,12 +183,12 @@ export class SlackClient {
   }
 
   readonly #fetch: FetchFunction = async (url, init = {}) => {
-    const flight = this.#flights.getStore();
+    const flight = this.#inFlight.getStore();
     if (flight === undefined) throw new Error('A request was made outside of SlackClient.call.');
-    refuseAfterLease(flight.method, flight.guard);
+    assertLeaseHeld(flight.method, flight.guard);
     const { body, headers, method, redirect } = init;
     if (typeof body !== 'string') throw new Error('Only form bodies are sent this way; see uploads.ts.');
-    flight.sent = true;
+    flight.isSent = true;
     const response = await fetch(url, {
       body,
       signal: flight.signal,
@@ -204,78 +204,78 @@ export class SlackClient {
   };
 }
 
-function unreadable(method: string, cause: unknown): Unavailable {
-  return new Unavailable(
+function unreadableAnswer(method: string, cause: unknown): SlackUnavailableError {
+  return new SlackUnavailableError(
     { method, slackCode: 'unreadable_answer', outcome: 'unknown', cause },
     'Slack answered something that we cannot read; look up what came of the call.',
   );
 }
 
-function classify(flight: Flight, error: unknown): SlackError {
+function toSlackError(flight: InFlightRequest, error: unknown): SlackError {
   const { method } = flight;
   if (error instanceof SlackError) return error;
   if (error instanceof WebAPIRequestError && error.original instanceof SlackError) return error.original;
   if (flight.status === 429) {
-    return new Throttled(
+    return new SlackRateLimitError(
       { method, slackCode: 'ratelimited', cause: error },
-      flight.retryAfterMs ?? DEFAULT_PAUSE_MS,
+      flight.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS,
     );
   }
-  if (error instanceof WebAPIPlatformError) return classifyPlatform(flight, error);
-  if (error instanceof WebAPIHTTPError) return classifyStatus(method, error);
-  return classifyNetwork(flight, error);
+  if (error instanceof WebAPIPlatformError) return fromPlatformError(flight, error);
+  if (error instanceof WebAPIHTTPError) return fromHttpStatus(method, error);
+  return fromNetworkError(flight, error);
 }
 
-function classifyPlatform(flight: Flight, cause: WebAPIPlatformError): SlackError {
-  const data = platformData.safeParse(cause.data);
+function fromPlatformError(flight: InFlightRequest, cause: WebAPIPlatformError): SlackError {
+  const data = platformErrorSchema.safeParse(cause.data);
   // WebClient puts a body that is no JSON, such as a proxy's page, where the code should be.
-  if (!data.success || !/^\w{1,100}$/.test(data.data.error)) return unreadable(flight.method, cause);
+  if (!data.success || !/^\w{1,100}$/.test(data.data.error)) return unreadableAnswer(flight.method, cause);
   const { error, needed } = data.data;
-  return errorFor(flight.method, error, { retryAfterMs: flight.retryAfterMs, needed, cause });
+  return errorForCode(flight.method, error, { retryAfterMs: flight.retryAfterMs, neededScopes: needed, cause });
 }
 
-function classifyStatus(method: string, cause: WebAPIHTTPError): SlackError {
+function fromHttpStatus(method: string, cause: WebAPIHTTPError): SlackError {
   const status = cause.statusCode;
   const slackCode = `http_${status}`;
   if (status >= 500 || status === 408) {
-    return new Unavailable(
+    return new SlackUnavailableError(
       { method, slackCode, outcome: 'unknown', cause },
       'Slack or a proxy failed; look up what came of the call before you repeat it.',
     );
   }
-  return new Refused(
+  return new SlackRefusedError(
     { method, slackCode, outcome: 'none', cause },
     'Check SLACK_API_URL and any proxy on the way.',
   );
 }
 
-function classifyNetwork(flight: Flight, cause: unknown): SlackError {
+function fromNetworkError(flight: InFlightRequest, cause: unknown): SlackError {
   const { method } = flight;
-  const outcome = flight.sent && !neverSent(cause) ? 'unknown' : 'none';
-  if (flight.guard?.signal.aborted) return new LeaseEnded({ method, outcome, cause });
+  const outcome = flight.isSent && !wasNeverSent(cause) ? 'unknown' : 'none';
+  if (flight.guard?.signal.aborted) return new SlackLeaseError({ method, outcome, cause });
   if (flight.signal.aborted) {
-    return new Unavailable(
+    return new SlackUnavailableError(
       { method, slackCode: 'timed_out', outcome, cause },
       'Slack did not answer in time; look up what came of the call before you repeat it.',
     );
   }
-  if (flight.status === 200) return unreadable(method, cause);
-  return new Unavailable(
+  if (flight.status === 200) return unreadableAnswer(method, cause);
+  return new SlackUnavailableError(
     { method, slackCode: 'network', outcome, cause },
     'The connection to Slack failed; check the network, SLACK_API_URL and any proxy.',
   );
 }
 
-function neverSent(error: unknown): boolean {
+function wasNeverSent(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1) {
-    const { data } = socketError.safeParse(at);
-    if (data !== undefined && NEVER_SENT.test(data.code)) return true;
+    const { data } = socketErrorSchema.safeParse(at);
+    if (data !== undefined && NEVER_SENT_CODES.test(data.code)) return true;
   }
   return false;
 }
 
 /** WebClient logs arguments, which are people's words, at debug: those are dropped. */
-function quiet(log: Logger): SlackLogger {
+function quietLogger(log: Logger): SlackLogger {
   const drop = () => undefined;
   const note = (...parts: unknown[]) => log.debug({ parts: parts.map(String) }, 'Slack client');
   return {

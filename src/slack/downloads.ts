@@ -2,19 +2,19 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
-import { FileRefused, Refused, type SlackError, Throttled, Unavailable } from './errors.ts';
-import { measured, startsLikeHtml, withoutFirst } from './file-stream.ts';
-import { type FileVerdict, isHtml, judgeFile, type SlackFile, slackFile } from './files.ts';
-import { mayGetToken } from './hosts.ts';
-import type { PacedClient } from './paced-client.ts';
-import { resumedStream } from './resumed-stream.ts';
-import { DEFAULT_PAUSE_MS } from './verdict.ts';
+import { FileRefusedError, SlackRefusedError, type SlackError, SlackRateLimitError, SlackUnavailableError } from './errors.ts';
+import { withSizeCheck, looksLikeHtml, skipBytes } from './file-stream.ts';
+import { type FileDecision, isHtmlFile, decideOnFile, type SlackFile, slackFileSchema } from './files.ts';
+import { mayReceiveToken } from './hosts.ts';
+import type { RateLimitedClient } from './paced-client.ts';
+import { resumableStream } from './resumed-stream.ts';
+import { DEFAULT_RETRY_AFTER_MS } from './verdict.ts';
 
 /** With which client files are asked for, and what a download is bound by. */
-export interface DownloadsOptions {
-  api: PacedClient;
+export interface FileDownloadsOptions {
+  api: RateLimitedClient;
   /** Files over this are refused, in bytes. */
-  mostBytes: number;
+  maxBytes: number;
   slackApiUrl?: string | undefined;
   /** The longest silence before the answer and between two chunks, in ms. */
   idleMs?: number | undefined;
@@ -32,31 +32,31 @@ export interface OpenFile {
   mime: string | undefined;
   /** The version of the file that Slack's answer names: its ETag, or when it was changed. */
   version: string | undefined;
-  leave(): void;
+  release(): void;
 }
 
 /** What is known of a shared file once Slack has been asked. */
-export interface KnownFile {
+export interface ResolvedFile {
   file: SlackFile;
-  verdict: Exclude<FileVerdict, { do: 'ask' }>;
+  decision: Exclude<FileDecision, { do: 'ask' }>;
 }
 
-const IDLE_MS = 30_000;
+const IDLE_TIMEOUT_MS = 30_000;
 /** Read ahead of whoever uses the bytes, so that the connection is not stopped after each chunk. */
-const AHEAD_BYTES = 1024 * 1024;
-const PROCESSING_MS = 60_000;
+const READ_AHEAD_BYTES = 1024 * 1024;
+const PROCESSING_TIMEOUT_MS = 60_000;
 /** How often a file is asked for that Slack is still working on. */
-const ASK_AGAIN_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /** Connections in a row that bring no byte, before a download is given up. */
-const MOST_IN_VAIN = 5;
-const infoAnswer = z.looseObject({ file: slackFile });
-const GONE = new Set(['file_not_found', 'file_deleted']);
+const MAX_EMPTY_ATTEMPTS = 5;
+const fileInfoSchema = z.looseObject({ file: slackFileSchema });
+const DELETED_FILE_CODES = new Set(['file_not_found', 'file_deleted']);
 
 /** Reads the files that people share. */
-export class Downloads {
-  readonly #options: DownloadsOptions;
+export class FileDownloads {
+  readonly #options: FileDownloadsOptions;
 
-  constructor(options: DownloadsOptions) {
+  constructor(options: FileDownloadsOptions) {
     this.#options = options;
   }
 
@@ -64,28 +64,28 @@ export class Downloads {
    * What can be done with a shared file: asks files.info where the event brought only a stub, and waits for a file
    * that Slack is still working on; `onWait` hears of that. Throws a SlackError where Slack failed.
    */
-  async look(
+  async resolve(
     file: SlackFile,
     options: { signal?: AbortSignal | undefined; onWait?: () => void } = {},
-  ): Promise<KnownFile> {
+  ): Promise<ResolvedFile> {
     const { signal } = options;
-    const until = performance.now() + (this.#options.processingMs ?? PROCESSING_MS);
+    const until = performance.now() + (this.#options.processingMs ?? PROCESSING_TIMEOUT_MS);
     let known = file;
     let asked = false;
     for (;;) {
-      const verdict = judgeFile(known, this.#options);
+      const verdict = decideOnFile(known, this.#options);
       if (verdict.do === 'ask') {
-        if (asked) return { file: known, verdict: { do: 'refuse', reason: 'access_denied' } };
+        if (asked) return { file: known, decision: { do: 'refuse', reason: 'access_denied' } };
       } else {
-        if (!isUnfinished(known, verdict) || performance.now() >= until) return { file: known, verdict };
+        if (!isUnfinished(known, verdict) || performance.now() >= until) return { file: known, decision: verdict };
         options.onWait?.();
-        await sleep(ASK_AGAIN_MS, undefined, { signal });
+        await sleep(POLL_INTERVAL_MS, undefined, { signal });
       }
       try {
-        known = await this.info(file.id, signal);
+        known = await this.fileInfo(file.id, signal);
       } catch (error) {
-        if (!(error instanceof FileRefused)) throw error;
-        return { file: known, verdict: { do: 'refuse', reason: error.reason } };
+        if (!(error instanceof FileRefusedError)) throw error;
+        return { file: known, decision: { do: 'refuse', reason: error.reason } };
       }
       asked = true;
     }
@@ -98,10 +98,10 @@ export class Downloads {
   async read(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
     const { offset = 0, signal } = options;
     const first = await this.open(file, options);
-    const stream = resumedStream(first, {
+    const stream = resumableStream(first, {
       fileId: file.id,
       offset,
-      mostInVain: MOST_IN_VAIN,
+      maxEmptyAttempts: MAX_EMPTY_ATTEMPTS,
       pauseMs: 500,
       signal,
       reopen: (at) => this.open(file, { ...options, offset: at }),
@@ -116,38 +116,38 @@ export class Downloads {
   async open(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
     const { offset = 0, signal } = options;
     let known = file;
-    let verdict = judgeFile(known, this.#options);
+    let verdict = decideOnFile(known, this.#options);
     if (verdict.do === 'ask') {
-      known = await this.info(file.id, signal);
-      verdict = judgeFile(known, this.#options);
+      known = await this.fileInfo(file.id, signal);
+      verdict = decideOnFile(known, this.#options);
     }
-    if (verdict.do === 'ask') throw new FileRefused(file.id, 'access_denied');
-    if (verdict.do === 'refuse') throw new FileRefused(file.id, verdict.reason);
-    return await this.#open(known, { ...verdict, offset, signal });
+    if (verdict.do === 'ask') throw new FileRefusedError(file.id, 'access_denied');
+    if (verdict.do === 'refuse') throw new FileRefusedError(file.id, verdict.reason);
+    return await this.#openAt(known, { ...verdict, offset, signal });
   }
 
   /** The file object as Slack has it now. */
-  async info(fileId: string, signal?: AbortSignal): Promise<SlackFile> {
+  async fileInfo(fileId: string, signal?: AbortSignal): Promise<SlackFile> {
     try {
       const answer = await this.#options.api.call(
         'files.info',
         { file: fileId },
-        { schema: infoAnswer, signal },
+        { schema: fileInfoSchema, signal },
       );
       return answer.file;
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      throw new FileRefused(fileId, GONE.has(error.slackCode) ? 'deleted' : 'access_denied', error);
+      if (!(error instanceof SlackRefusedError)) throw error;
+      throw new FileRefusedError(fileId, DELETED_FILE_CODES.has(error.slackCode) ? 'deleted' : 'access_denied', error);
     }
   }
 
-  async #open(
+  async #openAt(
     file: SlackFile,
     from: { url: string; sizeBytes: number | undefined; offset: number; signal: AbortSignal | undefined },
   ): Promise<OpenFile> {
-    const { idleMs = IDLE_MS, slackApiUrl, mostBytes, api, dispatcher } = this.#options;
+    const { idleMs = IDLE_TIMEOUT_MS, slackApiUrl, maxBytes: mostBytes, api, dispatcher } = this.#options;
     const { offset } = from;
-    if (!mayGetToken(from.url, slackApiUrl)) throw new FileRefused(file.id, 'other_host');
+    if (!mayReceiveToken(from.url, slackApiUrl)) throw new FileRefusedError(file.id, 'other_host');
     let answer: Dispatcher.ResponseData;
     try {
       answer = await request(from.url, {
@@ -158,25 +158,25 @@ export class Downloads {
         },
         headersTimeout: idleMs,
         bodyTimeout: idleMs,
-        highWaterMark: AHEAD_BYTES,
+        highWaterMark: READ_AHEAD_BYTES,
         signal: from.signal ?? null,
         ...(dispatcher && { dispatcher }),
       });
     } catch (error) {
       if (from.signal?.aborted) throw error;
-      throw unavailable(file, 'network', error);
+      throw downloadFailed(file, 'network', error);
     }
     try {
-      const total = judgeAnswer(file, answer, from);
-      if ((total ?? 0) > mostBytes) throw new FileRefused(file.id, 'too_large');
-      const whole = answer.statusCode === 206 ? answer.body : withoutFirst(offset, answer.body);
-      const stream = await this.#checked(file, whole, { total, offset, signal: from.signal });
+      const total = checkAnswer(file, answer, from);
+      if ((total ?? 0) > mostBytes) throw new FileRefusedError(file.id, 'too_large');
+      const whole = answer.statusCode === 206 ? answer.body : skipBytes(offset, answer.body);
+      const stream = await this.#withContentCheck(file, whole, { total, offset, signal: from.signal });
       return {
         stream,
         sizeBytes: total,
         mime: file.mimetype ?? undefined,
         version: versionOf(answer),
-        leave: () => discard(answer.body),
+        release: () => discard(answer.body),
       };
     } catch (error) {
       discard(answer.body);
@@ -185,52 +185,52 @@ export class Downloads {
   }
 
   /** Looks at the first bytes before anybody uses them, and counts the rest. */
-  async #checked(
+  async #withContentCheck(
     file: SlackFile,
     source: AsyncIterable<Uint8Array>,
     known: { total: number | undefined; offset: number; signal: AbortSignal | undefined },
   ): Promise<AsyncIterable<Uint8Array>> {
-    const stream = measured(source, { ...known, fileId: file.id, mostBytes: this.#options.mostBytes });
-    if (known.offset > 0 || isHtml(file)) return stream;
+    const stream = withSizeCheck(source, { ...known, fileId: file.id, maxBytes: this.#options.maxBytes });
+    if (known.offset > 0 || isHtmlFile(file)) return stream;
     const first = await stream.next();
     const text = /^text\//.test(file.mimetype ?? '') || file.mode === 'snippet';
-    if (!first.done && !text && startsLikeHtml(first.value)) {
+    if (!first.done && !text && looksLikeHtml(first.value)) {
       await stream.return(undefined);
-      throw new FileRefused(file.id, 'missing_scope');
+      throw new FileRefusedError(file.id, 'missing_scope');
     }
-    return withFirst(first, stream);
+    return prepend(first, stream);
   }
 }
 
 /** Judges status and headers; gives the whole file's size in bytes where it is known. */
-function judgeAnswer(
+function checkAnswer(
   file: SlackFile,
   answer: Dispatcher.ResponseData,
   from: { sizeBytes: number | undefined; offset: number },
 ): number | undefined {
   const header = (name: string) => [answer.headers[name]].flat().join(',');
   const { statusCode: status } = answer;
-  if (header('x-slack-meta').includes('acl_fail')) throw new FileRefused(file.id, 'missing_scope');
-  if (status >= 300 && status < 400) throw new FileRefused(file.id, 'missing_scope');
-  if (status === 401 || status === 403) throw new FileRefused(file.id, 'access_denied');
-  if (status === 404 || status === 410) throw new FileRefused(file.id, 'deleted');
-  if (status === 416) throw new FileRefused(file.id, 'changed');
+  if (header('x-slack-meta').includes('acl_fail')) throw new FileRefusedError(file.id, 'missing_scope');
+  if (status >= 300 && status < 400) throw new FileRefusedError(file.id, 'missing_scope');
+  if (status === 401 || status === 403) throw new FileRefusedError(file.id, 'access_denied');
+  if (status === 404 || status === 410) throw new FileRefusedError(file.id, 'deleted');
+  if (status === 416) throw new FileRefusedError(file.id, 'changed');
   if (status === 429) {
     const seconds = Number.parseInt(header('retry-after'), 10);
-    const pause = seconds >= 0 ? seconds * 1000 : DEFAULT_PAUSE_MS;
-    throw new Throttled({ method: `download of ${file.id}`, slackCode: 'ratelimited' }, pause);
+    const pause = seconds >= 0 ? seconds * 1000 : DEFAULT_RETRY_AFTER_MS;
+    throw new SlackRateLimitError({ method: `download of ${file.id}`, slackCode: 'ratelimited' }, pause);
   }
-  if (status >= 500) throw unavailable(file, `http_${status}`);
-  if (status !== 200 && status !== 206) throw new FileRefused(file.id, 'access_denied');
-  if (header('content-type').startsWith('text/html') && !isHtml(file)) {
-    throw new FileRefused(file.id, 'missing_scope');
+  if (status >= 500) throw downloadFailed(file, `http_${status}`);
+  if (status !== 200 && status !== 206) throw new FileRefusedError(file.id, 'access_denied');
+  if (header('content-type').startsWith('text/html') && !isHtmlFile(file)) {
+    throw new FileRefusedError(file.id, 'missing_scope');
   }
-  const total = status === 206 ? totalOfRange(file, header('content-range'), from.offset) : lengthOf(header);
+  const total = status === 206 ? totalFromRange(file, header('content-range'), from.offset) : lengthOf(header);
   const promised = from.sizeBytes;
   if (total !== undefined && promised !== undefined && total !== promised) {
     // A sign-in page has not the size of the HTML file that it stands for.
-    const page = isHtml(file) && header('content-type').startsWith('text/html');
-    throw new FileRefused(file.id, page ? 'missing_scope' : 'changed');
+    const page = isHtmlFile(file) && header('content-type').startsWith('text/html');
+    throw new FileRefusedError(file.id, page ? 'missing_scope' : 'changed');
   }
   return total ?? promised;
 }
@@ -240,7 +240,7 @@ function versionOf({ headers }: Dispatcher.ResponseData): string | undefined {
 }
 
 /** Whether Slack may still be working on a file: it has no address, size or type yet. */
-function isUnfinished(file: SlackFile, verdict: KnownFile['verdict']): boolean {
+function isUnfinished(file: SlackFile, verdict: ResolvedFile['decision']): boolean {
   if (verdict.do === 'refuse') return verdict.reason === 'processing';
   return verdict.sizeBytes === undefined || !file.mimetype;
 }
@@ -250,13 +250,13 @@ function lengthOf(header: (name: string) => string): number | undefined {
   return /^\d+$/.test(length) ? Number(length) : undefined;
 }
 
-function totalOfRange(file: SlackFile, range: string, offset: number): number | undefined {
+function totalFromRange(file: SlackFile, range: string, offset: number): number | undefined {
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(range) ?? [];
-  if (start === undefined || Number(start) !== offset) throw new FileRefused(file.id, 'changed');
+  if (start === undefined || Number(start) !== offset) throw new FileRefusedError(file.id, 'changed');
   return total === undefined || total === '*' ? undefined : Number(total);
 }
 
-async function* withFirst(
+async function* prepend(
   first: IteratorResult<Uint8Array>,
   rest: AsyncGenerator<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
@@ -269,8 +269,8 @@ async function* withFirst(
   }
 }
 
-function unavailable(file: SlackFile, slackCode: string, cause?: unknown): SlackError {
-  return new Unavailable(
+function downloadFailed(file: SlackFile, slackCode: string, cause?: unknown): SlackError {
+  return new SlackUnavailableError(
     { method: `download of ${file.id}`, slackCode, outcome: 'none', cause },
     'Slack did not hand out the file; try again soon.',
   );

@@ -2,15 +2,15 @@
  * What is known about the effect of a call that failed: `none` means that it surely did nothing,
  * `unknown` that it may have taken effect and must be looked up before it is repeated.
  */
-export type Outcome = 'none' | 'unknown';
+export type SlackCallOutcome = 'none' | 'unknown';
 
 /** What an error tells about the call that failed. */
-export interface FailedCall {
+export interface SlackErrorDetails {
   /** Slack's method, such as `chat.update`. */
   method: string;
   /** Slack's own error code, or a short word of ours where Slack gave none. */
   slackCode: string;
-  outcome: Outcome;
+  outcome: SlackCallOutcome;
   cause?: unknown;
 }
 
@@ -19,9 +19,9 @@ export abstract class SlackError extends Error {
   abstract readonly code: string;
   readonly method: string;
   readonly slackCode: string;
-  readonly outcome: Outcome;
+  readonly outcome: SlackCallOutcome;
 
-  constructor(call: FailedCall, sentence: string) {
+  constructor(call: SlackErrorDetails, sentence: string) {
     super(`${call.method}: ${call.slackCode}. ${sentence}`, { cause: call.cause });
     this.name = new.target.name;
     this.method = call.method;
@@ -31,61 +31,61 @@ export abstract class SlackError extends Error {
 }
 
 /** Where Slack asks for a longer pause (ms) it is called again after this; a timer of 25 days or more would not wait at all. */
-export const LONGEST_PAUSE_MS = 3_600_000;
+export const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** Slack asks us to slow down: a 429, or an `ok:false` that means the same. Nothing was done. */
-export class Throttled extends SlackError {
+export class SlackRateLimitError extends SlackError {
   readonly code = 'throttled';
   /** Milliseconds to leave this method of this workspace alone. */
   readonly retryAfterMs: number;
 
-  constructor(call: Omit<FailedCall, 'outcome'>, askedMs: number) {
-    const retryAfterMs = Math.min(askedMs, LONGEST_PAUSE_MS);
+  constructor(call: Omit<SlackErrorDetails, 'outcome'>, askedMs: number) {
+    const retryAfterMs = Math.min(askedMs, MAX_RETRY_AFTER_MS);
     super({ ...call, outcome: 'none' }, `Slack asks for a pause of ${retryAfterMs} ms; call again after it.`);
     this.retryAfterMs = retryAfterMs;
   }
 }
 
 /** The bot cannot reach or write to this channel or thread. */
-export class ChannelGone extends SlackError {
+export class ChannelGoneError extends SlackError {
   readonly code = 'channel_gone';
 }
 
 /** The message (or the thread's root) is not there or cannot be changed any more. */
-export class MessageGone extends SlackError {
+export class MessageGoneError extends SlackError {
   readonly code = 'message_gone';
 }
 
 /** Slack does not take this content: post something shorter or plainer. */
-export class PayloadRefused extends SlackError {
+export class PayloadRefusedError extends SlackError {
   readonly code = 'payload_refused';
 }
 
 /** The token does not allow the call. */
-export class Unauthorized extends SlackError {
+export class SlackAuthError extends SlackError {
   readonly code = 'unauthorized';
   /** False where only a scope is missing: other calls of the installation still work. */
-  readonly dead: boolean;
+  readonly isInstallationDead: boolean;
   /** The scopes that Slack asked for, comma-separated; only with `missing_scope`. */
-  readonly needed: string | undefined;
+  readonly neededScopes: string | undefined;
 
-  constructor(call: FailedCall, sentence: string, options: { dead: boolean; needed?: string | undefined }) {
+  constructor(call: SlackErrorDetails, sentence: string, options: { dead: boolean; needed?: string | undefined }) {
     super(call, sentence);
-    this.dead = options.dead;
-    this.needed = options.needed;
+    this.isInstallationDead = options.dead;
+    this.neededScopes = options.needed;
   }
 }
 
 /** The network or Slack itself failed, and may work again soon. */
-export class Unavailable extends SlackError {
+export class SlackUnavailableError extends SlackError {
   readonly code = 'unavailable';
 }
 
 /** The turn's lease ended: another process may be at it already. */
-export class LeaseEnded extends SlackError {
+export class SlackLeaseError extends SlackError {
   readonly code = 'lease_ended';
 
-  constructor(call: Omit<FailedCall, 'slackCode'>) {
+  constructor(call: Omit<SlackErrorDetails, 'slackCode'>) {
     super(
       { ...call, slackCode: 'lease_ended' },
       call.outcome === 'none'
@@ -96,17 +96,17 @@ export class LeaseEnded extends SlackError {
 }
 
 /** Slack says no for a reason that is none of the others. */
-export class Refused extends SlackError {
+export class SlackRefusedError extends SlackError {
   readonly code = 'refused';
 }
 
 /** Whether Slack's no stays the same for a while, though other calls of the installation work. */
-export function isLasting(error: unknown): boolean {
-  return error instanceof Refused || (error instanceof Unauthorized && !error.dead);
+export function isLastingRefusal(error: unknown): boolean {
+  return error instanceof SlackRefusedError || (error instanceof SlackAuthError && !error.isInstallationDead);
 }
 
 /** Why a file that people shared cannot be read. */
-export type FileReason =
+export type FileRefusalReason =
   | 'missing_scope'
   | 'external'
   | 'deleted'
@@ -123,7 +123,7 @@ export type FileReason =
   | 'changed'
   | 'other_host';
 
-const FILE_SENTENCES: Record<FileReason, string> = {
+const FILE_REFUSAL_SENTENCES: Record<FileRefusalReason, string> = {
   missing_scope: 'Slack showed its sign-in page: add the files:read scope and install the app again.',
   external: 'The file lies with another service; share the file itself instead of a link to it.',
   deleted: 'The file was deleted; share it again.',
@@ -142,15 +142,15 @@ const FILE_SENTENCES: Record<FileReason, string> = {
 };
 
 /** A shared file that cannot be read, and why. */
-export class FileRefused extends SlackError {
+export class FileRefusedError extends SlackError {
   readonly code = 'file_refused';
-  readonly reason: FileReason;
+  readonly reason: FileRefusalReason;
   readonly fileId: string;
 
-  constructor(fileId: string, reason: FileReason, cause?: unknown) {
+  constructor(fileId: string, reason: FileRefusalReason, cause?: unknown) {
     super(
       { method: `download of ${fileId}`, slackCode: reason, outcome: 'none', cause },
-      FILE_SENTENCES[reason],
+      FILE_REFUSAL_SENTENCES[reason],
     );
     this.reason = reason;
     this.fileId = fileId;

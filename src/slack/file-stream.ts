@@ -1,41 +1,41 @@
-import { FileRefused } from './errors.ts';
+import { FileRefusedError } from './errors.ts';
 
 /** What is known about a stream of a file. */
-export interface Measure {
+export interface SizeCheck {
   fileId: string;
   /** Where the stream begins in the file, in bytes. */
   offset: number;
   /** The whole file's size in bytes, where it is known. */
   total: number | undefined;
-  mostBytes: number;
+  maxBytes: number;
   signal: AbortSignal | undefined;
 }
 
 /** The chunks as they come; throws a FileRefused when there are more or fewer bytes than there should be. */
-export async function* measured(
+export async function* withSizeCheck(
   source: AsyncIterable<Uint8Array>,
-  measure: Measure,
+  measure: SizeCheck,
 ): AsyncGenerator<Uint8Array, undefined> {
-  const { fileId, total, mostBytes } = measure;
+  const { fileId, total, maxBytes: mostBytes } = measure;
   let at = measure.offset;
   try {
     for await (const chunk of source) {
       at += chunk.byteLength;
-      if (total !== undefined && at > total) throw new FileRefused(fileId, 'changed');
-      if (at > mostBytes) throw new FileRefused(fileId, 'too_large');
+      if (total !== undefined && at > total) throw new FileRefusedError(fileId, 'changed');
+      if (at > mostBytes) throw new FileRefusedError(fileId, 'too_large');
       yield chunk;
     }
   } catch (error) {
-    if (error instanceof FileRefused || measure.signal?.aborted) throw error;
-    throw new FileRefused(fileId, 'broken_off', error);
+    if (error instanceof FileRefusedError || measure.signal?.aborted) throw error;
+    throw new FileRefusedError(fileId, 'broken_off', error);
   }
-  if (at === 0) throw new FileRefused(fileId, 'empty');
-  if (total !== undefined && at < total) throw new FileRefused(fileId, 'broken_off');
+  if (at === 0) throw new FileRefusedError(fileId, 'empty');
+  if (total !== undefined && at < total) throw new FileRefusedError(fileId, 'broken_off');
   return undefined;
 }
 
 /** The stream without its first bytes, for a server that does not know ranges. */
-export async function* withoutFirst(
+export async function* skipBytes(
   bytes: number,
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
@@ -51,7 +51,7 @@ export async function* withoutFirst(
 }
 
 /** Whether the bytes begin as a web page does, such as Slack's sign-in page. */
-export function startsLikeHtml(bytes: Uint8Array): boolean {
+export function looksLikeHtml(bytes: Uint8Array): boolean {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 512)).toString(
     'latin1',
   );

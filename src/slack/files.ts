@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { FileReason } from './errors.ts';
+import type { FileRefusalReason } from './errors.ts';
 
 /** Slack's file object: what we read of it. https://docs.slack.dev/reference/objects/file-object */
-export const slackFile = z.looseObject({
+export const slackFileSchema = z.looseObject({
   id: z.string(),
   name: z.string().nullish(),
   title: z.string().nullish(),
@@ -20,10 +20,10 @@ export const slackFile = z.looseObject({
   permalink: z.string().nullish(),
   user: z.string().nullish(),
 });
-export type SlackFile = z.infer<typeof slackFile>;
+export type SlackFile = z.infer<typeof slackFileSchema>;
 
 /** What is to be done with a shared file. */
-export type FileVerdict =
+export type FileDecision =
   | {
       do: 'download';
       url: string;
@@ -33,10 +33,10 @@ export type FileVerdict =
     }
   /** Only a stub came with the event (Slack Connect): files.info knows more. */
   | { do: 'ask' }
-  | { do: 'refuse'; reason: FileReason };
+  | { do: 'refuse'; reason: FileRefusalReason };
 
 /** What Slack keeps like files and hands out to nobody, by mode or file type. */
-const NOT_FILES: Readonly<Record<string, FileReason>> = {
+const NON_FILE_KINDS: Readonly<Record<string, FileRefusalReason>> = {
   quip: 'canvas',
   canvas: 'canvas',
   list: 'list',
@@ -44,34 +44,34 @@ const NOT_FILES: Readonly<Record<string, FileReason>> = {
   space: 'post',
   docs: 'post',
 };
-const FILE_MODES = new Set(['hosted', 'snippet']);
+const DOWNLOADABLE_MODES = new Set(['hosted', 'snippet']);
 
 /** Decides before anything is downloaded. Pure. */
-export function judgeFile(file: SlackFile, limits: { mostBytes: number }): FileVerdict {
-  const refuse = (reason: FileReason): FileVerdict => ({ do: 'refuse', reason });
+export function decideOnFile(file: SlackFile, limits: { maxBytes: number }): FileDecision {
+  const refuse = (reason: FileRefusalReason): FileDecision => ({ do: 'refuse', reason });
   const { mode, file_access: access } = file;
   if (mode === 'tombstone' || access === 'file_not_found') return refuse('deleted');
   if (mode === 'hidden_by_limit') return refuse('hidden_by_plan');
   if (access === 'access_denied') return refuse('access_denied');
   if (access === 'check_file_info' || mode === 'file_access') return { do: 'ask' };
   if (file.is_external || mode === 'external') return refuse('external');
-  const kept = notFile(mode) ?? notFile(file.filetype);
+  const kept = nonFileReason(mode) ?? nonFileReason(file.filetype);
   if (kept !== undefined) return refuse(kept);
-  if (mode !== undefined && mode !== null && !FILE_MODES.has(mode)) return refuse('not_a_file');
+  if (mode !== undefined && mode !== null && !DOWNLOADABLE_MODES.has(mode)) return refuse('not_a_file');
   const url = file.url_private_download || file.url_private;
   if (!url) return refuse('processing');
   if (file.size === 0) return refuse('empty');
   const sizeBytes = file.size ?? undefined;
-  if (sizeBytes !== undefined && sizeBytes > limits.mostBytes) return refuse('too_large');
+  if (sizeBytes !== undefined && sizeBytes > limits.maxBytes) return refuse('too_large');
   return { do: 'download', url, sizeBytes, mime: file.mimetype ?? undefined };
 }
 
-function notFile(kind: string | null | undefined): FileReason | undefined {
-  return kind && Object.hasOwn(NOT_FILES, kind) ? NOT_FILES[kind] : undefined;
+function nonFileReason(kind: string | null | undefined): FileRefusalReason | undefined {
+  return kind && Object.hasOwn(NON_FILE_KINDS, kind) ? NON_FILE_KINDS[kind] : undefined;
 }
 
 /** What people call a file. */
-export function nameOf(file: SlackFile): string | undefined {
+export function slackFileName(file: SlackFile): string | undefined {
   return file.name || file.title || undefined;
 }
 
@@ -83,6 +83,6 @@ export function externalLink(file: SlackFile): string | undefined {
 }
 
 /** Whether a page of HTML is what the file is meant to be. */
-export function isHtml(file: SlackFile): boolean {
+export function isHtmlFile(file: SlackFile): boolean {
   return file.filetype === 'html' || /^(text\/html|application\/xhtml\+xml)/i.test(file.mimetype ?? '');
 }

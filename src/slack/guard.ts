@@ -1,7 +1,7 @@
-import { LeaseEnded } from './errors.ts';
+import { SlackLeaseError } from './errors.ts';
 
 /** The lease of a turn as this folder sees it: what must not happen twice is not sent once it has ended. */
-export interface Guard {
+export interface LeaseGuard {
   /** Aborted when the lease is known to be lost. */
   readonly signal: AbortSignal;
   /** Milliseconds of lease that are left; at 0 or less nothing may be sent. */
@@ -9,9 +9,9 @@ export interface Guard {
 }
 
 /** Throws LeaseEnded where the method must not be called any more; nothing was sent then. */
-export function refuseAfterLease(method: string, guard: Guard | undefined): void {
+export function assertLeaseHeld(method: string, guard: LeaseGuard | undefined): void {
   if (guard === undefined) return;
   if (guard.signal.aborted || guard.remainingMs() <= 0) {
-    throw new LeaseEnded({ method, outcome: 'none', cause: guard.signal.reason });
+    throw new SlackLeaseError({ method, outcome: 'none', cause: guard.signal.reason });
   }
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { bareInstallation, type Installation, SlackClient, type SlackClientOptions } from './client.ts';
-import { Throttled, Unauthorized, Unavailable } from './errors.ts';
+import { tokenOnlyInstallation, type Installation, SlackClient, type SlackClientOptions } from './client.ts';
+import { SlackRateLimitError, SlackAuthError, SlackUnavailableError } from './errors.ts';
 
 /** What a token stands for. */
-export interface Identity {
+export interface TokenIdentity {
   installation: Installation;
   /** The workspace's name and its address for people. */
   name: string;
@@ -13,7 +13,7 @@ export interface Identity {
   scopes: readonly string[];
 }
 
-const authTest = z.looseObject({
+const authTestSchema = z.looseObject({
   team_id: z.string(),
   team: z.string(),
   url: z.string(),
@@ -24,18 +24,18 @@ const authTest = z.looseObject({
 });
 
 /** How often a start asks when Slack is away for a moment, and the pause (ms) between. */
-const mostTries = 5;
-const pauseMs = 1_000;
+const MAX_ATTEMPTS = 5;
+const RETRY_PAUSE_MS = 1_000;
 /** An answer of another shape stays so: to a person's token, say. */
-const unreadable = 'unreadable_answer';
+const UNREADABLE_ANSWER = 'unreadable_answer';
 
 /** Asks Slack whose bot token this is, a few times where Slack is away. Throws a SlackError; a person's token has no bot and is unreadable. */
-export async function identify(
+export async function identifyToken(
   options: Omit<SlackClientOptions, 'installation'> & { token: string },
-): Promise<Identity> {
+): Promise<TokenIdentity> {
   const { token, ...rest } = options;
-  const client = new SlackClient({ ...rest, installation: bareInstallation(token) });
-  const answer = await asked(client);
+  const client = new SlackClient({ ...rest, installation: tokenOnlyInstallation(token) });
+  const answer = await authTestWithRetry(client);
   return {
     installation: {
       workspace: answer.team_id,
@@ -51,19 +51,19 @@ export async function identify(
 }
 
 /** The longest that the question takes whether a token is good (ms): an event waits for it, and lives 3 s. */
-const aliveMs = 1_500;
+const TOKEN_CHECK_TIMEOUT_MS = 1_500;
 
 /** Whether a token is good. Throws a SlackError where Slack cannot be asked. */
-export async function isAlive(
+export async function isTokenValid(
   options: Omit<SlackClientOptions, 'installation'> & { token: string },
 ): Promise<boolean> {
   const { token, ...rest } = options;
   try {
-    const client = new SlackClient({ timeoutMs: aliveMs, ...rest, installation: bareInstallation(token) });
+    const client = new SlackClient({ timeoutMs: TOKEN_CHECK_TIMEOUT_MS, ...rest, installation: tokenOnlyInstallation(token) });
     await client.call('auth.test', {}, { schema: z.looseObject({}) });
     return true;
   } catch (error) {
-    if (error instanceof Unauthorized) return false;
+    if (error instanceof SlackAuthError) return false;
     throw error;
   }
 }
@@ -82,7 +82,7 @@ export async function reachedBy(
   options: Omit<SlackClientOptions, 'installation'> & { token: string },
 ): Promise<ReadonlySet<string>> {
   const { token, ...rest } = options;
-  const client = new SlackClient({ timeoutMs: aliveMs, ...rest, installation: bareInstallation(token) });
+  const client = new SlackClient({ timeoutMs: TOKEN_CHECK_TIMEOUT_MS, ...rest, installation: tokenOnlyInstallation(token) });
   const reached = new Set<string>();
   let cursor: string | undefined;
   for (let pages = 0; pages < mostPages; pages += 1) {
@@ -98,23 +98,23 @@ export async function reachedBy(
 }
 
 /** Gives a token back: Slack takes it no more. Throws a SlackError. */
-export async function revoke(
+export async function revokeToken(
   options: Omit<SlackClientOptions, 'installation'> & { token: string },
 ): Promise<void> {
   const { token, ...rest } = options;
-  const client = new SlackClient({ ...rest, installation: bareInstallation(token) });
+  const client = new SlackClient({ ...rest, installation: tokenOnlyInstallation(token) });
   await client.call('auth.revoke', {}, { schema: z.looseObject({}) });
 }
 
-async function asked(client: SlackClient): Promise<z.output<typeof authTest>> {
+async function authTestWithRetry(client: SlackClient): Promise<z.output<typeof authTestSchema>> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await client.call('auth.test', {}, { schema: authTest });
+      return await client.call('auth.test', {}, { schema: authTestSchema });
     } catch (error) {
       const passes =
-        error instanceof Throttled || (error instanceof Unavailable && error.slackCode !== unreadable);
-      if (!passes || tries >= mostTries) throw error;
-      await sleep(error instanceof Throttled ? error.retryAfterMs : pauseMs);
+        error instanceof SlackRateLimitError || (error instanceof SlackUnavailableError && error.slackCode !== UNREADABLE_ANSWER);
+      if (!passes || tries >= MAX_ATTEMPTS) throw error;
+      await sleep(error instanceof SlackRateLimitError ? error.retryAfterMs : RETRY_PAUSE_MS);
     }
   }
 }

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import type { LaneStore } from './lane-store.ts';
-import type { LaneRule } from './limits.ts';
+import type { PermitStore } from './lane-store.ts';
+import type { RateLimit } from './limits.ts';
 
 /** Who goes first: the smaller order, then the smaller `since`, then who asked first. */
-export interface Rank {
+export interface Priority {
   /** 0 may use the lane's deep burst. */
   order: number;
   /** Any clock, but the same for all who wait in a lane, such as when unseen text came in (ms). */
@@ -11,14 +11,14 @@ export interface Rank {
 }
 
 /** What somebody who waits in a lane says about itself. The functions are asked whenever a permit is to be had. */
-export interface Wish {
-  rank?: (() => Rank) | undefined;
+export interface PermitRequest {
+  rank?: (() => Priority) | undefined;
   /** Not before this moment, on the clock of `performance.now()` (ms). */
   notBefore?: (() => number) | undefined;
   /** Withdraws the wish. */
   signal?: AbortSignal | undefined;
   /** Withdraws it too. Not one signal for both: `AbortSignal.any` weighs a kilobyte, and thousands wait here. */
-  guardSignal?: AbortSignal | undefined;
+  leaseSignal?: AbortSignal | undefined;
   /** Give up when there is no permit within this time (ms). */
   withinMs?: number | undefined;
 }
@@ -29,261 +29,261 @@ export interface Permit {
   release(): void;
 }
 
-interface Waiter extends Wish {
+interface Waiter extends PermitRequest {
   askedAt: number;
   deadline: number;
-  rankNow: Rank;
+  currentPriority: Priority;
   /** Its own moment (`notBefore`). */
-  moment: number;
+  earliestAt: number;
   /** May use the deep burst. */
-  deep: boolean;
+  usesDeepBurst: boolean;
   /** When its moment has come and the lane is open for it. */
   readyAt: number;
   /** With undefined: no permit came in time. */
-  settle(permit: Permit | undefined): void;
-  fail(error: unknown): void;
+  resolve(permit: Permit | undefined): void;
+  reject(error: unknown): void;
 }
 
 /** A permit that was given back can be used for so long (ms): later it would count in another minute. */
-const SPARE_MS = 1_000;
+const RETURNED_PERMIT_TTL_MS = 1_000;
 /** After so many permits in a row that passed over a lower order, the one who waits longest gets one. */
-const PATIENCE = 10;
+const MAX_TIMES_PASSED_OVER = 10;
 /**
  * After a grant, a process asks so much later than the store says (ms), and half of it after each refusal: all are told
  * the same moment, and the one that is nearest to the store would always be the first.
  */
-const COURTESY_MS = 32;
-const BACKOFF_MS = { first: 250, most: 5_000 };
+const GRANT_BACKOFF_MS = 32;
+const STORE_RETRY_MS = { first: 250, max: 5_000 };
 /** setTimeout's own limit is 2^31 - 1. */
-const LONGEST_SLEEP_MS = 3_600_000;
-const USUAL_ORDER = 1;
+const MAX_SLEEP_MS = 3_600_000;
+const DEFAULT_ORDER = 1;
 
 /** One lane of one workspace in this process: orders those who wait and asks the store when it is worth it. */
-export class LanePump {
-  readonly #store: LaneStore;
+export class PermitQueue {
+  readonly #store: PermitStore;
   readonly #workspace: string;
-  readonly #lane: string;
-  readonly #rule: LaneRule;
+  readonly #limitKey: string;
+  readonly #rateLimit: RateLimit;
   readonly #log: Logger;
   readonly #waiters = new Set<Waiter>();
-  #running = false;
-  #wake: (() => void) | undefined;
-  #heldUntil = 0;
+  #isRunning = false;
+  #wakeSleeper: (() => void) | undefined;
+  #pausedUntil = 0;
   /** Until when the store has nothing: for the usual burst, and for the deep one. */
-  #dryUntil = { usual: 0, deep: 0 };
-  #spareUntil: number[] = [];
-  #passedOver = 0;
-  #backoffMs = 0;
-  #courtesyMs = 0;
+  #exhaustedUntil = { usual: 0, deep: 0 };
+  #returnedPermitsUntil: number[] = [];
+  #timesPassedOver = 0;
+  #storeRetryMs = 0;
+  #grantBackoffMs = 0;
 
   constructor(options: {
-    store: LaneStore;
+    store: PermitStore;
     workspace: string;
     lane: string;
-    rule: LaneRule;
+    rule: RateLimit;
     log: Logger;
   }) {
     this.#store = options.store;
     this.#workspace = options.workspace;
-    this.#lane = options.lane;
-    this.#rule = options.rule;
+    this.#limitKey = options.lane;
+    this.#rateLimit = options.rule;
     this.#log = options.log;
   }
 
   /** Nobody waits and nothing needs to be remembered. */
-  get idle(): boolean {
-    return !this.#running && this.#heldUntil <= performance.now() && this.#spareUntil.length === 0;
+  get isIdle(): boolean {
+    return !this.#isRunning && this.#pausedUntil <= performance.now() && this.#returnedPermitsUntil.length === 0;
   }
 
   /** Waits for a permit; undefined when none came within the wish's time. Rejects with the signal's reason. */
-  ask(wish: Wish): Promise<Permit | undefined> {
-    const withdrawn = withdrawal(wish);
+  request(request: PermitRequest): Promise<Permit | undefined> {
+    const withdrawn = abortedSignal(request);
     if (withdrawn !== undefined) return Promise.reject(withdrawn.reason);
     return new Promise((resolve, reject) => {
       const askedAt = performance.now();
       const leave = () => {
         this.#waiters.delete(waiter);
-        wish.signal?.removeEventListener('abort', onAbort);
-        wish.guardSignal?.removeEventListener('abort', onAbort);
-        this.#nudge();
+        request.signal?.removeEventListener('abort', onAbort);
+        request.leaseSignal?.removeEventListener('abort', onAbort);
+        this.#wakeLoop();
       };
       const waiter: Waiter = {
-        ...wish,
+        ...request,
         askedAt,
-        deadline: askedAt + (wish.withinMs ?? Number.POSITIVE_INFINITY),
-        rankNow: { order: USUAL_ORDER, since: askedAt },
-        moment: askedAt,
-        deep: false,
+        deadline: askedAt + (request.withinMs ?? Number.POSITIVE_INFINITY),
+        currentPriority: { order: DEFAULT_ORDER, since: askedAt },
+        earliestAt: askedAt,
+        usesDeepBurst: false,
         readyAt: askedAt,
-        settle: (permit) => {
+        resolve: (permit) => {
           leave();
           resolve(permit);
         },
-        fail: (error) => {
+        reject: (error) => {
           leave();
           reject(error);
         },
       };
-      const onAbort = () => waiter.fail(withdrawal(wish)?.reason);
-      wish.signal?.addEventListener('abort', onAbort);
-      wish.guardSignal?.addEventListener('abort', onAbort);
+      const onAbort = () => waiter.reject(abortedSignal(request)?.reason);
+      request.signal?.addEventListener('abort', onAbort);
+      request.leaseSignal?.addEventListener('abort', onAbort);
       this.#waiters.add(waiter);
-      this.#nudge();
-      if (!this.#running) void this.#run();
+      this.#wakeLoop();
+      if (!this.#isRunning) void this.#run();
     });
   }
 
   /** Something has changed: look again. */
-  #nudge(): void {
-    this.#wake?.();
+  #wakeLoop(): void {
+    this.#wakeSleeper?.();
   }
 
   /** No permit of this process for `ms`, whatever the store says. */
-  hold(ms: number): void {
-    this.#heldUntil = Math.max(this.#heldUntil, performance.now() + ms);
-    this.#nudge();
+  pause(ms: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
+    this.#wakeLoop();
   }
 
   async #run(): Promise<void> {
-    this.#running = true;
+    this.#isRunning = true;
     try {
       while (this.#waiters.size > 0) {
-        const next = this.#look();
-        if (next === undefined) await this.#sleepUntilSomethingIsDue();
+        const next = this.#pickNext();
+        if (next === undefined) await this.#sleepUntilDue();
         else await this.#serve(next);
       }
     } finally {
-      this.#running = false;
+      this.#isRunning = false;
     }
   }
 
   /** The one to be served now, if the lane and somebody's moment allow it. */
-  #look(): Waiter | undefined {
+  #pickNext(): Waiter | undefined {
     const now = performance.now();
-    for (const waiter of [...this.#waiters]) this.#question(waiter);
-    const longest = this.#passedOver < PATIENCE ? undefined : this.#longestWaiting(now);
+    for (const waiter of [...this.#waiters]) this.#refreshWaiter(waiter);
+    const longest = this.#timesPassedOver < MAX_TIMES_PASSED_OVER ? undefined : this.#longestWaiting(now);
     for (const waiter of [...this.#waiters]) {
-      waiter.deep = waiter.rankNow.order === 0 || waiter === longest;
-      waiter.readyAt = Math.max(waiter.moment, this.#openAt(waiter.deep));
+      waiter.usesDeepBurst = waiter.currentPriority.order === 0 || waiter === longest;
+      waiter.readyAt = Math.max(waiter.earliestAt, this.#opensAt(waiter.usesDeepBurst));
     }
-    this.#giveUpLate(now);
-    const ready = [...this.#waiters].filter((waiter) => waiter.readyAt <= now).sort(byRank);
+    this.#dropOverdue(now);
+    const ready = [...this.#waiters].filter((waiter) => waiter.readyAt <= now).sort(byPriority);
     return longest !== undefined && ready.includes(longest) ? longest : ready[0];
   }
 
   /** What cannot be had in time is given up at once: of a dry lane, each permit comes a step later. */
-  #giveUpLate(now: number): void {
-    const stepMs = 60_000 / this.#rule.perMinute;
+  #dropOverdue(now: number): void {
+    const stepMs = 60_000 / this.#rateLimit.perMinute;
     let ahead = 0;
-    for (const waiter of [...this.#waiters].sort(byRank)) {
-      const open = this.#openAt(waiter.deep);
-      const at = Math.max(waiter.moment, open > now ? open + ahead * stepMs : now);
-      if (at > waiter.deadline) waiter.settle(undefined);
+    for (const waiter of [...this.#waiters].sort(byPriority)) {
+      const open = this.#opensAt(waiter.usesDeepBurst);
+      const at = Math.max(waiter.earliestAt, open > now ? open + ahead * stepMs : now);
+      if (at > waiter.deadline) waiter.resolve(undefined);
       else ahead += 1;
     }
   }
 
   /** Asks a waiter for its rank and moment; one that throws is out. */
-  #question(waiter: Waiter): void {
+  #refreshWaiter(waiter: Waiter): void {
     try {
-      waiter.rankNow = waiter.rank?.() ?? { order: USUAL_ORDER, since: waiter.askedAt };
-      waiter.moment = waiter.notBefore?.() ?? 0;
+      waiter.currentPriority = waiter.rank?.() ?? { order: DEFAULT_ORDER, since: waiter.askedAt };
+      waiter.earliestAt = waiter.notBefore?.() ?? 0;
     } catch (error) {
-      waiter.fail(error);
+      waiter.reject(error);
     }
   }
 
   #longestWaiting(now: number): Waiter | undefined {
-    const due = [...this.#waiters].filter((waiter) => waiter.moment <= now);
+    const due = [...this.#waiters].filter((waiter) => waiter.earliestAt <= now);
     return due.sort((a, b) => a.askedAt - b.askedAt)[0];
   }
 
-  #openAt(deep: boolean): number {
-    if (this.#spare(performance.now())) return this.#heldUntil;
-    return Math.max(this.#heldUntil, deep ? this.#dryUntil.deep : this.#dryUntil.usual);
+  #opensAt(deep: boolean): number {
+    if (this.#hasReturnedPermit(performance.now())) return this.#pausedUntil;
+    return Math.max(this.#pausedUntil, deep ? this.#exhaustedUntil.deep : this.#exhaustedUntil.usual);
   }
 
   async #serve(first: Waiter): Promise<void> {
     const now = performance.now();
-    if (this.#spare(now)) {
-      this.#spareUntil.shift();
+    if (this.#hasReturnedPermit(now)) {
+      this.#returnedPermitsUntil.shift();
       this.#grant(first);
       return;
     }
-    const { perMinute, burst, deepBurst } = this.#rule;
-    const { deep } = first;
+    const { perMinute, burst, deepBurst } = this.#rateLimit;
+    const { usesDeepBurst: deep } = first;
     let wait: number;
     try {
-      wait = await this.#store.take(this.#workspace, this.#lane, {
+      wait = await this.#store.take(this.#workspace, this.#limitKey, {
         perMinute,
         burst: deep ? (deepBurst ?? burst) : burst,
       });
-      this.#backoffMs = 0;
+      this.#storeRetryMs = 0;
     } catch (error) {
-      this.#backoffMs = Math.min(BACKOFF_MS.most, this.#backoffMs * 2 || BACKOFF_MS.first);
-      this.#log.warn({ err: error, lane: this.#lane }, 'The lanes cannot be read; asking again soon');
-      wait = this.#backoffMs;
+      this.#storeRetryMs = Math.min(STORE_RETRY_MS.max, this.#storeRetryMs * 2 || STORE_RETRY_MS.first);
+      this.#log.warn({ err: error, lane: this.#limitKey }, 'The lanes cannot be read; asking again soon');
+      wait = this.#storeRetryMs;
     }
     if (wait > 0) {
-      this.#dry(performance.now() + wait + this.#courtesyMs, deep || deepBurst === undefined);
-      this.#courtesyMs = Math.floor(this.#courtesyMs / 2);
+      this.#markExhausted(performance.now() + wait + this.#grantBackoffMs, deep || deepBurst === undefined);
+      this.#grantBackoffMs = Math.floor(this.#grantBackoffMs / 2);
       return;
     }
-    this.#courtesyMs = COURTESY_MS;
+    this.#grantBackoffMs = GRANT_BACKOFF_MS;
     // Time has passed: whoever is first now gets it.
-    const chosen = this.#look();
+    const chosen = this.#pickNext();
     if (chosen !== undefined) this.#grant(chosen);
-    else this.#spareUntil.push(performance.now() + SPARE_MS);
+    else this.#returnedPermitsUntil.push(performance.now() + RETURNED_PERMIT_TTL_MS);
   }
 
-  #dry(until: number, deep: boolean): void {
-    this.#dryUntil.usual = Math.max(this.#dryUntil.usual, until);
-    if (deep) this.#dryUntil.deep = until;
+  #markExhausted(until: number, deep: boolean): void {
+    this.#exhaustedUntil.usual = Math.max(this.#exhaustedUntil.usual, until);
+    if (deep) this.#exhaustedUntil.deep = until;
   }
 
   #grant(waiter: Waiter): void {
     const now = performance.now();
-    const { order } = waiter.rankNow;
-    const passes = [...this.#waiters].some((other) => other.moment <= now && other.rankNow.order > order);
-    this.#passedOver = passes ? this.#passedOver + 1 : 0;
+    const { order } = waiter.currentPriority;
+    const passes = [...this.#waiters].some((other) => other.earliestAt <= now && other.currentPriority.order > order);
+    this.#timesPassedOver = passes ? this.#timesPassedOver + 1 : 0;
     let open = true;
-    waiter.settle({
+    waiter.resolve({
       release: () => {
         if (!open) return;
         open = false;
-        this.#spareUntil.push(performance.now() + SPARE_MS);
-        this.#nudge();
+        this.#returnedPermitsUntil.push(performance.now() + RETURNED_PERMIT_TTL_MS);
+        this.#wakeLoop();
       },
     });
   }
 
-  #spare(now: number): boolean {
-    this.#spareUntil = this.#spareUntil.filter((until) => until > now);
-    return this.#spareUntil.length > 0;
+  #hasReturnedPermit(now: number): boolean {
+    this.#returnedPermitsUntil = this.#returnedPermitsUntil.filter((until) => until > now);
+    return this.#returnedPermitsUntil.length > 0;
   }
 
-  async #sleepUntilSomethingIsDue(): Promise<void> {
+  async #sleepUntilDue(): Promise<void> {
     let due = Number.POSITIVE_INFINITY;
     for (const waiter of this.#waiters) due = Math.min(due, waiter.readyAt, waiter.deadline);
-    const ms = Math.min(LONGEST_SLEEP_MS, due - performance.now());
+    const ms = Math.min(MAX_SLEEP_MS, due - performance.now());
     if (this.#waiters.size === 0 || ms <= 0) return;
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
-        this.#wake = undefined;
+        this.#wakeSleeper = undefined;
         resolve();
       };
       const timer = setTimeout(done, Math.ceil(ms));
-      this.#wake = done;
+      this.#wakeSleeper = done;
     });
   }
 }
 
 /** The signal that has withdrawn a wish. */
-function withdrawal({ signal, guardSignal }: Wish): AbortSignal | undefined {
-  return [signal, guardSignal].find((one) => one?.aborted === true);
+function abortedSignal({ signal, leaseSignal }: PermitRequest): AbortSignal | undefined {
+  return [signal, leaseSignal].find((one) => one?.aborted === true);
 }
 
-function byRank(a: Waiter, b: Waiter): number {
-  return a.rankNow.order - b.rankNow.order || a.rankNow.since - b.rankNow.since || a.askedAt - b.askedAt;
+function byPriority(a: Waiter, b: Waiter): number {
+  return a.currentPriority.order - b.currentPriority.order || a.currentPriority.since - b.currentPriority.since || a.askedAt - b.askedAt;
 }

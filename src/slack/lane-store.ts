@@ -1,5 +1,5 @@
 /** The lanes that all processes share; `store/lanes` is one on PostgreSQL. */
-export interface LaneStore {
+export interface PermitStore {
   /**
    * Asks for one permit of a workspace's lane. 0: granted. Otherwise the ms until it is worth asking again.
    * `burst`: how many are granted at once after a long rest. Rules of one lane may differ from call to call.

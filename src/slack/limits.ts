@@ -2,20 +2,20 @@
  * A lane's pace. At most `burst + perMinute` permits fall into any minute, so keep the sum at or below what
  * Slack allows. `deepBurst` is what finals may use where others already wait.
  */
-export interface LaneRule {
+export interface RateLimit {
   readonly perMinute: number;
   readonly burst: number;
   readonly deepBurst?: number;
 }
 
-const TIER_2: LaneRule = { perMinute: 17, burst: 3 };
-const TIER_3: LaneRule = { perMinute: 44, burst: 5 };
-const TIER_4: LaneRule = { perMinute: 85, burst: 15 };
+const TIER_2: RateLimit = { perMinute: 17, burst: 3 };
+const TIER_3: RateLimit = { perMinute: 44, burst: 5 };
+const TIER_4: RateLimit = { perMinute: 85, burst: 15 };
 /** "Hundreds per minute", taken as 200. */
-const HUNDREDS: LaneRule = { perMinute: 180, burst: 20 };
+const HUNDREDS_PER_MINUTE: RateLimit = { perMinute: 180, burst: 20 };
 
 /** Edits under a limit of so many a minute: paced, so that text ages evenly; one call of slack for a late request. */
-export function editLane(limit: number): LaneRule {
+export function editRateLimit(limit: number): RateLimit {
   return { perMinute: Math.max(1, limit - 6), burst: 4, deepBurst: 5 };
 }
 
@@ -24,16 +24,16 @@ export function editLane(limit: number): LaneRule {
  * Tiers: https://docs.slack.dev/apis/web-api/rate-limits, each method's page under
  * https://docs.slack.dev/reference/methods (2: 20 a minute, 3: 50, 4: 100).
  */
-export const LANES = {
+export const RATE_LIMITS = {
   /** Tier 3. */
-  'chat.update': editLane(50),
+  'chat.update': editRateLimit(50),
   /** "1 per second per channel". One lane for each channel; a little slower, for requests that arrive early. */
   'chat.postMessage.channel': { perMinute: 55, burst: 1 },
   /** "Several hundred messages per minute" in a workspace, taken as 300; half of it for many who ask at once. */
   'chat.postMessage': { perMinute: 145, burst: 150 },
   'chat.delete': TIER_3,
   'chat.postEphemeral': TIER_4,
-  'chat.getPermalink': HUNDREDS,
+  'chat.getPermalink': HUNDREDS_PER_MINUTE,
   'conversations.replies': TIER_3,
   'conversations.history': TIER_3,
   'conversations.info': TIER_3,
@@ -52,34 +52,34 @@ export const LANES = {
   'agents.sessions.setStatus': TIER_3,
   'assistant.threads.setSuggestedPrompts': TIER_4,
   'assistant.threads.setTitle': TIER_4,
-  'auth.test': HUNDREDS,
+  'auth.test': HUNDREDS_PER_MINUTE,
   'auth.revoke': TIER_3,
   'auth.teams.list': TIER_2,
-} as const satisfies Record<string, LaneRule>;
+} as const satisfies Record<string, RateLimit>;
 
 /** A lane's name: Slack's method, but for the lanes per channel. */
-export type LaneName = keyof typeof LANES;
+export type RateLimitName = keyof typeof RATE_LIMITS;
 
 /** All lanes' rules. */
-export type LaneTable = Readonly<Record<LaneName, LaneRule>>;
+export type RateLimitTable = Readonly<Record<RateLimitName, RateLimit>>;
 
 /**
  * Reading back for apps that are distributed without being in the Marketplace: one call a minute and 15
  * objects. https://docs.slack.dev/changelog/2025/05/29/rate-limit-changes-for-non-marketplace-apps
  */
-const DISTRIBUTED_READING: LaneRule = { perMinute: 0.95, burst: 1 };
+const DISTRIBUTED_READ_LIMIT: RateLimit = { perMinute: 0.95, burst: 1 };
 
 /** How many messages one reading-back call asks for. */
-export function readingPage(distributed: boolean): number {
+export function readBackPageSize(distributed: boolean): number {
   return distributed ? 15 : 200;
 }
 
 /** The lanes with settings applied. `distributed`: the app is sold or shared outside of the Marketplace. */
-export function laneTable(
-  settings: { distributed?: boolean; overrides?: Partial<Record<LaneName, LaneRule>> } = {},
-): LaneTable {
+export function rateLimitTable(
+  settings: { distributed?: boolean; overrides?: Partial<Record<RateLimitName, RateLimit>> } = {},
+): RateLimitTable {
   const reading = settings.distributed
-    ? { 'conversations.replies': DISTRIBUTED_READING, 'conversations.history': DISTRIBUTED_READING }
+    ? { 'conversations.replies': DISTRIBUTED_READ_LIMIT, 'conversations.history': DISTRIBUTED_READ_LIMIT }
     : {};
-  return { ...LANES, ...reading, ...settings.overrides };
+  return { ...RATE_LIMITS, ...reading, ...settings.overrides };
 }

@@ -1,43 +1,43 @@
 import { z } from 'zod';
-import { Cache } from './cache.ts';
-import { ChannelGone, isLasting } from './errors.ts';
-import type { PacedClient } from './paced-client.ts';
+import { TtlCache } from './cache.ts';
+import { ChannelGoneError, isLastingRefusal } from './errors.ts';
+import type { RateLimitedClient } from './paced-client.ts';
 
 /** Whether somebody is in a channel; `unknown` where Slack does not tell (the bot cannot see it). */
-export type Standing = 'member' | 'outsider' | 'unknown';
+export type MembershipStatus = 'member' | 'outsider' | 'unknown';
 
 /** Rights hang on it, so it must not be old (ms). */
-const LIFE_MS = 30_000;
+const CACHE_TTL_MS = 30_000;
 /** People that one call names, and pages that are read at most. */
-const PAGE = 1_000;
-const MOST_PAGES = 10;
+const PAGE_SIZE = 1_000;
+const MAX_PAGES = 10;
 
-const page = z.looseObject({
+const pageSchema = z.looseObject({
   members: z.array(z.string()),
   response_metadata: z.looseObject({ next_cursor: z.string().nullish() }).nullish(),
 });
 
 /** Who is in which channel of one workspace, remembered for half a minute. */
-export class Membership {
-  readonly #api: PacedClient;
-  readonly #known = new Cache<Standing>({ most: 2_000, lifeMs: LIFE_MS });
+export class ChannelMembership {
+  readonly #api: RateLimitedClient;
+  readonly #cache = new TtlCache<MembershipStatus>({ most: 2_000, lifeMs: CACHE_TTL_MS });
 
-  constructor(options: { api: PacedClient }) {
+  constructor(options: { api: RateLimitedClient }) {
     this.#api = options.api;
   }
 
   /** Whether a person is in a channel. Throws a SlackError where Slack is away. */
-  async standing(channel: string, person: string): Promise<Standing> {
-    return await this.#known.get(`${channel}/${person}`, () => this.#look(channel, person));
+  async statusOf(channel: string, person: string): Promise<MembershipStatus> {
+    return await this.#cache.get(`${channel}/${person}`, () => this.#lookUp(channel, person));
   }
 
-  async #look(channel: string, person: string): Promise<Standing> {
+  async #lookUp(channel: string, person: string): Promise<MembershipStatus> {
     let cursor: string | undefined;
     try {
-      for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-        const args = { channel, limit: PAGE, ...(cursor !== undefined && { cursor }) };
+      for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+        const args = { channel, limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
         const { members, response_metadata: more } = await this.#api.call('conversations.members', args, {
-          schema: page,
+          schema: pageSchema,
         });
         if (members.includes(person)) return 'member';
         cursor = more?.next_cursor || undefined;
@@ -45,7 +45,7 @@ export class Membership {
       }
       return 'unknown';
     } catch (error) {
-      if (isLasting(error) || error instanceof ChannelGone) return 'unknown';
+      if (isLastingRefusal(error) || error instanceof ChannelGoneError) return 'unknown';
       throw error;
     }
   }

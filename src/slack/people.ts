@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { Cache } from './cache.ts';
-import { ChannelGone, isLasting, Refused, SlackError, Throttled, Unavailable } from './errors.ts';
-import type { PacedClient } from './paced-client.ts';
+import { TtlCache } from './cache.ts';
+import { ChannelGoneError, isLastingRefusal, SlackRefusedError, SlackError, SlackRateLimitError, SlackUnavailableError } from './errors.ts';
+import type { RateLimitedClient } from './paced-client.ts';
 
 /** Who somebody is to this workspace. `unknown` where Slack does not tell: then the answer to any "may they?" is no. */
 export type PersonKind = 'member' | 'guest' | 'stranger' | 'bot' | 'deactivated' | 'unknown';
@@ -31,67 +31,67 @@ export interface Channel {
   isExtShared: boolean | undefined;
 }
 
-const text = z.string().nullish();
-const flag = z.boolean().nullish();
+const textSchema = z.string().nullish();
+const flagSchema = z.boolean().nullish();
 
-const userAnswer = z.looseObject({
+const userAnswerSchema = z.looseObject({
   user: z.looseObject({
     id: z.string(),
-    team_id: text,
-    name: text,
-    real_name: text,
-    deleted: flag,
-    is_bot: flag,
-    is_restricted: flag,
-    is_ultra_restricted: flag,
-    is_admin: flag,
-    is_owner: flag,
-    is_stranger: flag,
-    profile: z.looseObject({ display_name: text, real_name: text }).nullish(),
-    enterprise_user: z.looseObject({ enterprise_id: text, teams: z.array(z.string()).nullish() }).nullish(),
+    team_id: textSchema,
+    name: textSchema,
+    real_name: textSchema,
+    deleted: flagSchema,
+    is_bot: flagSchema,
+    is_restricted: flagSchema,
+    is_ultra_restricted: flagSchema,
+    is_admin: flagSchema,
+    is_owner: flagSchema,
+    is_stranger: flagSchema,
+    profile: z.looseObject({ display_name: textSchema, real_name: textSchema }).nullish(),
+    enterprise_user: z.looseObject({ enterprise_id: textSchema, teams: z.array(z.string()).nullish() }).nullish(),
   }),
 });
-type SlackUser = z.infer<typeof userAnswer>['user'];
+type SlackUser = z.infer<typeof userAnswerSchema>['user'];
 
-const said = z.looseObject({ value: text }).nullish();
-const channelAnswer = z.looseObject({
+const textValueSchema = z.looseObject({ value: textSchema }).nullish();
+const channelAnswerSchema = z.looseObject({
   channel: z.looseObject({
     id: z.string(),
-    name: text,
-    topic: said,
-    purpose: said,
-    is_im: flag,
-    is_mpim: flag,
-    is_private: flag,
-    is_ext_shared: flag,
+    name: textSchema,
+    topic: textValueSchema,
+    purpose: textValueSchema,
+    is_im: flagSchema,
+    is_mpim: flagSchema,
+    is_private: flagSchema,
+    is_ext_shared: flagSchema,
   }),
 });
-const placeAnswer = z.looseObject({
-  channel: z.looseObject({ is_archived: flag, is_member: flag, is_im: flag, is_mpim: flag }),
+const membershipAnswerSchema = z.looseObject({
+  channel: z.looseObject({ is_archived: flagSchema, is_member: flagSchema, is_im: flagSchema, is_mpim: flagSchema }),
 });
-type SlackChannel = z.infer<typeof channelAnswer>['channel'];
+type SlackChannel = z.infer<typeof channelAnswerSchema>['channel'];
 
-const groupsAnswer = z.looseObject({
-  usergroups: z.array(z.looseObject({ id: z.string(), handle: text, name: text })),
+const groupsAnswerSchema = z.looseObject({
+  usergroups: z.array(z.looseObject({ id: z.string(), handle: textSchema, name: textSchema })),
 });
 
 /** Rights hang on it, so it must not be old (ms). */
-const LIFE_MS = 5 * 60_000;
+const CACHE_TTL_MS = 5 * 60_000;
 /** How often a question is asked, and the pause (ms) after the first time. */
-const MOST_TRIES = 4;
-const PAUSE_MS = 500;
+const MAX_ATTEMPTS = 4;
+const RETRY_PAUSE_MS = 500;
 /** Slackbot is no bot by its flag. */
-const SLACKBOT = 'USLACKBOT';
+const SLACKBOT_ID = 'USLACKBOT';
 
 /** Names and standing of the people, channels and groups of one workspace, remembered for five minutes. */
-export class People {
-  readonly #api: PacedClient;
+export class SlackDirectory {
+  readonly #api: RateLimitedClient;
   readonly #log: Logger;
-  readonly #people = new Cache<Person>({ most: 5_000, lifeMs: LIFE_MS });
-  readonly #channels = new Cache<Channel>({ most: 2_000, lifeMs: LIFE_MS });
-  readonly #groups = new Cache<Map<string, string>>({ most: 1, lifeMs: 12 * LIFE_MS });
+  readonly #people = new TtlCache<Person>({ most: 5_000, lifeMs: CACHE_TTL_MS });
+  readonly #channels = new TtlCache<Channel>({ most: 2_000, lifeMs: CACHE_TTL_MS });
+  readonly #groups = new TtlCache<Map<string, string>>({ most: 1, lifeMs: 12 * CACHE_TTL_MS });
 
-  constructor(options: { api: PacedClient; log: Logger }) {
+  constructor(options: { api: RateLimitedClient; log: Logger }) {
     this.#api = options.api;
     this.#log = options.log;
   }
@@ -103,21 +103,21 @@ export class People {
   }
 
   /** Like `person`, for who can wait until Slack tells: throws a SlackError where it is away. */
-  async known(id: string, signal?: AbortSignal): Promise<Person> {
-    return await until(this.#person(id), signal);
+  async requirePerson(id: string, signal?: AbortSignal): Promise<Person> {
+    return await abortable(this.#person(id), signal);
   }
 
   #person(id: string): Promise<Person> {
     const load = async (): Promise<Person> => {
       try {
-        const { user } = await patiently(() =>
-          this.#api.call('users.info', { user: id }, { schema: userAnswer }),
+        const { user } = await withRetry(() =>
+          this.#api.call('users.info', { user: id }, { schema: userAnswerSchema }),
         );
-        const kind = this.#kindOf(user);
+        const kind = this.#personKind(user);
         const isAdmin = kind === 'member' && (user.is_admin === true || user.is_owner === true);
-        return { id, name: nameOf(user), kind, isAdmin };
+        return { id, name: displayNameOf(user), kind, isAdmin };
       } catch (error) {
-        return settled<Person>(error, { id, name: id, kind: 'unknown', isAdmin: false });
+        return unknownIfLasting<Person>(error, { id, name: id, kind: 'unknown', isAdmin: false });
       }
     };
     return this.#people.get(id, load);
@@ -134,11 +134,11 @@ export class People {
   }
 
   /** Like `channel`, for who can wait until Slack tells: throws a SlackError where it is away. */
-  async knownChannel(id: string, signal?: AbortSignal): Promise<Channel> {
+  async requireChannel(id: string, signal?: AbortSignal): Promise<Channel> {
     try {
-      return await until(this.#channel(id), signal);
+      return await abortable(this.#channel(id), signal);
     } catch (error) {
-      if (error instanceof ChannelGone) return unknownChannel(id);
+      if (error instanceof ChannelGoneError) return unknownChannel(id);
       throw error;
     }
   }
@@ -146,30 +146,30 @@ export class People {
   #channel(id: string): Promise<Channel> {
     return this.#channels.get(id, async () => {
       try {
-        const answer = await patiently(() =>
-          this.#api.call('conversations.info', { channel: id }, { schema: channelAnswer }),
+        const answer = await withRetry(() =>
+          this.#api.call('conversations.info', { channel: id }, { schema: channelAnswerSchema }),
         );
-        return channelOf(answer.channel);
+        return toChannel(answer.channel);
       } catch (error) {
-        return settled(error, unknownChannel(id));
+        return unknownIfLasting(error, unknownChannel(id));
       }
     });
   }
 
   /** Whether the bot is in a channel now, and it is open; asked anew each time. Throws a SlackError where Slack is away. */
-  async isIn(id: string): Promise<boolean> {
+  async isBotIn(id: string): Promise<boolean> {
     try {
       const { channel } = await this.#api.call(
         'conversations.info',
         { channel: id },
-        { schema: placeAnswer },
+        { schema: membershipAnswerSchema },
       );
       return (
         !channel.is_archived &&
         (channel.is_member === true || channel.is_im === true || channel.is_mpim === true)
       );
     } catch (error) {
-      if (error instanceof ChannelGone || error instanceof Refused) return false;
+      if (error instanceof ChannelGoneError || error instanceof SlackRefusedError) return false;
       throw error;
     }
   }
@@ -178,12 +178,12 @@ export class People {
   async groupName(id: string, signal?: AbortSignal): Promise<string> {
     const load = async () => {
       try {
-        const { usergroups } = await patiently(() =>
-          this.#api.call('usergroups.list', {}, { schema: groupsAnswer }),
+        const { usergroups } = await withRetry(() =>
+          this.#api.call('usergroups.list', {}, { schema: groupsAnswerSchema }),
         );
         return new Map(usergroups.map((group) => [group.id, group.handle || group.name || group.id]));
       } catch (error) {
-        return settled(error, new Map<string, string>());
+        return unknownIfLasting(error, new Map<string, string>());
       }
     };
     const names = await this.#orUnknown(this.#groups.get('all', load), new Map<string, string>(), signal);
@@ -191,23 +191,23 @@ export class People {
   }
 
   /** Something about a person or channel has changed (an event said so). */
-  forget(id: string): void {
-    this.#people.forget(id);
-    this.#channels.forget(id);
+  invalidate(id: string): void {
+    this.#people.delete(id);
+    this.#channels.delete(id);
   }
 
-  #kindOf(user: SlackUser): PersonKind {
+  #personKind(user: SlackUser): PersonKind {
     if (user.deleted) return 'deactivated';
-    if (user.is_bot || user.id === SLACKBOT) return 'bot';
+    if (user.is_bot || user.id === SLACKBOT_ID) return 'bot';
     if (!user.team_id) return 'unknown';
-    if (user.is_stranger || !this.#isHere(user)) return 'stranger';
+    if (user.is_stranger || !this.#isFromThisWorkspace(user)) return 'stranger';
     if (user.is_restricted || user.is_ultra_restricted) return 'guest';
     // A full member's record says that it is no guest's.
     return user.is_restricted === false && user.is_ultra_restricted === false ? 'member' : 'unknown';
   }
 
   /** In an organisation a person's home may be another workspace than the one they write in. */
-  #isHere(user: SlackUser): boolean {
+  #isFromThisWorkspace(user: SlackUser): boolean {
     const { workspace, enterprise } = this.#api.installation;
     if (user.team_id === workspace) return true;
     const org = user.enterprise_user;
@@ -218,7 +218,7 @@ export class People {
 
   async #orUnknown<T>(answer: Promise<T>, unknown: T, signal: AbortSignal | undefined): Promise<T> {
     try {
-      return await until(answer, signal);
+      return await abortable(answer, signal);
     } catch (error) {
       if (!(error instanceof SlackError)) throw error;
       this.#log.warn({ err: error }, 'A name could not be asked for');
@@ -228,26 +228,26 @@ export class People {
 }
 
 /** Asks again where Slack is away for a moment: a name that is missing then would stay missing in what was sent. */
-async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+async function withRetry<T>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await ask();
     } catch (error) {
-      const passes = error instanceof Unavailable || error instanceof Throttled;
-      if (!passes || tries >= MOST_TRIES) throw error;
-      await sleep(PAUSE_MS * tries);
+      const passes = error instanceof SlackUnavailableError || error instanceof SlackRateLimitError;
+      if (!passes || tries >= MAX_ATTEMPTS) throw error;
+      await sleep(RETRY_PAUSE_MS * tries);
     }
   }
 }
 
 /** An answer of Slack's that will stay the same for a while is kept; a failure is not. */
-function settled<T>(error: unknown, value: T): T {
-  if (isLasting(error)) return value;
+function unknownIfLasting<T>(error: unknown, value: T): T {
+  if (isLastingRefusal(error)) return value;
   throw error;
 }
 
 /** Stops waiting when the signal says so; others may still want the answer. */
-async function until<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+async function abortable<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await answer;
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
@@ -260,7 +260,7 @@ async function until<T>(answer: Promise<T>, signal: AbortSignal | undefined): Pr
   }
 }
 
-function nameOf(user: SlackUser): string {
+function displayNameOf(user: SlackUser): string {
   return user.profile?.display_name || user.profile?.real_name || user.real_name || user.name || user.id;
 }
 
@@ -268,18 +268,18 @@ function unknownChannel(id: string): Channel {
   return { id, name: undefined, topic: '', purpose: '', kind: 'unknown', isExtShared: undefined };
 }
 
-function channelOf(channel: SlackChannel): Channel {
+function toChannel(channel: SlackChannel): Channel {
   return {
     id: channel.id,
     name: channel.is_im ? undefined : channel.name || undefined,
     topic: channel.topic?.value ?? '',
     purpose: channel.purpose?.value ?? '',
-    kind: kindOf(channel),
+    kind: channelKind(channel),
     isExtShared: channel.is_ext_shared ?? undefined,
   };
 }
 
-function kindOf(channel: SlackChannel): Channel['kind'] {
+function channelKind(channel: SlackChannel): Channel['kind'] {
   if (channel.is_im) return 'dm';
   if (channel.is_mpim) return 'group_dm';
   if (channel.is_private) return 'private';

@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { EditSpacing } from './edit-spacing.ts';
-import { ChannelGone, isLasting, LeaseEnded, MessageGone, SlackError } from './errors.ts';
-import type { Guard } from './guard.ts';
-import type { Permit, Rank } from './lane-pump.ts';
+import { ChannelGoneError, isLastingRefusal, SlackLeaseError, MessageGoneError, SlackError } from './errors.ts';
+import type { LeaseGuard } from './guard.ts';
+import type { Permit, Priority } from './lane-pump.ts';
 import { clientMsgId, METADATA_TYPE, type SlackMessage } from './message.ts';
-import type { PacedClient, PacedMethod } from './paced-client.ts';
-import { PostGap } from './post-gap.ts';
+import type { RateLimitedClient, RateLimitedMethod } from './paced-client.ts';
+import { PostSpacing } from './post-gap.ts';
 
 /** What a post is, in the order in which posts go when a workspace's lane is short. */
 export type PostKind = 'first' | 'final' | 'result' | 'notice';
-const POST_ORDER: Record<PostKind, number> = { first: 0, final: 1, result: 2, notice: 3 };
+const POST_PRIORITY: Record<PostKind, number> = { first: 0, final: 1, result: 2, notice: 3 };
 
 /** A message to be posted. */
 export interface PostRequest {
@@ -22,7 +22,7 @@ export interface PostRequest {
   kind: PostKind;
   /** Awaited when the budget allows the post, just before it is sent: the place to record the intent. */
   beforeSend?: (() => Promise<void>) | undefined;
-  guard?: Guard | undefined;
+  guard?: LeaseGuard | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface EditRequest {
   /** Asked when the edit may be sent: the latest state wins. Undefined: nothing to change, the permit goes on. */
   render: () => SlackMessage | undefined | Promise<SlackMessage | undefined>;
   state: () => EditState;
-  guard?: Guard | undefined;
+  guard?: LeaseGuard | undefined;
   /** Left out where it may not be sent within this time (ms), counted from the message's own moment. */
   withinMs?: number | undefined;
   /** Withdraws the edit while it waits; it then rejects with the signal's reason. */
@@ -54,7 +54,7 @@ export interface EditRequest {
 export interface MessageRequest {
   channel: string;
   ts: string;
-  guard?: Guard | undefined;
+  guard?: LeaseGuard | undefined;
 }
 
 /**
@@ -64,24 +64,24 @@ export interface MessageRequest {
 export type ReactionOutcome = 'done' | 'later' | 'refused';
 
 /** An ornament is left out when its lane cannot afford it so soon (ms). */
-const ORNAMENT_MS = 2_000;
+const OPTIONAL_CALL_MAX_WAIT_MS = 2_000;
 
-const anyAnswer = z.looseObject({});
-const posted = z.looseObject({ ts: z.string() });
-const ephemeralPosted = z.looseObject({ message_ts: z.string() });
-const opened = z.looseObject({ channel: z.looseObject({ id: z.string() }) });
-const linked = z.looseObject({ permalink: z.string() });
+const anyAnswerSchema = z.looseObject({});
+const postedSchema = z.looseObject({ ts: z.string() });
+const ephemeralPostedSchema = z.looseObject({ message_ts: z.string() });
+const openedDmSchema = z.looseObject({ channel: z.looseObject({ id: z.string() }) });
+const permalinkSchema = z.looseObject({ permalink: z.string() });
 
 /** Everything that the bot says in Slack. Throws a SlackError. */
 export class Posting {
-  readonly #api: PacedClient;
+  readonly #api: RateLimitedClient;
   readonly #log: Logger;
   readonly #onEdit: ((unseenMs: number) => void) | undefined;
-  readonly #spacing = new EditSpacing();
-  readonly #gap = new PostGap();
+  readonly #editSpacing = new EditSpacing();
+  readonly #postSpacing = new PostSpacing();
 
   /** `onEdit` hears of each edit how old the oldest text is that it shows first (ms). */
-  constructor(options: { api: PacedClient; log: Logger; onEdit?: (unseenMs: number) => void }) {
+  constructor(options: { api: RateLimitedClient; log: Logger; onEdit?: (unseenMs: number) => void }) {
     this.#api = options.api;
     this.#onEdit = options.onEdit;
     this.#log = options.log;
@@ -93,47 +93,47 @@ export class Posting {
     const since = Date.now();
     const args = {
       channel,
-      ...shown(request.message),
+      ...messageArguments(request.message),
       ...(request.threadTs !== undefined && { thread_ts: request.threadTs }),
       client_msg_id: clientMsgId(key),
       metadata: { event_type: METADATA_TYPE, event_payload: { key } },
       unfurl_links: false,
       unfurl_media: false,
     };
-    const wish = { guard, signal, channel, rank: () => ({ order: POST_ORDER[request.kind], since }) };
-    const { ts } = await this.#must('chat.postMessage', wish, () =>
-      this.#gap.run(channel, async () => {
+    const permitRequest = { guard, signal, channel, rank: () => ({ order: POST_PRIORITY[request.kind], since }) };
+    const { ts } = await this.#runRequired('chat.postMessage', permitRequest, () =>
+      this.#postSpacing.run(channel, async () => {
         await request.beforeSend?.();
-        return await this.#api.client.call('chat.postMessage', args, { schema: posted, guard });
+        return await this.#api.client.call('chat.postMessage', args, { schema: postedSchema, guard });
       }),
     );
-    this.#spacing.touched(channel, ts);
+    this.#editSpacing.recordChange(channel, ts);
     return { ts };
   }
 
   /** Edits when the budget allows it, with what there is to show then. */
   async edit(request: EditRequest): Promise<'edited' | 'unchanged' | 'left_out'> {
     const { channel, ts, guard, signal, state } = request;
-    const ownMoment = Math.max(0, this.#spacing.notBefore(channel, ts, state().final) - performance.now());
-    const wish = {
+    const ownMoment = Math.max(0, this.#editSpacing.notBefore(channel, ts, state().final) - performance.now());
+    const permitRequest = {
       guard,
       signal,
       withinMs: request.withinMs === undefined ? undefined : ownMoment + request.withinMs,
-      rank: () => editRank(state()),
-      notBefore: () => this.#spacing.notBefore(channel, ts, state().final),
+      rank: () => editPriority(state()),
+      notBefore: () => this.#editSpacing.notBefore(channel, ts, state().final),
     };
-    const done = await this.#api.run('chat.update', wish, async (permit) => {
+    const done = await this.#api.run('chat.update', permitRequest, async (permit) => {
       const { unseenSince } = state();
-      const message = await rendered(request, permit);
+      const message = await renderOrReleasePermit(request, permit);
       if (message === undefined) return 'unchanged' as const;
       try {
         await this.#api.client.call(
           'chat.update',
-          { channel, ts, ...shown(message) },
-          { schema: anyAnswer, guard },
+          { channel, ts, ...messageArguments(message) },
+          { schema: anyAnswerSchema, guard },
         );
       } finally {
-        this.#spacing.touched(channel, ts);
+        this.#editSpacing.recordChange(channel, ts);
       }
       this.#onEdit?.(Date.now() - unseenSince);
       return 'edited' as const;
@@ -142,74 +142,74 @@ export class Posting {
   }
 
   /** Deletes a message of ours; one that is gone already is fine. */
-  async remove(request: MessageRequest): Promise<void> {
+  async delete(request: MessageRequest): Promise<void> {
     const { channel, ts, guard } = request;
     try {
-      await this.#api.call('chat.delete', { channel, ts }, { schema: anyAnswer, guard });
+      await this.#api.call('chat.delete', { channel, ts }, { schema: anyAnswerSchema, guard });
     } catch (error) {
-      if (!(error instanceof MessageGone && error.slackCode === 'message_not_found')) throw error;
+      if (!(error instanceof MessageGoneError && error.slackCode === 'message_not_found')) throw error;
     }
   }
 
   /** A message that only one person sees, and only until they reload. */
-  async ephemeral(request: {
+  async postEphemeral(request: {
     channel: string;
     user: string;
     threadTs?: string | undefined;
     message: SlackMessage;
-    guard?: Guard | undefined;
+    guard?: LeaseGuard | undefined;
   }): Promise<{ ts: string }> {
     const { channel, user, guard } = request;
     const thread = request.threadTs === undefined ? {} : { thread_ts: request.threadTs };
     const answer = await this.#api.call(
       'chat.postEphemeral',
-      { channel, user, ...thread, ...shown(request.message) },
-      { schema: ephemeralPosted, guard },
+      { channel, user, ...thread, ...messageArguments(request.message) },
+      { schema: ephemeralPostedSchema, guard },
     );
     return { ts: answer.message_ts };
   }
 
   /** Puts a mark (`eyes`) on a message. An ornament: false when it was left out, whatever the reason. */
-  async react(request: MessageRequest & { name: string }): Promise<boolean> {
+  async addReaction(request: MessageRequest & { name: string }): Promise<boolean> {
     const isThere = (error: SlackError) => error.slackCode === 'already_reacted';
-    return (await this.#ornament('reactions.add', request, isThere)) === 'done';
+    return (await this.#runOptionalReaction('reactions.add', request, isThere)) === 'done';
   }
 
   /** Takes a mark of ours away; an ornament too. One whose message or channel is gone is gone with it. */
-  async unreact(request: MessageRequest & { name: string }): Promise<ReactionOutcome> {
+  async removeReaction(request: MessageRequest & { name: string }): Promise<ReactionOutcome> {
     const isGone = (error: SlackError) =>
-      error.slackCode === 'no_reaction' || error instanceof MessageGone || error instanceof ChannelGone;
-    return await this.#ornament('reactions.remove', request, isGone);
+      error.slackCode === 'no_reaction' || error instanceof MessageGoneError || error instanceof ChannelGoneError;
+    return await this.#runOptionalReaction('reactions.remove', request, isGone);
   }
 
   /** The message's address for people. */
-  async permalink(request: MessageRequest): Promise<string> {
+  async getPermalink(request: MessageRequest): Promise<string> {
     const { channel, ts, guard } = request;
     const answer = await this.#api.call(
       'chat.getPermalink',
       { channel, message_ts: ts },
-      { schema: linked, guard },
+      { schema: permalinkSchema, guard },
     );
     return answer.permalink;
   }
 
   /** The id of the direct channel with a person. */
-  async openDm(user: string, guard?: Guard): Promise<string> {
-    const answer = await this.#api.call('conversations.open', { users: user }, { schema: opened, guard });
+  async openDm(user: string, guard?: LeaseGuard): Promise<string> {
+    const answer = await this.#api.call('conversations.open', { users: user }, { schema: openedDmSchema, guard });
     return answer.channel.id;
   }
 
-  async #must<T>(
-    method: PacedMethod,
-    wish: Parameters<PacedClient['run']>[1],
+  async #runRequired<T>(
+    method: RateLimitedMethod,
+    permitRequest: Parameters<RateLimitedClient['run']>[1],
     call: (permit: Permit) => Promise<T>,
   ): Promise<T> {
-    const done = await this.#api.run(method, wish, call);
+    const done = await this.#api.run(method, permitRequest, call);
     if (done === undefined) throw new Error(`${method} was left out without a time limit.`);
     return done.value;
   }
 
-  async #ornament(
+  async #runOptionalReaction(
     method: 'reactions.add' | 'reactions.remove',
     request: MessageRequest & { name: string },
     isFine: (error: SlackError) => boolean,
@@ -217,24 +217,24 @@ export class Posting {
     const { channel, ts, name, guard } = request;
     try {
       const args = { channel, timestamp: ts, name };
-      const answer = await this.#api.tryCall(ORNAMENT_MS, method, args, { schema: anyAnswer, guard });
+      const answer = await this.#api.tryCall(OPTIONAL_CALL_MAX_WAIT_MS, method, args, { schema: anyAnswerSchema, guard });
       return answer === undefined ? 'later' : 'done';
     } catch (error) {
-      if (!(error instanceof SlackError) || error instanceof LeaseEnded) throw error;
+      if (!(error instanceof SlackError) || error instanceof SlackLeaseError) throw error;
       if (isFine(error)) return 'done';
       this.#log.debug({ err: error }, 'A mark was left out');
-      return isLasting(error) ? 'refused' : 'later';
+      return isLastingRefusal(error) ? 'refused' : 'later';
     }
   }
 }
 
 /** Finals first, then replies that show nothing yet, then the one whose unseen text is oldest. */
-export function editRank(state: EditState): Rank {
+export function editPriority(state: EditState): Priority {
   return { order: state.final ? 0 : state.blank ? 1 : 2, since: state.unseenSince };
 }
 
 /** What there is to show now; the permit is given back where there is nothing. */
-async function rendered(request: EditRequest, permit: Permit): Promise<SlackMessage | undefined> {
+async function renderOrReleasePermit(request: EditRequest, permit: Permit): Promise<SlackMessage | undefined> {
   let message: SlackMessage | undefined;
   try {
     message = await request.render();
@@ -245,7 +245,7 @@ async function rendered(request: EditRequest, permit: Permit): Promise<SlackMess
 }
 
 /** Without blocks the argument is left out: chat.update then takes the old ones away. */
-function shown(message: SlackMessage): { text: string; blocks?: readonly unknown[] } {
+function messageArguments(message: SlackMessage): { text: string; blocks?: readonly unknown[] } {
   const { text, blocks } = message;
   return blocks === undefined || blocks.length === 0 ? { text } : { text, blocks };
 }

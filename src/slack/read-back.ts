@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Guard } from './guard.ts';
-import type { Rank } from './lane-pump.ts';
-import { readingPage } from './limits.ts';
+import type { LeaseGuard } from './guard.ts';
+import type { Priority } from './lane-pump.ts';
+import { readBackPageSize } from './limits.ts';
 import { METADATA_TYPE } from './message.ts';
-import type { PacedClient } from './paced-client.ts';
+import type { RateLimitedClient } from './paced-client.ts';
 
 /** A message as conversations.replies and conversations.history give it: what we read of it. */
-export const threadMessage = z.looseObject({
+export const threadMessageSchema = z.looseObject({
   ts: z.string(),
   user: z.string().optional(),
   bot_id: z.string().optional(),
@@ -24,53 +24,53 @@ export const threadMessage = z.looseObject({
     })
     .optional(),
 });
-export type ThreadMessage = z.infer<typeof threadMessage>;
+export type ThreadMessage = z.infer<typeof threadMessageSchema>;
 
-const page = z.looseObject({
-  messages: z.array(threadMessage),
+const pageSchema = z.looseObject({
+  messages: z.array(threadMessageSchema),
   response_metadata: z.looseObject({ next_cursor: z.string().optional() }).optional(),
 });
 
 /** Which messages are to be read back. */
-export interface ReadRequest {
+export interface HistoryRequest {
   channel: string;
   /** The thread's root; left out, the channel itself is read. */
   threadTs?: string | undefined;
   /** Nothing older than this ts, which is included. */
   oldest?: string | undefined;
-  guard?: Guard | undefined;
+  guard?: LeaseGuard | undefined;
   signal?: AbortSignal | undefined;
   /** Who goes first in the lane, where it is not as usual. */
-  rank?: (() => Rank) | undefined;
+  rank?: (() => Priority) | undefined;
 }
 
 /** Our clock and Slack's may differ by so much (s) when a post is looked for. */
-const CLOCK_SLACK_S = 60;
+const CLOCK_SKEW_S = 60;
 
 /** Reads threads back: slow and scarce, so only to settle what a call came to, or to catch up once. */
-export class ReadBack {
-  readonly #api: PacedClient;
-  readonly #limit: number;
+export class MessageHistory {
+  readonly #api: RateLimitedClient;
+  readonly #pageSize: number;
 
   /** `distributed`: the app is under the limit for apps outside of the Marketplace. */
-  constructor(options: { api: PacedClient; distributed?: boolean }) {
+  constructor(options: { api: RateLimitedClient; distributed?: boolean }) {
     this.#api = options.api;
-    this.#limit = readingPage(options.distributed ?? false);
+    this.#pageSize = readBackPageSize(options.distributed ?? false);
   }
 
   /** Our post with this key, if Slack has it. `intendedAt`: when the post was first about to be sent. */
-  async find(
-    request: Omit<ReadRequest, 'oldest'> & { key: string; intendedAt: Date },
+  async findOwnPost(
+    request: Omit<HistoryRequest, 'oldest'> & { key: string; intendedAt: Date },
   ): Promise<{ ts: string } | undefined> {
-    const oldest = `${Math.floor(request.intendedAt.getTime() / 1000) - CLOCK_SLACK_S}.000000`;
+    const oldest = `${Math.floor(request.intendedAt.getTime() / 1000) - CLOCK_SKEW_S}.000000`;
     for await (const message of this.messages({ ...request, oldest })) {
-      if (this.#isOurs(message) && keyOf(message) === request.key) return { ts: message.ts };
+      if (this.#isOurs(message) && postKeyOf(message) === request.key) return { ts: message.ts };
     }
     return undefined;
   }
 
   /** A thread's messages, oldest first and its root among them; a channel's, newest first. */
-  async *messages(request: ReadRequest): AsyncGenerator<ThreadMessage> {
+  async *messages(request: HistoryRequest): AsyncGenerator<ThreadMessage> {
     const { channel, threadTs, oldest, guard, signal, rank } = request;
     const method = threadTs === undefined ? 'conversations.history' : 'conversations.replies';
     let cursor: string | undefined;
@@ -82,10 +82,10 @@ export class ReadBack {
           ...(threadTs !== undefined && { ts: threadTs }),
           ...(oldest !== undefined && { oldest, inclusive: true }),
           ...(cursor !== undefined && { cursor }),
-          limit: this.#limit,
+          limit: this.#pageSize,
           include_all_metadata: true,
         },
-        { schema: page, guard, signal, rank },
+        { schema: pageSchema, guard, signal, rank },
       );
       yield* answer.messages;
       cursor = answer.response_metadata?.next_cursor || undefined;
@@ -98,6 +98,6 @@ export class ReadBack {
   }
 }
 
-function keyOf(message: ThreadMessage): unknown {
+function postKeyOf(message: ThreadMessage): unknown {
   return message.metadata?.event_type === METADATA_TYPE ? message.metadata.event_payload?.key : undefined;
 }

@@ -1,45 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FileRefused, SlackError, Throttled } from './errors.ts';
+import { FileRefusedError, SlackError, SlackRateLimitError } from './errors.ts';
 
 /** One connection's part of a file. */
-export interface Stretch {
+export interface StreamSegment {
   stream: AsyncIterable<Uint8Array>;
   /** The version of the file that the server names. */
   version: string | undefined;
   /** Frees the connection of a stream that is not read. */
-  leave(): void;
+  release(): void;
 }
 
 /** How a download that broke off is taken up again. */
-export interface Resuming {
+export interface ResumeOptions {
   fileId: string;
   /** Where the first stretch begins, in bytes. */
   offset: number;
   /** Connections in a row that bring no byte, before it is given up. */
-  mostInVain: number;
+  maxEmptyAttempts: number;
   /** The pause before the second of them, in ms; doubles. */
   pauseMs: number;
   signal: AbortSignal | undefined;
   /** Opens the file again from `offset` on. */
-  reopen(offset: number): Promise<Stretch>;
+  reopen(offset: number): Promise<StreamSegment>;
 }
 
 /**
  * The file's bytes over as many connections as it takes. Throws a FileRefused: `changed` where another version of the
  * file answers, `broken_off` where Slack does not hand out the rest.
  */
-export async function* resumedStream(
-  first: Stretch,
-  resuming: Resuming,
+export async function* resumableStream(
+  first: StreamSegment,
+  resuming: ResumeOptions,
 ): AsyncGenerator<Uint8Array, undefined> {
   let at = resuming.offset;
-  let stretch: Stretch | undefined = first;
+  let stretch: StreamSegment | undefined = first;
   for (let inVain = 0; ; inVain += 1) {
     try {
       stretch ??= await resuming.reopen(at);
       if (stretch.version !== first.version) {
-        stretch.leave();
-        throw new FileRefused(resuming.fileId, 'changed');
+        stretch.release();
+        throw new FileRefusedError(resuming.fileId, 'changed');
       }
       for await (const chunk of stretch.stream) {
         at += chunk.byteLength;
@@ -48,9 +48,9 @@ export async function* resumedStream(
       }
       return undefined;
     } catch (error) {
-      if (resuming.signal?.aborted || !mayGoOn(error)) throw error;
-      if (inVain >= resuming.mostInVain) throw new FileRefused(resuming.fileId, 'broken_off', error);
-      const asked = error instanceof Throttled ? error.retryAfterMs : 0;
+      if (resuming.signal?.aborted || !canResume(error)) throw error;
+      if (inVain >= resuming.maxEmptyAttempts) throw new FileRefusedError(resuming.fileId, 'broken_off', error);
+      const asked = error instanceof SlackRateLimitError ? error.retryAfterMs : 0;
       const pause = inVain === 0 ? 0 : resuming.pauseMs * 2 ** (inVain - 1);
       await sleep(Math.max(asked, pause), undefined, { signal: resuming.signal });
       stretch = undefined;
@@ -58,7 +58,7 @@ export async function* resumedStream(
   }
 }
 
-function mayGoOn(error: unknown): boolean {
-  if (error instanceof FileRefused) return error.reason === 'broken_off';
+function canResume(error: unknown): boolean {
+  if (error instanceof FileRefusedError) return error.reason === 'broken_off';
   return error instanceof SlackError && (error.code === 'throttled' || error.code === 'unavailable');
 }

@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { SlackError } from './errors.ts';
-import type { PacedClient } from './paced-client.ts';
+import type { RateLimitedClient } from './paced-client.ts';
 
 /** Waits so long (ms) for its lane, and is left out then: it is an ornament. */
-const ORNAMENT_MS = 2_000;
+const MAX_WAIT_MS = 2_000;
 /** Slack says so where the app is no agent, or the workspace lacks the feature. */
-const LASTING = new Set(['not_authorized', 'feature_disabled', 'missing_scope', 'unknown_method']);
+const LASTING_CODES = new Set(['not_authorized', 'feature_disabled', 'missing_scope', 'unknown_method']);
 
-const anyAnswer = z.looseObject({});
+const anyAnswerSchema = z.looseObject({});
 
 /** A thread, as a session of an agent. */
-export interface SessionPlace {
+export interface SessionThread {
   channel: string;
   threadTs: string;
 }
@@ -20,29 +20,29 @@ export interface SessionPlace {
  * Slack's own sign of an agent at work, with its stop button (https://docs.slack.dev/ai/agent-sessions). Never throws;
  * where Slack refuses it for good, it is not tried again.
  */
-export class Sessions {
-  readonly #api: PacedClient;
+export class AgentSessions {
+  readonly #api: RateLimitedClient;
   readonly #log: Logger;
-  #refused = false;
+  #isRefused = false;
 
-  constructor(options: { api: PacedClient; log: Logger }) {
+  constructor(options: { api: RateLimitedClient; log: Logger }) {
     this.#api = options.api;
     this.#log = options.log;
   }
 
   /** `processing` holds for an hour at most. */
-  async show({ channel, threadTs }: SessionPlace, status: 'processing' | 'active'): Promise<void> {
-    if (this.#refused) return;
+  async setStatus({ channel, threadTs }: SessionThread, status: 'processing' | 'active'): Promise<void> {
+    if (this.#isRefused) return;
     const args = { channel_id: channel, thread_ts: threadTs, status };
     try {
-      await this.#api.tryCall(ORNAMENT_MS, 'agents.sessions.setStatus', args, { schema: anyAnswer });
+      await this.#api.tryCall(MAX_WAIT_MS, 'agents.sessions.setStatus', args, { schema: anyAnswerSchema });
     } catch (error) {
       if (!(error instanceof SlackError)) throw error;
-      this.#refused = LASTING.has(error.slackCode);
-      const what = this.#refused
+      this.#isRefused = LASTING_CODES.has(error.slackCode);
+      const what = this.#isRefused
         ? 'Slack does not show sessions of this app: declare it an agent, or set AGENT_SESSIONS to false'
         : 'a session was not shown';
-      this.#log[this.#refused ? 'warn' : 'debug']({ err: error }, what);
+      this.#log[this.#isRefused ? 'warn' : 'debug']({ err: error }, what);
     }
   }
 }

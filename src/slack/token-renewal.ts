@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { bareInstallation, SlackClient } from './client.ts';
+import { tokenOnlyInstallation, SlackClient } from './client.ts';
 
-const answer = z.looseObject({
+const tokenAnswerSchema = z.looseObject({
   access_token: z.string().min(1),
   refresh_token: z.string().min(1),
   /** Seconds. */
@@ -18,7 +18,7 @@ export interface RenewedToken {
 }
 
 /** What renewing a token needs. */
-export interface TokenRenewal {
+export interface TokenRenewalOptions {
   clientId: string;
   clientSecret: string;
   slackApiUrl: string;
@@ -27,10 +27,10 @@ export interface TokenRenewal {
 
 /** Has a token renewed that will end; the one before stays good until its own end. Throws a SlackError. */
 export async function renewToken(
-  { clientId, clientSecret, slackApiUrl, log }: TokenRenewal,
+  { clientId, clientSecret, slackApiUrl, log }: TokenRenewalOptions,
   refreshToken: string,
 ): Promise<RenewedToken> {
-  const client = new SlackClient({ installation: bareInstallation(), slackApiUrl, log });
+  const client = new SlackClient({ installation: tokenOnlyInstallation(), slackApiUrl, log });
   const args = {
     grant_type: 'refresh_token',
     client_id: clientId,
@@ -38,7 +38,7 @@ export async function renewToken(
     refresh_token: refreshToken,
   };
   const asked = Date.now();
-  const renewed = await client.call('oauth.v2.access', args, { schema: answer });
+  const renewed = await client.call('oauth.v2.access', args, { schema: tokenAnswerSchema });
   return {
     token: renewed.access_token,
     refreshToken: renewed.refresh_token,

@@ -2,24 +2,24 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
-import { LeaseEnded, Refused, type SlackError, Unavailable } from './errors.ts';
-import { slackFile } from './files.ts';
-import { type Guard, refuseAfterLease } from './guard.ts';
-import { mayGetToken } from './hosts.ts';
-import type { PacedClient } from './paced-client.ts';
+import { SlackLeaseError, SlackRefusedError, type SlackError, SlackUnavailableError } from './errors.ts';
+import { slackFileSchema } from './files.ts';
+import { type LeaseGuard, assertLeaseHeld } from './guard.ts';
+import { mayReceiveToken } from './hosts.ts';
+import type { RateLimitedClient } from './paced-client.ts';
 
 /** A file on its way to Slack. */
-export interface StageRequest {
+export interface StagedFile {
   name: string;
   /** For screen readers; 1,000 characters at most. */
   altText?: string | undefined;
   /** At least 1: Slack takes no empty file. */
   sizeBytes: number;
   /** Must open nothing before the first chunk is taken: where Slack does not take them, they are never begun. */
-  bytes: AsyncIterable<Uint8Array>;
+  content: AsyncIterable<Uint8Array>;
   /** Records the file's id before its bytes are sent, so that `whereabouts` can settle an unknown outcome later. */
-  onId(fileId: string): Promise<void>;
-  guard?: Guard | undefined;
+  onFileId(fileId: string): Promise<void>;
+  guard?: LeaseGuard | undefined;
 }
 
 /** Staged files that become visible together, in one message. */
@@ -27,32 +27,32 @@ export interface ShareRequest {
   channel: string;
   threadTs?: string | undefined;
   files: readonly { id: string; title: string }[];
-  guard?: Guard | undefined;
+  guard?: LeaseGuard | undefined;
 }
 
 /** A file that goes into a thread by itself. */
-export type UploadRequest = StageRequest & {
+export type SlackUploadRequest = StagedFile & {
   channel: string;
   threadTs?: string | undefined;
   title?: string | undefined;
 };
 
-const ticket = z.looseObject({ upload_url: z.string(), file_id: z.string() });
-const anyAnswer = z.looseObject({});
-const shares = z.record(z.string(), z.record(z.string(), z.array(z.looseObject({})))).optional();
-const info = z.looseObject({ file: slackFile.extend({ shares }) });
+const uploadUrlSchema = z.looseObject({ upload_url: z.string(), file_id: z.string() });
+const anyAnswerSchema = z.looseObject({});
+const sharesSchema = z.record(z.string(), z.record(z.string(), z.array(z.looseObject({})))).optional();
+const fileInfoSchema = z.looseObject({ file: slackFileSchema.extend({ shares: sharesSchema }) });
 
-const IDLE_MS = 30_000;
-const METHOD = 'upload of a file';
+const IDLE_TIMEOUT_MS = 30_000;
+const UPLOAD_METHOD = 'upload of a file';
 
 /** Puts files into threads in Slack's three steps, without holding them in memory. */
-export class Uploads {
-  readonly #api: PacedClient;
+export class FileUploads {
+  readonly #api: RateLimitedClient;
   readonly #slackApiUrl: string | undefined;
   readonly #dispatcher: Dispatcher | undefined;
 
   constructor(options: {
-    api: PacedClient;
+    api: RateLimitedClient;
     slackApiUrl?: string | undefined;
     dispatcher?: Dispatcher | undefined;
   }) {
@@ -62,20 +62,20 @@ export class Uploads {
   }
 
   /** Gives Slack a file's bytes; nobody sees it yet. Throws a SlackError, always with outcome `none`. */
-  async stage(file: StageRequest): Promise<{ fileId: string }> {
+  async stage(file: StagedFile): Promise<{ fileId: string }> {
     const { guard, name, sizeBytes, altText } = file;
     const { upload_url: url, file_id: fileId } = await this.#api.call(
       'files.getUploadURLExternal',
       { filename: name, length: sizeBytes, ...(altText !== undefined && { alt_txt: altText }) },
-      { schema: ticket, guard },
+      { schema: uploadUrlSchema, guard },
     );
-    await file.onId(fileId);
-    await this.#send(url, file);
+    await file.onFileId(fileId);
+    await this.#sendBytes(url, file);
     return { fileId };
   }
 
   /** All three steps for one file. Throws a SlackError; after outcome `unknown` ask `whereabouts` before repeating. */
-  async upload(file: UploadRequest): Promise<{ fileId: string }> {
+  async upload(file: SlackUploadRequest): Promise<{ fileId: string }> {
     const { channel, threadTs, guard, name, title = name } = file;
     const { fileId } = await this.stage(file);
     await this.share({ channel, threadTs, guard, files: [{ id: fileId, title }] });
@@ -88,7 +88,7 @@ export class Uploads {
     await this.#api.call(
       'files.completeUploadExternal',
       { files, channel_id: channel, ...thread },
-      { schema: anyAnswer, guard },
+      { schema: anyAnswerSchema, guard },
     );
   }
 
@@ -96,33 +96,33 @@ export class Uploads {
    * What came of a file whose share has an unknown outcome: `completed` is one that Slack still looks through before it
    * shows it, or that people have deleted since.
    */
-  async whereabouts(
+  async shareStatus(
     fileId: string,
     channel: string,
-    guard?: Guard,
+    guard?: LeaseGuard,
   ): Promise<'absent' | 'completed' | 'shared'> {
     try {
-      const { file } = await this.#api.call('files.info', { file: fileId }, { schema: info, guard });
+      const { file } = await this.#api.call('files.info', { file: fileId }, { schema: fileInfoSchema, guard });
       const isShown = Object.values(file.shares ?? {}).some((places) => channel in places);
       return isShown ? 'shared' : 'completed';
     } catch (error) {
-      if (error instanceof Refused && error.slackCode === 'file_not_found') return 'absent';
-      if (error instanceof Refused && error.slackCode === 'file_deleted') return 'completed';
+      if (error instanceof SlackRefusedError && error.slackCode === 'file_not_found') return 'absent';
+      if (error instanceof SlackRefusedError && error.slackCode === 'file_deleted') return 'completed';
       throw error;
     }
   }
 
   /** Nobody sees the bytes before the upload is completed: outcome `none` whatever happens here. */
-  async #send(url: string, upload: StageRequest): Promise<void> {
+  async #sendBytes(url: string, upload: StagedFile): Promise<void> {
     const { guard } = upload;
-    if (!mayGetToken(url, this.#slackApiUrl)) {
-      throw new Refused(
-        { method: METHOD, slackCode: 'other_host', outcome: 'none' },
+    if (!mayReceiveToken(url, this.#slackApiUrl)) {
+      throw new SlackRefusedError(
+        { method: UPLOAD_METHOD, slackCode: 'other_host', outcome: 'none' },
         'Slack named an upload address that is not its own; check SLACK_API_URL.',
       );
     }
-    refuseAfterLease(METHOD, guard);
-    const body = Readable.from(upload.bytes, { objectMode: false });
+    assertLeaseHeld(UPLOAD_METHOD, guard);
+    const body = Readable.from(upload.content, { objectMode: false });
     let status: number;
     try {
       // The request goes out with its first byte: a kept connection that waited for that might end meanwhile.
@@ -131,8 +131,8 @@ export class Uploads {
         method: 'POST',
         headers: { 'content-type': 'application/octet-stream', 'content-length': String(upload.sizeBytes) },
         body,
-        headersTimeout: IDLE_MS,
-        bodyTimeout: IDLE_MS,
+        headersTimeout: IDLE_TIMEOUT_MS,
+        bodyTimeout: IDLE_TIMEOUT_MS,
         signal: guard?.signal ?? null,
         ...(this.#dispatcher && { dispatcher: this.#dispatcher }),
       });
@@ -140,16 +140,16 @@ export class Uploads {
       await answer.body.dump();
     } catch (error) {
       body.destroy();
-      if (guard?.signal.aborted) throw new LeaseEnded({ method: METHOD, outcome: 'none', cause: error });
-      throw failed('network', error);
+      if (guard?.signal.aborted) throw new SlackLeaseError({ method: UPLOAD_METHOD, outcome: 'none', cause: error });
+      throw uploadFailed('network', error);
     }
-    if (status !== 200) throw failed(`http_${status}`);
+    if (status !== 200) throw uploadFailed(`http_${status}`);
   }
 }
 
-function failed(slackCode: string, cause?: unknown): SlackError {
-  return new Unavailable(
-    { method: METHOD, slackCode, outcome: 'none', cause },
+function uploadFailed(slackCode: string, cause?: unknown): SlackError {
+  return new SlackUnavailableError(
+    { method: UPLOAD_METHOD, slackCode, outcome: 'none', cause },
     'Slack did not take the bytes; upload the file again.',
   );
 }

@@ -1,21 +1,21 @@
 import {
-  ChannelGone,
-  type FailedCall,
-  MessageGone,
-  PayloadRefused,
-  Refused,
+  ChannelGoneError,
+  type SlackErrorDetails,
+  MessageGoneError,
+  PayloadRefusedError,
+  SlackRefusedError,
   type SlackError,
-  Throttled,
-  Unauthorized,
-  Unavailable,
+  SlackRateLimitError,
+  SlackAuthError,
+  SlackUnavailableError,
 } from './errors.ts';
 
 /** How long a method is left alone when Slack throttles it without saying for how long, in ms. */
-export const DEFAULT_PAUSE_MS = 10_000;
+export const DEFAULT_RETRY_AFTER_MS = 10_000;
 
-const THROTTLED = new Set(['ratelimited', 'rate_limited', 'message_limit_exceeded']);
+const RATE_LIMIT_CODES = new Set(['ratelimited', 'rate_limited', 'message_limit_exceeded']);
 
-const CHANNEL_GONE = new Set([
+const CHANNEL_GONE_CODES = new Set([
   'channel_not_found',
   'is_archived',
   'is_inactive',
@@ -31,7 +31,7 @@ const CHANNEL_GONE = new Set([
   'user_not_in_channel',
 ]);
 
-const MESSAGE_GONE = new Set([
+const MESSAGE_GONE_CODES = new Set([
   'message_not_found',
   'cant_update_message',
   'cant_delete_message',
@@ -40,7 +40,7 @@ const MESSAGE_GONE = new Set([
   'invalid_thread_ts',
 ]);
 
-const PAYLOAD = new Set([
+const PAYLOAD_CODES = new Set([
   'msg_too_long',
   'msg_blocks_too_long',
   'msg_blocks_too_many',
@@ -53,7 +53,7 @@ const PAYLOAD = new Set([
   'block_mismatch',
 ]);
 
-const DEAD = new Set([
+const DEAD_INSTALLATION_CODES = new Set([
   'invalid_auth',
   'account_inactive',
   'token_revoked',
@@ -66,7 +66,7 @@ const DEAD = new Set([
 ]);
 
 /** Slack failed while it was at work: some part of the call may have taken effect. */
-const AMBIGUOUS = new Set([
+const UNKNOWN_OUTCOME_CODES = new Set([
   'internal_error',
   'fatal_error',
   'service_unavailable',
@@ -75,52 +75,52 @@ const AMBIGUOUS = new Set([
   'duplicate_message_not_found',
 ]);
 
-const TRANSIENT = new Set(['team_added_to_org', 'external_channel_migrating', 'update_failed']);
+const TRANSIENT_CODES = new Set(['team_added_to_org', 'external_channel_migrating', 'update_failed']);
 
 /** What Slack answered beside its error code. */
-export interface Answer {
+export interface SlackErrorAnswer {
   /** From the `Retry-After` header, in ms. */
   retryAfterMs?: number | undefined;
-  needed?: string | undefined;
+  neededScopes?: string | undefined;
   cause?: unknown;
 }
 
 /** The error for an answer `ok:false` with this code. Pure. */
-export function errorFor(method: string, slackCode: string, answer: Answer = {}): SlackError {
-  const none: FailedCall = { method, slackCode, outcome: 'none', cause: answer.cause };
-  const unknown: FailedCall = { ...none, outcome: 'unknown' };
-  if (THROTTLED.has(slackCode)) return new Throttled(none, answer.retryAfterMs ?? DEFAULT_PAUSE_MS);
+export function errorForCode(method: string, slackCode: string, answer: SlackErrorAnswer = {}): SlackError {
+  const none: SlackErrorDetails = { method, slackCode, outcome: 'none', cause: answer.cause };
+  const unknown: SlackErrorDetails = { ...none, outcome: 'unknown' };
+  if (RATE_LIMIT_CODES.has(slackCode)) return new SlackRateLimitError(none, answer.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS);
   if (slackCode === 'missing_scope') {
-    const scope = answer.needed ?? 'a scope that the manifest lists';
-    return new Unauthorized(none, `Add ${scope} to the app and install it again.`, {
+    const scope = answer.neededScopes ?? 'a scope that the manifest lists';
+    return new SlackAuthError(none, `Add ${scope} to the app and install it again.`, {
       dead: false,
-      needed: answer.needed,
+      needed: answer.neededScopes,
     });
   }
-  if (DEAD.has(slackCode)) {
-    return new Unauthorized(none, 'The installation is dead: install the app again in this workspace.', {
+  if (DEAD_INSTALLATION_CODES.has(slackCode)) {
+    return new SlackAuthError(none, 'The installation is dead: install the app again in this workspace.', {
       dead: true,
     });
   }
-  if (MESSAGE_GONE.has(slackCode)) {
-    return new MessageGone(none, 'Post a new reply instead of changing this one.');
+  if (MESSAGE_GONE_CODES.has(slackCode)) {
+    return new MessageGoneError(none, 'Post a new reply instead of changing this one.');
   }
-  if (isChannelGone(slackCode)) {
-    return new ChannelGone(none, 'Invite the bot to the channel, or unarchive or unlock it.');
+  if (isChannelGoneCode(slackCode)) {
+    return new ChannelGoneError(none, 'Invite the bot to the channel, or unarchive or unlock it.');
   }
-  if (PAYLOAD.has(slackCode) || slackCode.startsWith('metadata_')) {
-    return new PayloadRefused(none, 'Send it shorter or as plain text without blocks.');
+  if (PAYLOAD_CODES.has(slackCode) || slackCode.startsWith('metadata_')) {
+    return new PayloadRefusedError(none, 'Send it shorter or as plain text without blocks.');
   }
-  if (AMBIGUOUS.has(slackCode)) {
-    return new Unavailable(unknown, 'Slack failed; look up what came of the call before you repeat it.');
+  if (UNKNOWN_OUTCOME_CODES.has(slackCode)) {
+    return new SlackUnavailableError(unknown, 'Slack failed; look up what came of the call before you repeat it.');
   }
-  if (TRANSIENT.has(slackCode)) return new Unavailable(none, 'Slack cannot do it just now; try again soon.');
-  return new Refused(none, `See the errors of https://docs.slack.dev/reference/methods/${method}.`);
+  if (TRANSIENT_CODES.has(slackCode)) return new SlackUnavailableError(none, 'Slack cannot do it just now; try again soon.');
+  return new SlackRefusedError(none, `See the errors of https://docs.slack.dev/reference/methods/${method}.`);
 }
 
-function isChannelGone(slackCode: string): boolean {
+function isChannelGoneCode(slackCode: string): boolean {
   return (
-    CHANNEL_GONE.has(slackCode) ||
+    CHANNEL_GONE_CODES.has(slackCode) ||
     slackCode.startsWith('restricted_action') ||
     /^slack_connect_.*_blocked$/.test(slackCode)
   );

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { Refused } from './errors.ts';
-import type { PacedClient } from './paced-client.ts';
+import { SlackRefusedError } from './errors.ts';
+import type { RateLimitedClient } from './paced-client.ts';
 
 /** A trigger lives 3 s, and part of that is over by now: an opening that must wait longer (ms) comes too late. */
-const TRIGGER_MS = 2_000;
+const TRIGGER_MAX_WAIT_MS = 2_000;
 
-const opened = z.looseObject({ view: z.looseObject({ id: z.string() }) });
-const published = z.looseObject({ view: z.looseObject({ hash: z.string() }) });
-const anyAnswer = z.looseObject({});
+const openedSchema = z.looseObject({ view: z.looseObject({ id: z.string() }) });
+const publishedSchema = z.looseObject({ view: z.looseObject({ hash: z.string() }) });
+const anyAnswerSchema = z.looseObject({});
 
 /** Modals and the Home tab. */
 export class Views {
-  readonly #api: PacedClient;
+  readonly #api: RateLimitedClient;
 
-  constructor(options: { api: PacedClient }) {
+  constructor(options: { api: RateLimitedClient }) {
     this.#api = options.api;
   }
 
@@ -21,10 +21,10 @@ export class Views {
   async open(triggerId: string, view: object): Promise<string | undefined> {
     const args = { trigger_id: triggerId, view };
     try {
-      const answer = await this.#api.tryCall(TRIGGER_MS, 'views.open', args, { schema: opened });
+      const answer = await this.#api.tryCall(TRIGGER_MAX_WAIT_MS, 'views.open', args, { schema: openedSchema });
       return answer?.view.id;
     } catch (error) {
-      if (error instanceof Refused && /trigger/.test(error.slackCode)) return undefined;
+      if (error instanceof SlackRefusedError && /trigger/.test(error.slackCode)) return undefined;
       throw error;
     }
   }
@@ -32,10 +32,10 @@ export class Views {
   /** Shows something else in an open modal; false where it was closed. Throws a SlackError. */
   async update(viewId: string, view: object): Promise<boolean> {
     try {
-      await this.#api.call('views.update', { view_id: viewId, view }, { schema: anyAnswer });
+      await this.#api.call('views.update', { view_id: viewId, view }, { schema: anyAnswerSchema });
       return true;
     } catch (error) {
-      if (!(error instanceof Refused && error.slackCode === 'not_found')) throw error;
+      if (!(error instanceof SlackRefusedError && error.slackCode === 'not_found')) throw error;
       return false;
     }
   }
@@ -47,9 +47,9 @@ export class Views {
   async publish(person: string, view: object, hash?: string): Promise<string | undefined> {
     const args = { user_id: person, view, ...(hash !== undefined && { hash }) };
     try {
-      return (await this.#api.call('views.publish', args, { schema: published })).view.hash;
+      return (await this.#api.call('views.publish', args, { schema: publishedSchema })).view.hash;
     } catch (error) {
-      if (error instanceof Refused && error.slackCode === 'hash_conflict') return undefined;
+      if (error instanceof SlackRefusedError && error.slackCode === 'hash_conflict') return undefined;
       throw error;
     }
   }

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely';
-import { inOrder, nextVersion } from './registry-version.ts';
+import { lockChangeSequence, nextChangeSeq } from './registry-version.ts';
 import type { Tables } from './tables.ts';
 import type { AccountRow } from './tables-workspaces.ts';
 
 /** The account of the settings, in the rows of every workspace. */
-export const settingsAccount = 'settings';
+export const SETTINGS_ACCOUNT = 'settings';
 /** The account of threads that began where there was none. */
-export const noAccount = 'none';
+export const NO_ACCOUNT = 'none';
 
 /** Names one account of a workspace. */
 export interface AccountKey {
@@ -52,7 +52,7 @@ export class Accounts {
    */
   async put(row: NewAccount): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
-      await inOrder(trx);
+      await lockChangeSequence(trx);
       const left = await trx
         .selectFrom('workspaces')
         .select('workspace')
@@ -61,7 +61,7 @@ export class Accounts {
         .executeTakeFirst();
       if (left !== undefined) return false;
       await this.#retire(trx, row.workspace, row.account);
-      const values = { ...row, set_at: sql<Date>`clock_timestamp()`, retired_at: null, version: nextVersion };
+      const values = { ...row, set_at: sql<Date>`clock_timestamp()`, retired_at: null, version: nextChangeSeq };
       await trx
         .insertInto('accounts')
         .values(values)
@@ -74,7 +74,7 @@ export class Accounts {
   /** A workspace has no account of its own any more; false where it had none. */
   async remove(workspace: string): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
-      await inOrder(trx);
+      await lockChangeSequence(trx);
       return this.#retire(trx, workspace, '');
     });
   }
@@ -85,7 +85,7 @@ export class Accounts {
   }
 
   /** The newest tasks of an account: whoever can read one of them has the same account. */
-  async tasksOf({ workspace, account }: AccountKey, most: number): Promise<string[]> {
+  async recentTaskIds({ workspace, account }: AccountKey, limit: number): Promise<string[]> {
     const rows = await this.#db
       .selectFrom('threads')
       .select('task_id')
@@ -93,13 +93,13 @@ export class Accounts {
       .where('account', '=', account)
       .where('task_id', 'is not', null)
       .orderBy('last_used_at', 'desc')
-      .limit(most)
+      .limit(limit)
       .execute();
     return rows.flatMap(({ task_id: task }) => (task === null ? [] : [task]));
   }
 
   /** The newest projects of an account's channels: the same holds for them. */
-  async projectsOf({ workspace, account }: AccountKey, most: number): Promise<string[]> {
+  async recentProjectIds({ workspace, account }: AccountKey, limit: number): Promise<string[]> {
     const rows = await this.#db
       .selectFrom('projects')
       .select('project_id')
@@ -107,18 +107,18 @@ export class Accounts {
       .where('account', '=', account)
       .where('project_id', 'is not', null)
       .orderBy('created_at', 'desc')
-      .limit(most)
+      .limit(limit)
       .execute();
     return rows.flatMap(({ project_id: project }) => (project === null ? [] : [project]));
   }
 
   /** Puts other sealed text in place of what a row has; false where it has changed meanwhile. */
-  async reseal({ workspace, account }: AccountKey, before: string, sealed: string): Promise<boolean> {
+  async replaceEncrypted({ workspace, account }: AccountKey, before: string, sealed: string): Promise<boolean> {
     const row = await this.#db.transaction().execute(async (trx) => {
-      await inOrder(trx);
+      await lockChangeSequence(trx);
       return trx
         .updateTable('accounts')
-        .set({ sealed, version: nextVersion })
+        .set({ sealed, version: nextChangeSeq })
         .where('workspace', '=', workspace)
         .where('account', '=', account)
         .where('sealed', '=', before)
@@ -138,9 +138,9 @@ export class Accounts {
    * Drops the keys of accounts that are not in use any more, once their last turn is over and their last deletion done,
    * or a day later. The answer is how many.
    */
-  async dropKeys(): Promise<number> {
+  async deleteUnusedKeys(): Promise<number> {
     return this.#db.transaction().execute(async (trx) => {
-      await inOrder(trx);
+      await lockChangeSequence(trx);
       const { numAffectedRows } = await sql`
         update accounts set sealed = null, version = nextval('registry_versions')
         where retired_at is not null and sealed is not null and (
@@ -155,12 +155,12 @@ export class Accounts {
     });
   }
 
-  async #retire(trx: Kysely<Tables>, workspace: string, but: string): Promise<boolean> {
+  async #retire(trx: Kysely<Tables>, workspace: string, exceptAccount: string): Promise<boolean> {
     const rows = await trx
       .updateTable('accounts')
-      .set({ retired_at: sql<Date>`clock_timestamp()`, version: nextVersion })
+      .set({ retired_at: sql<Date>`clock_timestamp()`, version: nextChangeSeq })
       .where('workspace', '=', workspace)
-      .where('account', '!=', but)
+      .where('account', '!=', exceptAccount)
       .where('retired_at', 'is', null)
       .returning('account')
       .execute();

@@ -1,12 +1,12 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { daysAgo } from './clock.ts';
-import { jsonText } from './json-text.ts';
-import type { AuditTable, Tables } from './tables.ts';
+import { toPostgresJson } from './json-text.ts';
+import type { AuditEventTable, Tables } from './tables.ts';
 
 /** What somebody did, beside what the database notes by itself of turns and messages. */
 export interface AuditEntry {
   workspace: string;
-  kind: AuditTable['kind'];
+  kind: AuditEventTable['kind'];
   person?: string | undefined;
   channel?: string | undefined;
   root?: string | undefined;
@@ -37,10 +37,10 @@ export interface AuditRange {
   workspace?: string | undefined;
 }
 
-const page = 500;
+const PAGE_SIZE = 500;
 
 /** The audit trail: who did what, and what came of it. */
-export class Audit {
+export class AuditTrail {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -50,7 +50,7 @@ export class Audit {
   async add(entry: AuditEntry): Promise<void> {
     await this.#db
       .insertInto('audit')
-      .values({ ...entry, details: jsonText(entry.details ?? {}) })
+      .values({ ...entry, details: toPostgresJson(entry.details ?? {}) })
       .execute();
   }
 
@@ -68,19 +68,19 @@ export class Audit {
         .$if(workspace !== undefined, (query) => query.where('workspace', '=', workspace ?? ''))
         .orderBy(sql`date_trunc('milliseconds', at)`)
         .orderBy('id')
-        .limit(page)
+        .limit(PAGE_SIZE)
         .execute();
       yield* rows;
       const last = rows.at(-1);
-      if (last === undefined || rows.length < page) return;
+      if (last === undefined || rows.length < PAGE_SIZE) return;
       after = last;
     }
   }
 
   /** Removes rows that are older; the answer is how many. */
-  async expire(days: number): Promise<number> {
+  async deleteExpired(days: number): Promise<number> {
     return this.#db.transaction().execute(async (trx) => {
-      await permitAuditChange(trx, 'expire');
+      await allowAuditChange(trx, 'expire');
       const { numAffectedRows } = await sql`
         delete from audit where (workspace, id) in (
           select workspace, id from audit where at < ${daysAgo(days)} limit 1000)`.execute(trx);
@@ -90,7 +90,7 @@ export class Audit {
 }
 
 /** Lets this transaction change the trail, for the reason named. */
-export async function permitAuditChange(
+export async function allowAuditChange(
   trx: Transaction<Tables>,
   reason: 'expire' | 'forget',
 ): Promise<void> {

@@ -5,10 +5,10 @@ import type { ThreadKey } from './keys.ts';
 import type { SlackTs, Tables } from './tables.ts';
 
 /** In place of a thread's root: the messages that stand in the channel itself. */
-export const CHANNEL_ITSELF: SlackTs = '0.000000';
+export const CHANNEL_LEVEL: SlackTs = '0.000000';
 
 /** A thread, or a channel, that is to be read back after a gap. */
-export interface CatchUp {
+export interface PendingBackfill {
   workspace: string;
   channel: string;
   /** The thread's root, or `CHANNEL_ITSELF`. */
@@ -20,7 +20,7 @@ export interface CatchUp {
 }
 
 /** What is to be read back after a gap in receiving. It survives a restart, and one process takes each piece. */
-export class CatchUps {
+export class BackfillQueue {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -32,7 +32,7 @@ export class CatchUps {
    * before the gap are read too: what Slack tried to deliver then may have been tried again in vain. The answer is how
    * many threads and channels that are.
    */
-  async note(workspace: string, since: Date, usedMs: number, marginMs: number): Promise<number> {
+  async addGap(workspace: string, since: Date, usedMs: number, marginMs: number): Promise<number> {
     const from = since.getTime() - marginMs;
     const { numAffectedRows } = await sql`
       insert into catch_ups as known (workspace, channel, root, since, last_used_at)
@@ -40,7 +40,7 @@ export class CatchUps {
       where workspace = ${workspace} and not dormant
         and last_used_at > ${since}::timestamptz - ${millis(usedMs)}
       union all
-      select workspace, channel, ${CHANNEL_ITSELF}::numeric, ${from / 1_000}::numeric, max(last_used_at) from threads
+      select workspace, channel, ${CHANNEL_LEVEL}::numeric, ${from / 1_000}::numeric, max(last_used_at) from threads
       where workspace = ${workspace}
         and last_used_at > ${since}::timestamptz - ${millis(usedMs)}
       group by workspace, channel
@@ -51,7 +51,7 @@ export class CatchUps {
   }
 
   /** Notes one thread, unless it is noted already. */
-  async add(thread: ThreadKey, since: SlackTs): Promise<void> {
+  async addThread(thread: ThreadKey, since: SlackTs): Promise<void> {
     await this.#db
       .insertInto('catch_ups')
       .values({ ...thread, since, last_used_at: new Date(), claimed_until: new Date(0) })
@@ -60,14 +60,14 @@ export class CatchUps {
   }
 
   /** The workspaces that have something to read. */
-  async workspaces(): Promise<string[]> {
+  async pendingWorkspaces(): Promise<string[]> {
     const rows = await this.#db.selectFrom('catch_ups').select('workspace').distinct().execute();
     return rows.map(({ workspace }) => workspace);
   }
 
   /** Takes the one that was used last and that nobody reads; undefined where there is none. */
-  async claim(workspace: string, process: string, holdMs: number): Promise<CatchUp | undefined> {
-    const { rows } = await sql<CatchUp>`
+  async claim(workspace: string, process: string, holdMs: number): Promise<PendingBackfill | undefined> {
+    const { rows } = await sql<PendingBackfill>`
       update catch_ups
       set claimed_by = ${process}, claimed_until = ${fromNow(holdMs)}
       where (workspace, channel, root) = (
@@ -80,7 +80,7 @@ export class CatchUps {
   }
 
   /** Keeps what a process is reading for it; `holdMs` of 0 gives it to whoever asks next. */
-  async hold(process: string, holdMs: number): Promise<void> {
+  async renewClaims(process: string, holdMs: number): Promise<void> {
     await this.#db
       .updateTable('catch_ups')
       .set({ claimed_until: fromNow(holdMs) })
@@ -90,7 +90,7 @@ export class CatchUps {
   }
 
   /** It was read, unless a new gap came meanwhile: then it is read again. */
-  async done(read: CatchUp): Promise<void> {
+  async complete(read: PendingBackfill): Promise<void> {
     await this.#db.deleteFrom('catch_ups').where(inThread(read)).where('gaps', '=', read.gaps).execute();
   }
 }

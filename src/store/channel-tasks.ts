@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { SlackTs, Tables } from './tables.ts';
 
 /** A turn that is not over. */
-export interface RunningTask {
+export interface RunningTurn {
   turn: string;
   root: SlackTs;
   title: string | null;
@@ -12,7 +12,7 @@ export interface RunningTask {
 }
 
 /** What a channel's tasks are up to. */
-export class ChannelTasks {
+export class RunningTurns {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -20,11 +20,11 @@ export class ChannelTasks {
   }
 
   /** What works for a person in a channel, newest first. */
-  async runningFor(
+  async ofUser(
     { workspace, channel, person }: { workspace: string; channel: string; person: string },
-    most: number,
-  ): Promise<RunningTask[]> {
-    return this.#running(workspace, channel)
+    limit: number,
+  ): Promise<RunningTurn[]> {
+    return this.#query(workspace, channel)
       .where((where) => where.or([where('turns.asker', '=', person), where('threads.starter', '=', person)]))
       .select([
         'turns.id as turn',
@@ -34,19 +34,19 @@ export class ChannelTasks {
         sql<boolean>`turns.stop_asked_at is not null`.as('stopping'),
       ])
       .orderBy('turns.started_at', 'desc')
-      .limit(most)
+      .limit(limit)
       .execute();
   }
 
   /** How many turns are at work in a channel, whoever asked for them. */
-  async running(workspace: string, channel: string): Promise<number> {
-    const { count } = await this.#running(workspace, channel)
+  async countInChannel(workspace: string, channel: string): Promise<number> {
+    const { count } = await this.#query(workspace, channel)
       .select(sql<number>`count(*)::int`.as('count'))
       .executeTakeFirstOrThrow();
     return count;
   }
 
-  #running(workspace: string, channel: string) {
+  #query(workspace: string, channel: string) {
     return this.#db
       .selectFrom('turns')
       .innerJoin('threads', (join) =>

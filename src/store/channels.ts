@@ -9,7 +9,7 @@ export type ChannelSettings = Omit<
 >;
 
 /** The settings of a channel for which nobody has set anything. */
-export const defaultChannelSettings: ChannelSettings = {
+export const DEFAULT_CHANNEL_SETTINGS: ChannelSettings = {
   model: null,
   listens: 'mentions',
   admits: null,
@@ -20,7 +20,7 @@ export const defaultChannelSettings: ChannelSettings = {
 };
 
 /** What people set for channels. */
-export class Channels {
+export class ChannelSettingsStore {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -35,11 +35,11 @@ export class Channels {
       .where('workspace', '=', workspace)
       .where('channel', '=', channel)
       .executeTakeFirst();
-    return row ?? defaultChannelSettings;
+    return row ?? DEFAULT_CHANNEL_SETTINGS;
   }
 
   /** Whether it is this turn that tells the channel something, which only one does. */
-  async tellsOnce(turn: Pick<Turn, 'workspace' | 'channel' | 'id'>, kind: ChannelNotice): Promise<boolean> {
+  async claimNotice(turn: Pick<Turn, 'workspace' | 'channel' | 'id'>, kind: ChannelNotice): Promise<boolean> {
     const { workspace, channel, id } = turn;
     await this.#db
       .insertInto('channel_notices')

@@ -35,6 +35,6 @@ export function hasTurn(also = sql<boolean>`true`) {
 }
 
 /** Whether a message may go: its thread is not held, or a button sent it again. For tables named messages. */
-export const mayGo = sql<boolean>`(messages.resends is not null or not exists (
+export const maySend = sql<boolean>`(messages.resends is not null or not exists (
   select from threads where threads.workspace = messages.workspace and threads.channel = messages.channel
     and threads.root = messages.root and threads.held_turn is not null))`;

@@ -10,12 +10,12 @@ import {
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { EmbeddedServer } from './embedded.ts';
-import { asStoreError } from './errors.ts';
+import { toDatabaseError } from './errors.ts';
 import { migrate } from './migrations.ts';
 import type { Tables } from './tables.ts';
 
 /** Asks with a statement that each connection keeps prepared under its name. Throws a StoreError. */
-export type Prepared = <Row extends object>(
+export type PreparedQuery = <Row extends object>(
   statement: { name: string; text: string },
   values: unknown[],
 ) => Promise<Row[]>;
@@ -24,30 +24,30 @@ export type Prepared = <Row extends object>(
 export interface Database {
   kysely: Kysely<Tables>;
   /** For what Slack waits for while it is written down: a few connections that no turn ever holds. */
-  prompt: Kysely<Tables>;
+  ackKysely: Kysely<Tables>;
   /** The same connections, for what comes with each event: a statement is read and planned once on each. */
-  prepared: Prepared;
+  preparedQuery: PreparedQuery;
   pool: pg.Pool;
   /** For connections of their own, such as the one that listens. */
-  settings: pg.ClientConfig;
+  connectionConfig: pg.ClientConfig;
   close(): Promise<void>;
 }
 
 /** The longest that one statement may take; ours take milliseconds. */
-const statementMs = 30_000;
-const connectMs = 10_000;
-const promptConnections = 6;
+const STATEMENT_TIMEOUT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const MAX_ACK_CONNECTIONS = 6;
 
 /**
  * How values come back: `numeric` as a string with its decimals (a Slack ts stays exact), `bigint` as a number
  * (ours count bytes and attempts, far below 2^53; more throws), `timestamptz` as a Date.
  */
-const types: pg.CustomTypesConfig = {
+const VALUE_TYPES: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) =>
-    oid === pg.types.builtins.INT8 ? safeInteger : pg.types.getTypeParser(oid, format),
+    oid === pg.types.builtins.INT8 ? parseSafeInteger : pg.types.getTypeParser(oid, format),
 };
 
-function safeInteger(text: string): number {
+function parseSafeInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`${text} does not fit a number`);
   return value;
@@ -65,60 +65,60 @@ export async function openDatabase(options: {
   maxConnections?: number;
 }): Promise<Database> {
   const { log } = options;
-  const settings: pg.ClientConfig = {
+  const connectionConfig: pg.ClientConfig = {
     ...(options.url === undefined ? options.embedded?.connection : { connectionString: options.url }),
-    types,
+    types: VALUE_TYPES,
     application_name: 'taskthread',
     keepAlive: true,
-    connectionTimeoutMillis: connectMs,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   };
-  await migrateAlone(settings, log);
-  const pool = openPool(settings, options.maxConnections ?? 10, log);
-  const promptPool = openPool(
-    { ...settings, application_name: 'taskthread prompt' },
-    Math.min(promptConnections, options.maxConnections ?? promptConnections),
+  await migrateOnOwnConnection(connectionConfig, log);
+  const pool = openPool(connectionConfig, options.maxConnections ?? 10, log);
+  const ackPool = openPool(
+    { ...connectionConfig, application_name: 'taskthread prompt' },
+    Math.min(MAX_ACK_CONNECTIONS, options.maxConnections ?? MAX_ACK_CONNECTIONS),
     log,
   );
   let closed: Promise<void> | undefined;
   return {
-    kysely: new Kysely<Tables>({ dialect: new TranslatingDialect(pool) }),
-    prompt: new Kysely<Tables>({ dialect: new TranslatingDialect(promptPool) }),
-    prepared: preparedOn(promptPool),
+    kysely: new Kysely<Tables>({ dialect: new ErrorMappingDialect(pool) }),
+    ackKysely: new Kysely<Tables>({ dialect: new ErrorMappingDialect(ackPool) }),
+    preparedQuery: prepareOn(ackPool),
     pool,
-    settings,
+    connectionConfig,
     async close() {
-      closed ??= Promise.all([pool.end(), promptPool.end()]).then(() => undefined);
+      closed ??= Promise.all([pool.end(), ackPool.end()]).then(() => undefined);
       await closed;
     },
   };
 }
 
-function openPool(settings: pg.ClientConfig, max: number, log: Logger): pg.Pool {
+function openPool(connectionConfig: pg.ClientConfig, max: number, log: Logger): pg.Pool {
   const pool = new pg.Pool({
-    ...settings,
+    ...connectionConfig,
     max,
-    statement_timeout: statementMs,
-    idle_in_transaction_session_timeout: statementMs,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
   });
-  watch(pool, log);
+  logBrokenConnections(pool, log);
   return pool;
 }
 
-function preparedOn(pool: pg.Pool): Prepared {
+function prepareOn(pool: pg.Pool): PreparedQuery {
   return async <Row extends object>(statement: { name: string; text: string }, values: unknown[]) => {
     try {
       return (await pool.query<Row>({ ...statement, values })).rows;
     } catch (error) {
-      throw asStoreError(error);
+      throw toDatabaseError(error);
     }
   };
 }
 
 /** On a connection of its own without a time-out: it may wait for the migration of another process. */
-async function migrateAlone(settings: pg.ClientConfig, log: Logger): Promise<void> {
-  const pool = new pg.Pool({ ...settings, max: 1 });
+async function migrateOnOwnConnection(connectionConfig: pg.ClientConfig, log: Logger): Promise<void> {
+  const pool = new pg.Pool({ ...connectionConfig, max: 1 });
   pool.on('error', () => undefined);
-  const kysely = new Kysely<Tables>({ dialect: new TranslatingDialect(pool) });
+  const kysely = new Kysely<Tables>({ dialect: new ErrorMappingDialect(pool) });
   try {
     await migrate(kysely, log);
   } finally {
@@ -127,7 +127,7 @@ async function migrateAlone(settings: pg.ClientConfig, log: Logger): Promise<voi
 }
 
 /** An idle connection that breaks is replaced by the pool; one in use reports by its statement. */
-function watch(pool: pg.Pool, log: Logger): void {
+function logBrokenConnections(pool: pg.Pool, log: Logger): void {
   pool.on('error', (error) =>
     log.warn({ reason: error.message }, 'an idle connection to the database broke'),
   );
@@ -137,7 +137,7 @@ function watch(pool: pg.Pool, log: Logger): void {
 }
 
 /** Outages, full disks and refusals leave Kysely as the store's errors. */
-class TranslatingDriver extends PostgresDriver {
+class ErrorMappingDriver extends PostgresDriver {
   readonly #known = new WeakSet<DatabaseConnection>();
 
   override async acquireConnection(): Promise<DatabaseConnection> {
@@ -145,27 +145,27 @@ class TranslatingDriver extends PostgresDriver {
       const connection = await super.acquireConnection();
       if (!this.#known.has(connection)) {
         this.#known.add(connection);
-        translate(connection);
+        mapErrors(connection);
       }
       return connection;
     } catch (error) {
-      throw asStoreError(error);
+      throw toDatabaseError(error);
     }
   }
 }
 
-function translate(connection: DatabaseConnection): void {
+function mapErrors(connection: DatabaseConnection): void {
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = async <Row>(query: CompiledQuery): Promise<QueryResult<Row>> => {
     try {
       return await execute<Row>(query);
     } catch (error) {
-      throw asStoreError(error);
+      throw toDatabaseError(error);
     }
   };
 }
 
-class TranslatingDialect extends PostgresDialect {
+class ErrorMappingDialect extends PostgresDialect {
   readonly #pool: pg.Pool;
 
   constructor(pool: pg.Pool) {
@@ -174,6 +174,6 @@ class TranslatingDialect extends PostgresDialect {
   }
 
   override createDriver(): Driver {
-    return new TranslatingDriver({ pool: this.#pool });
+    return new ErrorMappingDriver({ pool: this.#pool });
   }
 }

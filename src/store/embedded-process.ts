@@ -3,31 +3,31 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { Logger } from 'pino';
-import { StoreError } from './errors.ts';
+import { DatabaseError } from './errors.ts';
 
-const run = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
 /** The user and group that the server runs as; undefined: our own. */
-export interface Account {
+export interface OsUser {
   uid: number;
   gid: number;
 }
 
-const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+const SERVER_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /** Runs a program to its end; `cwd` is a folder that the account can be in. */
 export async function runProgram(
   file: string,
   args: string[],
-  account: Account | undefined,
+  osUser: OsUser | undefined,
 ): Promise<{ stdout: string; stderr: string }> {
-  return run(file, args, { ...account, cwd: '/', env: environment });
+  return execFileAsync(file, args, { ...osUser, cwd: '/', env: SERVER_ENVIRONMENT });
 }
 
 // Holds the server and a pipe (fd 3) from us. When the pipe closes, because we stop or because we are dead, the
 // server gets SIGINT: its fast and orderly shutdown (again and again: early in its start it hears none). Signals that the terminal or an init sends to everybody do not
 // end the holder. $1 is the folder of the socket, the rest is the server's command line.
-const holder = `
+const SUPERVISOR_SCRIPT = `
 trap '' HUP INT TERM
 socket=$1; shift
 "$@" 3<&- &
@@ -53,18 +53,18 @@ export class ServerProcess {
     postgres: string;
     args: string[];
     socketFolder: string;
-    account: Account | undefined;
+    account: OsUser | undefined;
     log: Logger;
   }) {
     // A group of its own: Ctrl-C reaches us but not the server, which is needed until we have drained.
     this.#child = spawn(
       '/bin/sh',
-      ['-c', holder, 'sh', options.socketFolder, options.postgres, ...options.args],
+      ['-c', SUPERVISOR_SCRIPT, 'sh', options.socketFolder, options.postgres, ...options.args],
       {
         ...options.account,
         cwd: '/',
         detached: true,
-        env: environment,
+        env: SERVER_ENVIRONMENT,
         stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       },
     );
@@ -87,14 +87,14 @@ export class ServerProcess {
     });
   }
 
-  get running(): boolean {
+  get isRunning(): boolean {
     return this.#running;
   }
 
   /** Ends the server in order; kills it when that takes longer than `patienceMs`. */
-  async stop(patienceMs: number): Promise<void> {
+  async stop(timeoutMs: number): Promise<void> {
     this.#pipe().end();
-    const timer = setTimeout(() => this.#kill(), patienceMs);
+    const timer = setTimeout(() => this.#kill(), timeoutMs);
     await this.ended;
     clearTimeout(timer);
   }
@@ -107,6 +107,6 @@ export class ServerProcess {
   #pipe(): Writable {
     const pipe = this.#child.stdio[3];
     if (pipe instanceof Writable) return pipe;
-    throw new StoreError('server_failed', 'The database server was started without its pipe; start again.');
+    throw new DatabaseError('server_failed', 'The database server was started without its pipe; start again.');
   }
 }

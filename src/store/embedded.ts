@@ -3,35 +3,35 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type Binaries, unpackBinaries } from './embedded-binaries.ts';
-import { type DataFolder, databaseName, prepareData } from './embedded-data.ts';
-import { Ownership } from './embedded-owner.ts';
-import { alreadyRunning, clearLeftover, isReady, socketPrefix } from './embedded-postmaster.ts';
-import { type Account, ServerProcess } from './embedded-process.ts';
-import { StoreError } from './errors.ts';
+import { type ServerBinaries, unpackBinaries } from './embedded-binaries.ts';
+import { type DataFolder, DATABASE_NAME, prepareDataFolder } from './embedded-data.ts';
+import { OwnerLock } from './embedded-owner.ts';
+import { alreadyRunningError, clearOrphanedServer, isServerReady, SOCKET_FOLDER_PREFIX } from './embedded-postmaster.ts';
+import { type OsUser, ServerProcess } from './embedded-process.ts';
+import { DatabaseError } from './errors.ts';
 
 /** A PostgreSQL server that lives and dies with this process. */
 export interface EmbeddedServer {
   /** `host` is the folder of the socket; the server has no TCP port. */
   connection: { host: string; port: number; user: string; database: string };
   /** Settles when the server is lost without `stop()`: the process should end, too. */
-  lost: Promise<StoreError>;
+  lost: Promise<DatabaseError>;
   /** Ends the server in order; connections that are still open are cut. */
   stop(): Promise<void>;
 }
 
 /** The longest that recovery after a crash may take. */
-const readyMs = 300_000;
-const stopMs = 60_000;
+const READY_TIMEOUT_MS = 300_000;
+const STOP_TIMEOUT_MS = 60_000;
 /** The longest path of a unix socket that every system takes, in bytes (sun_path is 104 on macOS, 108 on Linux). */
-const socketPathBytes = 103;
+const MAX_SOCKET_PATH_BYTES = 103;
 
 /**
  * Starts the PostgreSQL server that npm brought, on the files in `folder` (made when there are none).
  * `fsync: false` is for tests: a crash of the machine may then destroy the files.
  * @throws StoreError `already_running`, `unsupported_platform`, `folder_unusable`, `other_version`, `server_failed`
  */
-export async function startEmbedded(options: {
+export async function startEmbeddedServer(options: {
   folder: string;
   log: Logger;
   fsync?: boolean;
@@ -42,14 +42,14 @@ export async function startEmbedded(options: {
 }): Promise<EmbeddedServer> {
   const { log, fsync = true, maxConnections = 100 } = options;
   const binaries = await unpackBinaries(options.cacheFolder);
-  const data = await prepareData(options.folder, binaries, fsync);
+  const data = await prepareDataFolder(options.folder, binaries, fsync);
   for (let attempt = 1; ; attempt += 1) {
-    await clearLeftover(data.path, log);
+    await clearOrphanedServer(data.path, log);
     const server = await launch({ binaries, data, fsync, maxConnections, log });
     if (server !== undefined) return server;
     // Another process started its server on the same files at the same moment, or ours did not come up.
     if (attempt === 3) {
-      throw new StoreError(
+      throw new DatabaseError(
         'server_failed',
         `The database server on ${data.path} does not start; the lines of the log above say why. ` +
           'On a system that cannot run it (musl, for one) set DATABASE_URL.',
@@ -60,82 +60,82 @@ export async function startEmbedded(options: {
 }
 
 async function launch(options: {
-  binaries: Binaries;
+  binaries: ServerBinaries;
   data: DataFolder;
   fsync: boolean;
   maxConnections: number;
   log: Logger;
 }): Promise<EmbeddedServer | undefined> {
   const { binaries, data, log } = options;
-  const socketFolder = await makeSocketFolder(data.account);
+  const socketFolder = await makeSocketFolder(data.osUser);
   const server = new ServerProcess({
     postgres: binaries.postgres,
-    args: ['-D', data.path, ...settings(socketFolder, options)],
+    args: ['-D', data.path, ...serverSettings(socketFolder, options)],
     socketFolder,
-    account: data.account,
+    account: data.osUser,
     log,
   });
-  const ownership = new Ownership(socketFolder, log);
+  const ownership = new OwnerLock(socketFolder, log);
   try {
-    if (!(await becomesReady(server, data.path, socketFolder))) return undefined;
-    if (!(await ownership.take())) throw alreadyRunning(data.path);
+    if (!(await waitUntilReady(server, data.path, socketFolder))) return undefined;
+    if (!(await ownership.acquire())) throw alreadyRunningError(data.path);
   } catch (error) {
-    await server.stop(stopMs);
+    await server.stop(STOP_TIMEOUT_MS);
     throw error;
   }
   log.info({ folder: data.path, version: binaries.version }, 'the embedded database server runs');
   let stopping = false;
   const ended = server.ended.then(
     (status) =>
-      new StoreError(
+      new DatabaseError(
         'server_failed',
         `The embedded database server ended by itself (status ${status}); start again.`,
       ),
   );
   const lost = Promise.race([ended, ownership.lost]).then((error) =>
-    stopping ? new Promise<StoreError>(() => undefined) : error,
+    stopping ? new Promise<DatabaseError>(() => undefined) : error,
   );
   return {
-    connection: { host: socketFolder, port: 5432, user: databaseName, database: databaseName },
+    connection: { host: socketFolder, port: 5432, user: DATABASE_NAME, database: DATABASE_NAME },
     lost,
     async stop() {
       stopping = true;
       await ownership.release();
-      await server.stop(stopMs);
+      await server.stop(STOP_TIMEOUT_MS);
       await rm(socketFolder, { recursive: true, force: true });
     },
   };
 }
 
 /** How DATABASE_URL names a database of the server. */
-export function addressOf({ host, port, user, database }: EmbeddedServer['connection']): string {
+export function connectionUrl({ host, port, user, database }: EmbeddedServer['connection']): string {
   return `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
 }
 
-async function makeSocketFolder(account: Account | undefined): Promise<string> {
-  const room = socketPathBytes - Buffer.byteLength(`/${socketPrefix}XXXXXX/.s.PGSQL.5432`);
+async function makeSocketFolder(account: OsUser | undefined): Promise<string> {
+  const room = MAX_SOCKET_PATH_BYTES - Buffer.byteLength(`/${SOCKET_FOLDER_PREFIX}XXXXXX/.s.PGSQL.5432`);
   const parent = Buffer.byteLength(tmpdir()) <= room ? tmpdir() : '/tmp';
-  const folder = await mkdtemp(path.join(parent, socketPrefix));
+  const folder = await mkdtemp(path.join(parent, SOCKET_FOLDER_PREFIX));
   await chmod(folder, 0o700);
   if (account !== undefined) await chown(folder, account.uid, account.gid);
   return folder;
 }
 
-async function becomesReady(server: ServerProcess, data: string, socketFolder: string): Promise<boolean> {
-  const deadline = performance.now() + readyMs;
-  while (server.running && performance.now() < deadline) {
-    if (await isReady(data, socketFolder)) return server.running;
+async function waitUntilReady(server: ServerProcess, data: string, socketFolder: string): Promise<boolean> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (server.isRunning && performance.now() < deadline) {
+    if (await isServerReady(data, socketFolder)) return server.isRunning;
     await sleep(20);
   }
-  if (!server.running) return false;
-  throw new StoreError(
+  if (!server.isRunning) return false;
+  throw new DatabaseError(
     'server_failed',
-    `The database server on ${data} is not ready after ${readyMs / 60_000} minutes; look at the disk and start again.`,
+    `The database server on ${data} is not ready after ${READY_TIMEOUT_MS / 60_000} minutes; look at the disk and start again.`,
   );
 }
 
 /** A small server for one program: no TCP, no replication, no parallel queries, little memory. */
-function settings(
+function serverSettings(
   socketFolder: string,
   { fsync, maxConnections }: { fsync: boolean; maxConnections: number },
 ): string[] {

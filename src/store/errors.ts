@@ -1,5 +1,5 @@
 /** What went wrong at the database; each code has one way to mend it. */
-export type StoreErrorCode =
+export type DatabaseErrorCode =
   /** Another process owns the embedded server's folder. */
   | 'already_running'
   /** No embedded server exists for this machine, or its package is not installed. */
@@ -20,23 +20,23 @@ export type StoreErrorCode =
   | 'migration_failed';
 
 /** An error of the store; the message says how to mend it. */
-export class StoreError extends Error {
+export class DatabaseError extends Error {
   override readonly name = 'StoreError';
-  readonly code: StoreErrorCode;
+  readonly code: DatabaseErrorCode;
 
-  constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: DatabaseErrorCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.code = code;
   }
 }
 
 /** The code of an error thrown by Node or by the database, if it has one. */
-export function codeOf(error: unknown): string | undefined {
+export function errorCode(error: unknown): string | undefined {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
   return undefined;
 }
 
-const network = new Set([
+const NETWORK_ERROR_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOENT',
@@ -49,45 +49,45 @@ const network = new Set([
 ]);
 
 /** SQLSTATEs and classes: https://www.postgresql.org/docs/18/errcodes-appendix.html */
-const passing = /^(08|57P0|57014|53[03]|25P03|25006)/;
-const diskFull = /^(53100|ENOSPC)$/;
-const denied = /^(28|42501|3D000)/;
+const TRANSIENT_SQLSTATES = /^(08|57P0|57014|53[03]|25P03|25006)/;
+const DISK_FULL_CODES = /^(53100|ENOSPC)$/;
+const ACCESS_DENIED_SQLSTATES = /^(28|42501|3D000)/;
 
 /** Words of `pg` for a connection that broke or could not be had; it gives them no code. */
-const broken =
+const BROKEN_CONNECTION_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|timeout expired|Cannot use a pool after calling end/;
 
 /**
  * The store's error for an outage, a full disk or a refusal of the database. Any other error (a broken
  * constraint, a mistake in SQL) is returned unchanged.
  */
-export function asStoreError(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof StoreError) return error;
-  const code = codeOf(error) ?? '';
+export function toDatabaseError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof DatabaseError) return error;
+  const code = errorCode(error) ?? '';
   const options = { cause: error };
-  if (diskFull.test(code)) {
-    return new StoreError(
+  if (DISK_FULL_CODES.test(code)) {
+    return new DatabaseError(
       'disk_full',
       'The disk of the database is full; free some room, work goes on by itself.',
       options,
     );
   }
-  if (denied.test(code)) {
-    return new StoreError(
+  if (ACCESS_DENIED_SQLSTATES.test(code)) {
+    return new DatabaseError(
       'denied',
       `The database refuses us (${error.message}); check the user, password, database and rights in DATABASE_URL.`,
       options,
     );
   }
   if (code === 'ERR_INVALID_URL' || error instanceof URIError) {
-    return new StoreError(
+    return new DatabaseError(
       'denied',
       `DATABASE_URL is no address (${error.message}); write what is special in its password with %, / as %2F.`,
       options,
     );
   }
-  if (network.has(code) || passing.test(code) || broken.test(error.message)) {
-    return new StoreError(
+  if (NETWORK_ERROR_CODES.has(code) || TRANSIENT_SQLSTATES.test(code) || BROKEN_CONNECTION_MESSAGES.test(error.message)) {
+    return new DatabaseError(
       'unavailable',
       `The database is not available (${error.message}); work goes on by itself when it is back.`,
       options,

@@ -9,7 +9,7 @@ export interface FeedbackKey {
 }
 
 /** What people think of answers: one word of each person on each, which they may change. */
-export class Feedback {
+export class FeedbackRatings {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -17,7 +17,7 @@ export class Feedback {
   }
 
   /** Takes a person's thumb; a comment that is there stays. */
-  async give(key: FeedbackKey, good: boolean): Promise<void> {
+  async rate(key: FeedbackKey, good: boolean): Promise<void> {
     await this.#db
       .insertInto('feedback')
       .values({ ...key, good })
@@ -28,7 +28,7 @@ export class Feedback {
   }
 
   /** Adds words to a thumb, in place of earlier ones; false where there is no thumb. */
-  async comment(key: FeedbackKey, comment: string): Promise<boolean> {
+  async addComment(key: FeedbackKey, comment: string): Promise<boolean> {
     const row = await this.#db
       .updateTable('feedback')
       .set({ comment })

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from './tables.ts';
 
 /** What is going on, over all processes. */
-export interface Figures {
+export interface Stats {
   /** Messages that wait their turn. */
   waiting: number;
   /** How long the oldest of them has waited, in seconds. */
@@ -14,11 +14,11 @@ export interface Figures {
 }
 
 /** Where an unfinished turn can be, in their order. */
-export const turnStates = ['opening', 'preparing', 'sending', 'sent', 'following', 'finishing'] as const;
-export type TurnState = (typeof turnStates)[number];
+export const TURN_STATES = ['opening', 'preparing', 'sending', 'sent', 'following', 'finishing'] as const;
+export type TurnState = (typeof TURN_STATES)[number];
 
 /** Counts over the product's tables, for operators; two small queries on partial indexes. */
-export async function readFigures(db: Kysely<Tables>): Promise<Figures> {
+export async function readStats(db: Kysely<Tables>): Promise<Stats> {
   const waiting = await sql<{ count: number; oldest: number }>`
     select count(*) as count, coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as oldest
     from messages where state = 'waiting'`.execute(db);

@@ -4,10 +4,10 @@ import type { ThreadKey } from './keys.ts';
 import type { Message, SlackTs, Tables, Turn } from './tables.ts';
 
 /** Not a turn that only tries to pass its message on. */
-const isNotPassing = sql<boolean>`not (passed_on_by is not null and user_message_id is null and finished_at is null)`;
+const isNotForwarding = sql<boolean>`not (passed_on_by is not null and user_message_id is null and finished_at is null)`;
 
 /** A thread whose waiting messages are held since one of its turns was stopped. All to be called under its lock. */
-export class Holds {
+export class PausedThreads {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -15,16 +15,16 @@ export class Holds {
   }
 
   /** Holds what waits behind a turn; nothing happens where nothing waits, or where it is held already. */
-  async begin(turn: Turn): Promise<void> {
+  async pause(turn: Turn): Promise<void> {
     const other = await this.#waiting(turn).where('ts', '!=', turn.message_ts).limit(1).executeTakeFirst();
     if (other === undefined) return;
-    await this.#thread(turn)
+    await this.#update(turn)
       .set({ held_turn: sql<string>`coalesce(held_turn, ${turn.id})` })
       .execute();
   }
 
   /** The turn whose stop holds the thread; undefined where it is not held. */
-  async holder(thread: ThreadKey): Promise<string | undefined> {
+  async pausedBy(thread: ThreadKey): Promise<string | undefined> {
     const row = await this.#db
       .selectFrom('threads')
       .select('held_turn')
@@ -34,8 +34,8 @@ export class Holds {
   }
 
   /** Ends the hold of this turn; false where the thread is not held by it. */
-  async end(thread: ThreadKey, turnId: string): Promise<boolean> {
-    const row = await this.#thread(thread)
+  async resume(thread: ThreadKey, turnId: string): Promise<boolean> {
+    const row = await this.#update(thread)
       .set({ held_turn: null })
       .where('held_turn', '=', turnId)
       .returning('root')
@@ -44,15 +44,15 @@ export class Holds {
   }
 
   /** Ends the hold of this turn where nothing waits but the message `ts`; false where more does. */
-  async endBut(thread: ThreadKey, turnId: string, ts: SlackTs): Promise<boolean> {
-    const waiting = await this.waiting(thread);
-    return waiting.every((message) => message.ts === ts) && (await this.end(thread, turnId));
+  async resumeIfNothingElseWaits(thread: ThreadKey, turnId: string, ts: SlackTs): Promise<boolean> {
+    const waiting = await this.waitingMessages(thread);
+    return waiting.every((message) => message.ts === ts) && (await this.resume(thread, turnId));
   }
 
   /** What waits in the thread for a turn of its own, but for what a button sent again; what is being passed on waits, too. */
-  async waiting(thread: ThreadKey): Promise<Message[]> {
+  async waitingMessages(thread: ThreadKey): Promise<Message[]> {
     return this.#waiting(thread)
-      .where((where) => where.not(hasTurn(isNotPassing)))
+      .where((where) => where.not(hasTurn(isNotForwarding)))
       .orderBy('ts')
       .execute();
   }
@@ -66,7 +66,7 @@ export class Holds {
       .where('resends', 'is', null);
   }
 
-  #thread(thread: ThreadKey) {
+  #update(thread: ThreadKey) {
     return this.#db.updateTable('threads').where(inThread(thread));
   }
 }

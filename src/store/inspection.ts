@@ -1,27 +1,27 @@
 import pg from 'pg';
-import { asStoreError } from './errors.ts';
+import { toDatabaseError } from './errors.ts';
 import { migrations } from './migrations.ts';
 
 /** What a database is like, before anything is changed in it. */
-export interface Inspection {
+export interface SchemaCheck {
   /** Like 18.4. */
-  version: string;
-  major: number;
+  serverVersion: string;
+  majorVersion: number;
   /** Migrations that are still to be made, and those that only a newer release knows. */
   pending: string[];
   unknown: string[];
   /** Whether our user may make the tables that are missing. */
-  mayCreate: boolean;
+  mayCreateTables: boolean;
   /** What is sealed in it: one text for each key that was used. */
-  sealed: string[];
+  encryptedSamples: string[];
   /** The workspaces and organisations that have installed the app, with the organisation that each belongs to. */
-  installed: { workspace: string; enterprise: string | null }[];
+  installations: { workspace: string; enterprise: string | null }[];
   /** The database's clock. */
-  now: Date;
+  databaseTime: Date;
 }
 
 /** Looks at a database and changes nothing. Throws a StoreError. */
-export async function inspectDatabase(settings: pg.ClientConfig): Promise<Inspection> {
+export async function checkSchema(settings: pg.ClientConfig): Promise<SchemaCheck> {
   const client = new pg.Client({ ...settings, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
   client.on('error', () => undefined);
   try {
@@ -40,30 +40,30 @@ export async function inspectDatabase(settings: pg.ClientConfig): Promise<Inspec
         to_regclass('kysely_migration') is not null as known`);
     const row = rows[0];
     if (row === undefined) throw new Error('The database answered nothing.');
-    const made = row.known
+    const applied = row.known
       ? (await client.query<{ name: string }>('select name from kysely_migration')).rows.map(
           ({ name }) => name,
         )
       : [];
     return {
-      version: row.version.split(' ')[0] ?? row.version,
-      major: Math.floor(Number(row.number) / 10_000),
-      pending: Object.keys(migrations).filter((name) => !made.includes(name)),
-      unknown: made.filter((name) => !(name in migrations)),
-      sealed: made.includes('0013-workspaces') ? await sealedIn(client) : [],
-      installed: made.includes('0013-workspaces') ? await installedIn(client) : [],
-      mayCreate: row.may,
-      now: row.now,
+      serverVersion: row.version.split(' ')[0] ?? row.version,
+      majorVersion: Math.floor(Number(row.number) / 10_000),
+      pending: Object.keys(migrations).filter((name) => !applied.includes(name)),
+      unknown: applied.filter((name) => !(name in migrations)),
+      encryptedSamples: applied.includes('0013-workspaces') ? await encryptedSamplesOf(client) : [],
+      installations: applied.includes('0013-workspaces') ? await installationsOf(client) : [],
+      mayCreateTables: row.may,
+      databaseTime: row.now,
     };
   } catch (error) {
-    throw asStoreError(error);
+    throw toDatabaseError(error);
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
 /** The form and the key's id stand before the second dot. */
-async function sealedIn(client: pg.Client): Promise<string[]> {
+async function encryptedSamplesOf(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ sealed: string }>(`
     select min(sealed) as sealed from (
       select sealed from installations union all select sealed from accounts) as texts
@@ -71,8 +71,8 @@ async function sealedIn(client: pg.Client): Promise<string[]> {
   return rows.map(({ sealed }) => sealed);
 }
 
-async function installedIn(client: pg.Client): Promise<Inspection['installed']> {
-  const { rows } = await client.query<Inspection['installed'][number]>(
+async function installationsOf(client: pg.Client): Promise<SchemaCheck['installations']> {
+  const { rows } = await client.query<SchemaCheck['installations'][number]>(
     'select workspace, enterprise from installations where left_at is null order by workspace',
   );
   return rows;

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from './clock.ts';
-import { inOrder, nextVersion } from './registry-version.ts';
+import { lockChangeSequence, nextChangeSeq } from './registry-version.ts';
 import type { Tables } from './tables.ts';
 import type { InstallationRow } from './tables-workspaces.ts';
 
@@ -26,13 +26,13 @@ export interface InstalledWorkspace {
 }
 
 /** Tokens that took the place of others. */
-export interface Rotated {
+export interface RotatedTokens {
   sealed: string;
   expiresAt: Date | null;
 }
 
 /** How often it is tried to keep tokens that are renewed. */
-const mostKept = 3;
+const MAX_SAVE_ATTEMPTS = 3;
 
 /** Workspaces and organisations in which the app is installed by OAuth. */
 export class Installations {
@@ -45,12 +45,12 @@ export class Installations {
   /** Writes an installation down, in place of the one before; what the app left lives again. */
   async put(row: NewInstallation): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
-      await inOrder(trx);
+      await lockChangeSequence(trx);
       const values = {
         ...row,
         installed_at: sql<Date>`clock_timestamp()`,
         left_at: null,
-        version: nextVersion,
+        version: nextChangeSeq,
       };
       await trx
         .insertInto('installations')
@@ -72,9 +72,9 @@ export class Installations {
    * A workspace of an organisation is seen for the first time, or again: it uses the organisation's installation
    * from now on. False where there is none, or where the organisation took the app from the workspace.
    */
-  async discover(workspace: string, organisation: string): Promise<boolean> {
+  async attachWorkspace(workspace: string, organisation: string): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
-      await inOrder(trx);
+      await lockChangeSequence(trx);
       return this.#attach(trx, workspace, organisation);
     });
   }
@@ -107,12 +107,12 @@ export class Installations {
    * The app is not installed there any more: the tokens and the keys of accounts go at once. `organisation` leaves with all its workspaces. False
    * where the row has changed since `version`: then it may be another installation.
    */
-  async leave(workspace: string, version: number): Promise<boolean> {
+  async markUninstalled(workspace: string, version: number): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
-      await inOrder(trx);
+      await lockChangeSequence(trx);
       const ended = await trx
         .updateTable('installations')
-        .set({ sealed: null, expires_at: null, left_at: sql<Date>`clock_timestamp()`, version: nextVersion })
+        .set({ sealed: null, expires_at: null, left_at: sql<Date>`clock_timestamp()`, version: nextChangeSeq })
         .where('workspace', '=', workspace)
         .where('version', '=', version)
         .where('left_at', 'is', null)
@@ -121,21 +121,21 @@ export class Installations {
       if (ended === undefined) return false;
       const left = await trx
         .updateTable('workspaces')
-        .set({ left_at: sql<Date>`clock_timestamp()`, version: nextVersion })
+        .set({ left_at: sql<Date>`clock_timestamp()`, version: nextChangeSeq })
         .where('installation', '=', workspace)
         .where('left_at', 'is', null)
         .returning('workspace')
         .execute();
-      await dropKeysOf(trx, left);
+      await deleteApiKeysOf(trx, left);
       return true;
     });
   }
 
   /** An organisation takes the app from these workspaces, also where it was never used: until they are granted it again. */
-  async withdraw(organisation: string, workspaces: readonly string[]): Promise<void> {
+  async revokeAccess(organisation: string, workspaces: readonly string[]): Promise<void> {
     if (workspaces.length === 0) return;
     await this.#db.transaction().execute(async (trx) => {
-      await inOrder(trx);
+      await lockChangeSequence(trx);
       await sql`
         insert into workspaces (workspace, name, bot_user, bot_id, installation, left_at, withdrawn_at)
         select taken.workspace, name, bot_user, bot_id, installations.workspace, clock_timestamp(), clock_timestamp()
@@ -147,15 +147,15 @@ export class Installations {
       const gone = sql<{ workspace: string }>`
         select workspace from workspaces
         where installation = ${organisation} and workspace = any(${[...workspaces]}::text[])`;
-      await dropKeysOf(trx, (await gone.execute(trx)).rows);
+      await deleteApiKeysOf(trx, (await gone.execute(trx)).rows);
     });
   }
 
   /** An organisation gives the app to these workspaces again. */
-  async grant(organisation: string, workspaces: readonly string[]): Promise<void> {
+  async restoreAccess(organisation: string, workspaces: readonly string[]): Promise<void> {
     if (workspaces.length === 0) return;
     await this.#db.transaction().execute(async (trx) => {
-      await inOrder(trx);
+      await lockChangeSequence(trx);
       await sql`
         update workspaces set withdrawn_at = null, receiving_at = null, version = nextval('registry_versions'),
           left_at = (select left_at from installations where installations.workspace = ${organisation})
@@ -177,7 +177,7 @@ export class Installations {
   }
 
   /** Installations whose token ends within `ms`, but for those named; the first hundred. */
-  async expiring(ms: number, but: readonly string[]): Promise<string[]> {
+  async expiringWithin(ms: number, but: readonly string[]): Promise<string[]> {
     const rows = await this.#db
       .selectFrom('installations')
       .select('workspace')
@@ -195,10 +195,10 @@ export class Installations {
    * may be used once, so a lock of its own is held while `renew` asks Slack; the row is free meanwhile, and stays as it
    * is where it became another installation. False where there was nothing to do.
    */
-  async rotate(
+  async rotateTokens(
     workspace: string,
     ms: number,
-    renew: (row: InstallationRow) => Promise<Rotated>,
+    renew: (row: InstallationRow) => Promise<RotatedTokens>,
   ): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
       const { rows } = await sql<{ ours: boolean }>`
@@ -215,41 +215,41 @@ export class Installations {
       if (row === undefined) return false;
       const rotated = await renew(row);
       // The tokens before are spent: what came in their place must not get lost with one connection.
-      for (let kept = 1; ; kept += 1) {
+      for (let attempt = 1; ; attempt += 1) {
         try {
-          return await this.#keep(row, rotated);
+          return await this.#saveTokens(row, rotated);
         } catch (error) {
-          if (kept === mostKept) throw error;
+          if (attempt === MAX_SAVE_ATTEMPTS) throw error;
         }
       }
     });
   }
 
-  async #keep(
+  async #saveTokens(
     row: { workspace: string; installed: string },
-    { sealed, expiresAt }: Rotated,
+    { sealed, expiresAt }: RotatedTokens,
   ): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
-      await inOrder(trx);
-      const kept = await trx
+      await lockChangeSequence(trx);
+      const attempt = await trx
         .updateTable('installations')
-        .set({ sealed, expires_at: expiresAt, version: nextVersion })
+        .set({ sealed, expires_at: expiresAt, version: nextChangeSeq })
         .where('workspace', '=', row.workspace)
         .where('left_at', 'is', null)
         .where('installed_at', '=', sql<Date>`${row.installed}::timestamptz`)
         .returning('workspace')
         .executeTakeFirst();
-      return kept !== undefined;
+      return attempt !== undefined;
     });
   }
 
   /** Puts other sealed text in place of what a row has; false where it has changed meanwhile. */
-  async reseal(workspace: string, before: string, sealed: string): Promise<boolean> {
+  async replaceEncrypted(workspace: string, before: string, sealed: string): Promise<boolean> {
     const row = await this.#db.transaction().execute(async (trx) => {
-      await inOrder(trx);
+      await lockChangeSequence(trx);
       return trx
         .updateTable('installations')
-        .set({ sealed, version: nextVersion })
+        .set({ sealed, version: nextChangeSeq })
         .where('workspace', '=', workspace)
         .where('sealed', '=', before)
         .returning('workspace')
@@ -265,7 +265,7 @@ export class Installations {
   }
 
   /** Uses the state of an installation up; false where it was used before. */
-  async spend(state: string): Promise<boolean> {
+  async useOAuthState(state: string): Promise<boolean> {
     const row = await this.#db
       .insertInto('spent_states')
       .values({ state })
@@ -277,11 +277,11 @@ export class Installations {
 }
 
 /** The accounts stay, so that their threads say what is missing, but nothing can be asked under them any more. */
-async function dropKeysOf(trx: Kysely<Tables>, left: readonly { workspace: string }[]): Promise<void> {
+async function deleteApiKeysOf(trx: Kysely<Tables>, left: readonly { workspace: string }[]): Promise<void> {
   if (left.length === 0) return;
   await trx
     .updateTable('accounts')
-    .set({ sealed: null, version: nextVersion })
+    .set({ sealed: null, version: nextChangeSeq })
     .where('sealed', 'is not', null)
     .where(
       'workspace',

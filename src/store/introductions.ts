@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Tables, Turn } from './tables.ts';
 
 /** Which answer told a channel that it comes from an automated system. */
-export class Introductions {
+export class IntroductionNotices {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -10,7 +10,7 @@ export class Introductions {
   }
 
   /** Whether this turn's answer is to say it: the first that asks in its channel, however often it asks. */
-  async take({ workspace, channel, id: turn }: Pick<Turn, 'workspace' | 'channel' | 'id'>): Promise<boolean> {
+  async claim({ workspace, channel, id: turn }: Pick<Turn, 'workspace' | 'channel' | 'id'>): Promise<boolean> {
     await this.#db
       .insertInto('introductions')
       .values({ workspace, channel, turn })

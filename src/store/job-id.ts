@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
  * Makes UUIDs of version 7 (RFC 9562) that never go back, even when the clock does: jobs of one thread that were
  * written in one transaction are told apart by their ids alone. `now` gives milliseconds since 1970.
  */
-export function jobIds(now: () => number = Date.now): () => string {
+export function uuidV7Generator(now: () => number = Date.now): () => string {
   let lastMs = 0;
   let counter = 0;
   return () => {

@@ -1,17 +1,17 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 /** How a sealed text begins: the form, then the key's id. */
-const form = 'v1';
-const cipher = 'aes-256-gcm';
+const FORMAT_VERSION = 'v1';
+const ALGORITHM = 'aes-256-gcm';
 /** Bytes of a nonce and of the mark that shows a change, as GCM wants them. */
-const nonceBytes = 12;
-const markBytes = 16;
+const NONCE_BYTES = 12;
+const AUTH_TAG_BYTES = 16;
 
 /** What is sealed cannot be read. */
-export class SealError extends Error {
+export class DecryptionError extends Error {
   readonly code: 'unknown_key' | 'changed';
 
-  constructor(code: SealError['code'], cause?: unknown) {
+  constructor(code: DecryptionError['code'], cause?: unknown) {
     super(
       code === 'unknown_key'
         ? 'It was sealed under a key that SECRET_KEY does not hold: add the key that was used before, behind a comma.'
@@ -38,7 +38,7 @@ export class Keyring {
 
   /** `secrets`: the keys of the settings; new texts are sealed under the first. Throws where there is none. */
   constructor(secrets: readonly string[]) {
-    const keys = secrets.map(derive);
+    const keys = secrets.map(deriveKey);
     const [current] = keys;
     if (current === undefined) throw new TypeError('A keyring needs a key.');
     this.#current = current;
@@ -46,60 +46,60 @@ export class Keyring {
   }
 
   /** Seals a text for one place (its table and row): nowhere else can it be opened. */
-  seal(text: string, place: readonly string[]): string {
-    const nonce = randomBytes(nonceBytes);
-    const head = `${form}.${this.#current.id}`;
-    const sealing = createCipheriv(cipher, this.#current.bytes, nonce);
-    sealing.setAAD(boundTo(head, place));
-    const sealed = Buffer.concat([
+  encrypt(text: string, context: readonly string[]): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const head = `${FORMAT_VERSION}.${this.#current.id}`;
+    const cipher = createCipheriv(ALGORITHM, this.#current.bytes, nonce);
+    cipher.setAAD(additionalData(head, context));
+    const encrypted = Buffer.concat([
       nonce,
-      sealing.update(text, 'utf8'),
-      sealing.final(),
-      sealing.getAuthTag(),
+      cipher.update(text, 'utf8'),
+      cipher.final(),
+      cipher.getAuthTag(),
     ]);
-    return `${head}.${sealed.toString('base64url')}`;
+    return `${head}.${encrypted.toString('base64url')}`;
   }
 
   /** The text that was sealed for this place. Throws SealError. */
-  open(sealed: string, place: readonly string[]): string {
-    const [given, id = '', body = '', ...more] = sealed.split('.');
-    if (given !== form || more.length > 0) throw new SealError('changed');
+  decrypt(encrypted: string, context: readonly string[]): string {
+    const [given, id = '', body = '', ...more] = encrypted.split('.');
+    if (given !== FORMAT_VERSION || more.length > 0) throw new DecryptionError('changed');
     const key = this.#keys.get(id);
-    if (key === undefined) throw new SealError('unknown_key');
+    if (key === undefined) throw new DecryptionError('unknown_key');
     const bytes = Buffer.from(body, 'base64url');
-    if (bytes.length < nonceBytes + markBytes) throw new SealError('changed');
-    const opening = createDecipheriv(cipher, key.bytes, bytes.subarray(0, nonceBytes), {
-      authTagLength: markBytes,
+    if (bytes.length < NONCE_BYTES + AUTH_TAG_BYTES) throw new DecryptionError('changed');
+    const decipher = createDecipheriv(ALGORITHM, key.bytes, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: AUTH_TAG_BYTES,
     });
-    opening.setAAD(boundTo(`${form}.${id}`, place));
-    opening.setAuthTag(bytes.subarray(-markBytes));
+    decipher.setAAD(additionalData(`${FORMAT_VERSION}.${id}`, context));
+    decipher.setAuthTag(bytes.subarray(-AUTH_TAG_BYTES));
     try {
       return Buffer.concat([
-        opening.update(bytes.subarray(nonceBytes, -markBytes)),
-        opening.final(),
+        decipher.update(bytes.subarray(NONCE_BYTES, -AUTH_TAG_BYTES)),
+        decipher.final(),
       ]).toString();
     } catch (error) {
-      throw new SealError('changed', error);
+      throw new DecryptionError('changed', error);
     }
   }
 
   /** Whether the key is there that a text is sealed under. */
-  knows(sealed: string): boolean {
-    return this.#keys.has(sealed.split('.')[1] ?? '');
+  hasKeyFor(encrypted: string): boolean {
+    return this.#keys.has(encrypted.split('.')[1] ?? '');
   }
 
   /** Whether a text is sealed under the first key. */
-  isCurrent(sealed: string): boolean {
-    return sealed.startsWith(`${form}.${this.#current.id}.`);
+  usesCurrentKey(encrypted: string): boolean {
+    return encrypted.startsWith(`${FORMAT_VERSION}.${this.#current.id}.`);
   }
 }
 
-function derive(secret: string): Key {
+function deriveKey(secret: string): Key {
   const part = (purpose: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', secret, '', purpose, bytes));
   return { id: part('taskthread key id', 6).toString('hex'), bytes: part('taskthread sealed rows', 32) };
 }
 
-function boundTo(head: string, place: readonly string[]): Buffer {
-  return Buffer.from(JSON.stringify([head, ...place]));
+function additionalData(head: string, context: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify([head, ...context]));
 }

@@ -2,30 +2,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
 
-const checkMs = 10_000;
-const answerMs = 5_000;
-const retryMs = { first: 200, longest: 5_000 };
+const HEALTH_CHECK_INTERVAL_MS = 10_000;
+const QUERY_TIMEOUT_MS = 5_000;
+const RECONNECT_DELAY_MS = { first: 200, max: 5_000 };
 
 /** What a listener tells. */
-export interface Hearer {
-  heard(payload: string): void;
+export interface NotificationHandler {
+  onNotification(payload: string): void;
   /** Told after each connect: what was said before may have been missed. */
-  connected(): void;
+  onConnected(): void;
 }
 
 /** Listens on one channel of LISTEN/NOTIFY over a connection of its own, which it makes anew when it breaks. */
-export class Listener {
+export class NotificationListener {
   readonly #settings: pg.ClientConfig;
   readonly #channel: string;
-  readonly #hearer: Hearer;
+  readonly #handler: NotificationHandler;
   readonly #log: Logger;
   readonly #closing = new AbortController();
   readonly #loop: Promise<void>;
 
-  constructor(settings: pg.ClientConfig, channel: string, hearer: Hearer, log: Logger) {
+  constructor(settings: pg.ClientConfig, channel: string, hearer: NotificationHandler, log: Logger) {
     this.#settings = settings;
     this.#channel = channel;
-    this.#hearer = hearer;
+    this.#handler = hearer;
     this.#log = log;
     this.#loop = this.#run();
   }
@@ -36,11 +36,11 @@ export class Listener {
   }
 
   async #run(): Promise<void> {
-    let waitMs = retryMs.first;
+    let waitMs = RECONNECT_DELAY_MS.first;
     while (!this.#closing.signal.aborted) {
       try {
         await this.#listen(() => {
-          waitMs = retryMs.first;
+          waitMs = RECONNECT_DELAY_MS.first;
         });
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
@@ -50,7 +50,7 @@ export class Listener {
         );
       }
       await this.#pause(waitMs);
-      waitMs = Math.min(waitMs * 2, retryMs.longest);
+      waitMs = Math.min(waitMs * 2, RECONNECT_DELAY_MS.max);
     }
   }
 
@@ -59,21 +59,21 @@ export class Listener {
     const client = new pg.Client({
       ...this.#settings,
       application_name: 'taskthread listener',
-      query_timeout: answerMs,
+      query_timeout: QUERY_TIMEOUT_MS,
     });
     const broken = new Promise<never>((_, reject) => {
       client.on('error', reject);
       client.on('end', () => reject(new Error('the connection ended')));
     });
     broken.catch(() => undefined);
-    client.on('notification', ({ payload }) => this.#hearer.heard(payload ?? ''));
+    client.on('notification', ({ payload }) => this.#handler.onNotification(payload ?? ''));
     try {
       await client.connect();
       await client.query(`listen "${this.#channel}"`);
       onConnect();
-      this.#hearer.connected();
+      this.#handler.onConnected();
       while (!this.#closing.signal.aborted) {
-        await Promise.race([this.#pause(checkMs), broken]);
+        await Promise.race([this.#pause(HEALTH_CHECK_INTERVAL_MS), broken]);
         // A pooler between us and the server, or a lost connection that nobody told us of, shows here.
         await client.query('select 1');
       }

@@ -1,15 +1,15 @@
 import { type Kysely, sql } from 'kysely';
-import { hasTurn, inThread, mayGo, ofMessage } from './conditions.ts';
-import { jsonText } from './json-text.ts';
+import { hasTurn, inThread, maySend, ofMessage } from './conditions.ts';
+import { toPostgresJson } from './json-text.ts';
 import type { MessageKey, ThreadKey } from './keys.ts';
-import type { Message, MessageState, SlackTs, Tables, Words } from './tables.ts';
+import type { Message, MessageState, SlackTs, Tables, MessageContent } from './tables.ts';
 
 /** A message as it is written down. */
 export interface NewMessage {
   root: SlackTs;
   person: string;
   state: MessageState;
-  words: Words;
+  words: MessageContent;
   editedTs: SlackTs | null;
   /** The turn whose words and files it sends again. */
   resends?: string;
@@ -18,9 +18,9 @@ export interface NewMessage {
 }
 
 /** A change that arrived before its message: obeyed when the message comes. */
-export interface EarlyChange {
+export interface EarlyEdit {
   deleted: boolean;
-  words: Words | null;
+  words: MessageContent | null;
   edited_ts: SlackTs | null;
 }
 
@@ -41,7 +41,7 @@ export class Messages {
         root: message.root,
         person: message.person,
         state: message.state,
-        words: jsonText(message.words),
+        words: toPostgresJson(message.words),
         edited_ts: message.editedTs,
         resends: message.resends ?? null,
         asks_again: message.asksAgain ?? null,
@@ -63,14 +63,14 @@ export class Messages {
       .selectAll()
       .where(inThread(thread))
       .where('state', '=', 'waiting')
-      .where(mayGo)
+      .where(maySend)
       .orderBy('ts')
       .limit(1)
       .executeTakeFirst();
   }
 
   /** The first `most` of the thread's waiting messages that carry no mark, but for the one whose turn has begun. */
-  async unmarked(thread: ThreadKey, most: number): Promise<MessageKey[]> {
+  async withoutWaitingReaction(thread: ThreadKey, limit: number): Promise<MessageKey[]> {
     return this.#db
       .selectFrom('messages')
       .select(['messages.workspace', 'messages.channel', 'messages.ts'])
@@ -79,24 +79,24 @@ export class Messages {
       .where('messages.marked', '=', false)
       .where((where) => where.not(hasTurn()))
       .orderBy('messages.ts')
-      .limit(most)
+      .limit(limit)
       .execute();
   }
 
   /** Marked messages that do not wait any more: their turn has begun, or they were taken back. */
-  async wronglyMarked(most: number): Promise<MessageKey[]> {
+  async withStaleWaitingReaction(limit: number): Promise<MessageKey[]> {
     return this.#db
       .selectFrom('messages')
       .select(['messages.workspace', 'messages.channel', 'messages.ts'])
       .where('messages.marked', '=', true)
       .where((where) => where.or([where('messages.state', '!=', 'waiting'), hasTurn()]))
       .orderBy('messages.ts')
-      .limit(most)
+      .limit(limit)
       .execute();
   }
 
   /** How many messages of a workspace carry a mark. */
-  async marked(workspace: string): Promise<number> {
+  async countWaitingReactions(workspace: string): Promise<number> {
     const row = await this.#db
       .selectFrom('messages')
       .select(sql<number>`count(*)::int`.as('count'))
@@ -108,7 +108,7 @@ export class Messages {
 
   /** Freezes a waiting message; undefined where it was withdrawn or frozen already. */
   async freeze(key: MessageKey): Promise<Message | undefined> {
-    return this.#change(key)
+    return this.#update(key)
       .set({ state: 'sending' })
       .where('state', '=', 'waiting')
       .returningAll()
@@ -116,13 +116,13 @@ export class Messages {
   }
 
   /** A frozen message is at the service. */
-  async sent(key: MessageKey): Promise<void> {
-    await this.#change(key).set({ state: 'sent' }).execute();
+  async markSent(key: MessageKey): Promise<void> {
+    await this.#update(key).set({ state: 'sent' }).execute();
   }
 
   /** A message was not sent: it waits again, or never goes. False where it had been taken back. */
-  async unsend(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
-    const row = await this.#change(key)
+  async putBack(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
+    const row = await this.#update(key)
       .set({ state })
       .where('state', 'in', ['waiting', 'sending'])
       .returning('ts')
@@ -131,13 +131,13 @@ export class Messages {
   }
 
   /** Notes whether the message carries our waiting mark. */
-  async setMarked(key: MessageKey, marked: boolean): Promise<void> {
-    await this.#change(key).set({ marked }).execute();
+  async setWaitingReaction(key: MessageKey, marked: boolean): Promise<void> {
+    await this.#update(key).set({ marked }).execute();
   }
 
   /** Takes a waiting message back; false where it is not waiting any more. */
   async withdraw(key: MessageKey): Promise<boolean> {
-    const row = await this.#change(key)
+    const row = await this.#update(key)
       .set({ state: 'withdrawn', words: null })
       .where('state', '=', 'waiting')
       .returning('ts')
@@ -147,7 +147,7 @@ export class Messages {
 
   /** Refuses a waiting message, and forgets its words; false where it is not waiting any more. */
   async refuse(key: MessageKey): Promise<boolean> {
-    const row = await this.#change(key)
+    const row = await this.#update(key)
       .set({ state: 'refused', words: null })
       .where('state', '=', 'waiting')
       .returning('ts')
@@ -178,9 +178,9 @@ export class Messages {
   }
 
   /** Gives a waiting message its edited words, unless a later edit came first; false where it is not waiting. */
-  async reword(key: MessageKey, words: Words, editedTs: SlackTs): Promise<boolean> {
-    const row = await this.#change(key)
-      .set({ words: jsonText(words), edited_ts: editedTs })
+  async updateContent(key: MessageKey, words: MessageContent, editedTs: SlackTs): Promise<boolean> {
+    const row = await this.#update(key)
+      .set({ words: toPostgresJson(words), edited_ts: editedTs })
       .where('state', '=', 'waiting')
       .where((where) => where.or([where('edited_ts', 'is', null), where('edited_ts', '<', editedTs)]))
       .returning('ts')
@@ -189,13 +189,13 @@ export class Messages {
   }
 
   /** Leaves a mark for a message that has not arrived: a deletion wins, else the latest edit. */
-  async noteEarlyChange(key: MessageKey, change: EarlyChange): Promise<void> {
+  async recordEarlyEdit(key: MessageKey, change: EarlyEdit): Promise<void> {
     await this.#db
       .insertInto('early_changes')
       .values({
         ...key,
         deleted: change.deleted,
-        words: change.words === null ? null : jsonText(change.words),
+        words: change.words === null ? null : toPostgresJson(change.words),
         edited_ts: change.edited_ts,
       })
       .onConflict((conflict) =>
@@ -216,7 +216,7 @@ export class Messages {
   }
 
   /** Takes the noted words of a message for another one, `by`, that says them; undefined where that was done before. */
-  async takeChange(key: MessageKey, by: SlackTs): Promise<EarlyChange | undefined> {
+  async claimEarlyEdit(key: MessageKey, by: SlackTs): Promise<EarlyEdit | undefined> {
     return this.#db
       .updateTable('early_changes')
       .set({ taken_by: by })
@@ -227,7 +227,7 @@ export class Messages {
   }
 
   /** A message that says a change does not go: the change may be taken again. */
-  async releaseChange({ workspace, channel, ts }: MessageKey): Promise<void> {
+  async releaseEarlyEdit({ workspace, channel, ts }: MessageKey): Promise<void> {
     await this.#db
       .updateTable('early_changes')
       .set({ taken_by: null })
@@ -238,7 +238,7 @@ export class Messages {
   }
 
   /** The change that arrived before its message, if any. */
-  async earlyChange(key: MessageKey): Promise<EarlyChange | undefined> {
+  async earlyEdit(key: MessageKey): Promise<EarlyEdit | undefined> {
     return this.#db
       .selectFrom('early_changes')
       .select(['deleted', 'words', 'edited_ts'])
@@ -250,12 +250,12 @@ export class Messages {
    * Threads that have an open turn or a waiting message that may go, where the app is installed: each must have a job.
    * In the order of their keys, behind `after`.
    */
-  async threadsWithWork(most: number, after?: ThreadKey): Promise<ThreadKey[]> {
+  async threadsWithWork(limit: number, after?: ThreadKey): Promise<ThreadKey[]> {
     const waiting = this.#db
       .selectFrom('messages')
       .select(['workspace', 'channel', 'root'])
       .where('state', 'in', ['waiting', 'sending'])
-      .where(mayGo);
+      .where(maySend);
     const open = this.#db
       .selectFrom('turns')
       .select(['workspace', 'channel', 'root'])
@@ -281,11 +281,11 @@ export class Messages {
       .orderBy('workspace')
       .orderBy('channel')
       .orderBy('root')
-      .limit(most)
+      .limit(limit)
       .execute();
   }
 
-  #change(key: MessageKey) {
+  #update(key: MessageKey) {
     return this.#db.updateTable('messages').where(ofMessage(key));
   }
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type { Logger } from 'pino';
-import { asStoreError, StoreError } from './errors.ts';
+import { toDatabaseError, DatabaseError } from './errors.ts';
 import * as engine from './migrations/0000-engine.ts';
 import * as product from './migrations/0001-product.ts';
 import * as passingOn from './migrations/0002-passing-on.ts';
@@ -60,16 +60,16 @@ export const migrations: Record<string, Migration> = {
  * @throws StoreError `migration_failed`; nothing of a failed migration stays.
  */
 export async function migrate(kysely: Kysely<Tables>, log?: Logger): Promise<void> {
-  if (await isDone(kysely, log)) return;
+  if (await isUpToDate(kysely, log)) return;
   const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } });
   const { error, results } = await migrator.migrateToLatest();
   if (error === undefined) return;
-  const mapped = asStoreError(error);
-  if (mapped instanceof StoreError) throw mapped;
+  const databaseError = toDatabaseError(error);
+  if (databaseError instanceof DatabaseError) throw databaseError;
   // A newer release may have done all of it while this one waited for the lock.
-  if (await isDone(kysely, log)) return;
+  if (await isUpToDate(kysely, log)) return;
   const failed = results?.find((result) => result.status === 'Error')?.migrationName;
-  throw new StoreError(
+  throw new DatabaseError(
     'migration_failed',
     failed === undefined
       ? 'The tables cannot be brought up to date; a database that a newer release has used needs that release or a newer one.'
@@ -79,16 +79,16 @@ export async function migrate(kysely: Kysely<Tables>, log?: Logger): Promise<voi
 }
 
 /** Whether the tables have every migration that this release knows; those that it does not know are logged. */
-async function isDone(kysely: Kysely<Tables>, log: Logger | undefined): Promise<boolean> {
-  const there = await sql<{ there: boolean }>`
+async function isUpToDate(kysely: Kysely<Tables>, log: Logger | undefined): Promise<boolean> {
+  const tableExists = await sql<{ there: boolean }>`
     select to_regclass('kysely_migration') is not null as there`.execute(kysely);
-  if (there.rows[0]?.there !== true) return false;
+  if (tableExists.rows[0]?.there !== true) return false;
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
     kysely,
   );
-  const made = new Set(rows.map(({ name }) => name));
-  if (!Object.keys(migrations).every((name) => made.has(name))) return false;
-  const unknown = [...made].filter((name) => !(name in migrations));
+  const applied = new Set(rows.map(({ name }) => name));
+  if (!Object.keys(migrations).every((name) => applied.has(name))) return false;
+  const unknown = [...applied].filter((name) => !(name in migrations));
   if (unknown.length > 0)
     log?.warn(
       { migrations: unknown },

@@ -1,12 +1,12 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { permitAuditChange } from './audit.ts';
+import { allowAuditChange } from './audit.ts';
 import { daysAgo } from './clock.ts';
-import { inOrder } from './registry-version.ts';
-import { type RemovalManner, removeWorkspace } from './removal.ts';
+import { lockChangeSequence } from './registry-version.ts';
+import { type WorkspaceDeletionOptions, deleteWorkspace } from './removal.ts';
 import type { Tables } from './tables.ts';
 
 /** A task at the service that a person began. */
-export interface BegunTask {
+export interface StartedTask {
   account: string;
   task: string;
   channel: string;
@@ -16,7 +16,7 @@ export interface BegunTask {
 }
 
 /** Forgets what is kept of a person or of a workspace, at once and for good. What the service keeps is the service's. */
-export class Oblivion {
+export class Erasure {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -24,7 +24,7 @@ export class Oblivion {
   }
 
   /** The tasks that a person's messages began. */
-  async tasksOf(workspace: string, person: string): Promise<BegunTask[]> {
+  async tasksStartedBy(workspace: string, person: string): Promise<StartedTask[]> {
     const rows = await this.#db
       .selectFrom('threads')
       .select(['account', 'task_id', 'former_tasks', 'channel', 'root', 'writers'])
@@ -42,11 +42,11 @@ export class Oblivion {
    * Blanks the words, the file names and the id of a person wherever they are kept. What waits to be sent is taken
    * back first; ids of messages stay, so that nothing is taken for new. The answer is how many messages it was.
    */
-  async person(workspace: string, person: string): Promise<number> {
+  async eraseUser(workspace: string, person: string): Promise<number> {
     return this.#db.transaction().execute(async (trx) => {
-      await permitAuditChange(trx, 'forget');
-      await repeated(trx, workspace, person);
-      await quoted(trx, workspace, person);
+      await allowAuditChange(trx, 'forget');
+      await eraseRepeats(trx, workspace, person);
+      await eraseQuotes(trx, workspace, person);
       // Whose file it is is not kept: the names that releases before wrote go, all of them.
       await sql`update files set name = '' where workspace = ${workspace} and name <> ''`.execute(trx);
       await sql`
@@ -109,8 +109,8 @@ export class Oblivion {
   }
 
   /** Deletes every row of a workspace, in every table there is, in parts; the answer is how many. */
-  async workspace(workspace: string, manner: Pick<RemovalManner, 'signal' | 'onPart'> = {}): Promise<number> {
-    return removeWorkspace(this.#db, workspace, manner);
+  async eraseWorkspace(workspace: string, manner: Pick<WorkspaceDeletionOptions, 'signal' | 'onProgress'> = {}): Promise<number> {
+    return deleteWorkspace(this.#db, workspace, manner);
   }
 
   /**
@@ -118,16 +118,16 @@ export class Oblivion {
    * the answer is how many. What is left is for the next call, unless the app was installed again by then. Of a
    * workspace that uses another's token by now, its former installation goes.
    */
-  async left(days: number, most = 20_000): Promise<number> {
-    const [left] = await this.#left(this.#db, days);
+  async eraseUninstalled(days: number, most = 20_000): Promise<number> {
+    const [left] = await this.#dueWorkspaces(this.#db, days);
     if (left === undefined) return 0;
     const { workspace, whole } = left;
     // Nothing is installed while a part is deleted.
     const may = async (trx: Transaction<Tables>) => {
-      await inOrder(trx);
-      return (await this.#left(trx, days, workspace)).some((still) => still.whole === whole);
+      await lockChangeSequence(trx);
+      return (await this.#dueWorkspaces(trx, days, workspace)).some((still) => still.whole === whole);
     };
-    if (whole) return removeWorkspace(this.#db, workspace, { most, may });
+    if (whole) return deleteWorkspace(this.#db, workspace, { maxRows: most, mayContinue: may });
     return this.#db.transaction().execute(async (trx) => {
       if (!(await may(trx))) return 0;
       await trx.deleteFrom('installations').where('workspace', '=', workspace).execute();
@@ -136,7 +136,7 @@ export class Oblivion {
   }
 
   /** Workspaces whose days are over, or the one named; `whole` where nothing of it is in use. */
-  async #left(
+  async #dueWorkspaces(
     db: Kysely<Tables>,
     days: number,
     only?: string,
@@ -156,7 +156,7 @@ export class Oblivion {
  * Blanks what others sent with a person's words in it: a message that they asked about, and the messages before the one
  * that began a thread in its middle, of which it is not known who wrote them, where the person wrote in that thread.
  */
-async function quoted(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
+async function eraseQuotes(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
   await sql`
     with about as (
       select channel, root, ts from messages
@@ -179,7 +179,7 @@ async function quoted(trx: Transaction<Tables>, workspace: string, person: strin
 }
 
 /** Blanks a person's words where others sent or asked them again, and drops the forms in which they were about to. */
-async function repeated(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
+async function eraseRepeats(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
   await sql`
     with recursive said as (
       select messages.channel, messages.root, messages.ts from messages

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { type Database, openDatabase } from './database.ts';
-import { type EmbeddedServer, startEmbedded } from './embedded.ts';
+import { type EmbeddedServer, startEmbeddedServer } from './embedded.ts';
 
 /** Where the database is. */
-export interface DatabasePlace {
+export interface DatabaseLocation {
   /** A PostgreSQL that runs already. */
   url: string | undefined;
   /** The folder of the embedded server's files, where there is no url. */
@@ -15,7 +15,7 @@ export interface DatabasePlace {
  * `undo` as soon as it is open. Throws a StoreError that says what to mend.
  */
 export async function openStore(
-  { url, folder }: DatabasePlace,
+  { url, folder }: DatabaseLocation,
   undo: AsyncDisposableStack,
   log: Logger,
 ): Promise<{ database: Database; embedded: EmbeddedServer | undefined }> {
@@ -24,7 +24,7 @@ export async function openStore(
     undo.defer(() => database.close());
     return { database, embedded: undefined };
   }
-  const embedded = await startEmbedded({ folder, log });
+  const embedded = await startEmbeddedServer({ folder, log });
   undo.defer(() => embedded.stop());
   const database = await openDatabase({ embedded, log });
   undo.defer(() => database.close());

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { ofTurn } from './conditions.ts';
-import type { Post, PostState, SlackTs, Tables, TurnId, TurnPlace } from './tables.ts';
+import type { Post, PostState, SlackTs, Tables, TurnId, TurnLocation } from './tables.ts';
 
 /** Our own messages in Slack: the intent first, then where it went. */
 export class Posts {
@@ -11,13 +11,13 @@ export class Posts {
   }
 
   /** All posts of a turn, by part. */
-  async of(turn: TurnId): Promise<Map<string, Post>> {
+  async ofTurn(turn: TurnId): Promise<Map<string, Post>> {
     const rows = await this.#db.selectFrom('posts').selectAll().where(ofTurn(turn)).execute();
     return new Map(rows.map((row) => [row.part, row]));
   }
 
   /** Records that a part is about to be posted, or posted again. */
-  async intend(turn: TurnPlace, part: string, key: string): Promise<Post> {
+  async intend(turn: TurnLocation, part: string, key: string): Promise<Post> {
     return this.#db
       .insertInto('posts')
       .values({
@@ -44,7 +44,7 @@ export class Posts {
   }
 
   /** Records where a part stands in Slack and what it shows. */
-  async place(
+  async setState(
     turn: TurnId,
     part: string,
     placed: { state: PostState; ts?: SlackTs; digest?: string | null },
@@ -53,7 +53,7 @@ export class Posts {
   }
 
   /** Sets a part's message aside under another name: the part is posted anew, the message is deleted later. */
-  async rename(turn: TurnId, part: string, name: string): Promise<void> {
+  async renamePart(turn: TurnId, part: string, name: string): Promise<void> {
     await this.#db
       .updateTable('posts')
       .set({ part: name })
@@ -63,7 +63,7 @@ export class Posts {
   }
 
   /** The part was surely not posted. */
-  async forget(turn: TurnId, part: string): Promise<void> {
+  async delete(turn: TurnId, part: string): Promise<void> {
     await this.#db.deleteFrom('posts').where(ofTurn(turn)).where('part', '=', part).execute();
   }
 }

@@ -4,7 +4,7 @@ import { ofProject } from './conditions.ts';
 import type { ProjectTable, Tables } from './tables.ts';
 
 /** A project that is to get its channel's name and purpose. */
-export type DueName = Pick<
+export type DueProjectName = Pick<
   Selectable<ProjectTable>,
   'workspace' | 'channel' | 'account' | 'project_id' | 'name_due'
 >;
@@ -18,23 +18,23 @@ export class ProjectNames {
   }
 
   /** Notes that the channel's name or purpose has changed; false where its project does not follow them. */
-  async changed(workspace: string, channel: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#following(workspace)
+  async markDue(workspace: string, channel: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#updateSynced(workspace)
       .where('channel', '=', channel)
       .executeTakeFirstOrThrow();
     return numUpdatedRows > 0n;
   }
 
   /** Notes that any channel may have changed: nobody could hear of it for a while. */
-  async missed(workspace: string): Promise<void> {
-    await this.#following(workspace).execute();
+  async markAllDue(workspace: string): Promise<void> {
+    await this.#updateSynced(workspace).execute();
   }
 
   /** Makes the projects due that follow their channels. */
-  #following(workspace: string) {
+  #updateSynced(workspace: string) {
     return this.#db
       .updateTable('projects')
-      .set({ name_due: now(), name_held_until: null })
+      .set({ name_due: nowInMillis(), name_held_until: null })
       .where('workspace', '=', workspace)
       .where('project_id', 'is not', null)
       .where((where) =>
@@ -50,36 +50,36 @@ export class ProjectNames {
   }
 
   /** Claims projects that are due, for `holdMs`. */
-  async claim(holdMs: number, most: number): Promise<DueName[]> {
-    const { rows } = await sql<DueName>`
+  async claim(holdMs: number, limit: number): Promise<DueProjectName[]> {
+    const { rows } = await sql<DueProjectName>`
       update projects set name_held_until = ${fromNow(holdMs)}
       where (workspace, channel, account) in (
         select workspace, channel, account from projects
         where name_due <= clock_timestamp()
           and (name_held_until is null or name_held_until < clock_timestamp())
-        order by name_held_until nulls first, name_due limit ${most} for update skip locked)
+        order by name_held_until nulls first, name_due limit ${limit} for update skip locked)
       returning workspace, channel, account, project_id, name_due`.execute(this.#db);
     return rows;
   }
 
   /** The project has the name; one that changed again meanwhile stays due. */
-  async done(due: DueName): Promise<void> {
-    await this.#same(due).set({ name_due: null, name_held_until: null }).execute();
+  async complete(due: DueProjectName): Promise<void> {
+    await this.#updateUnchanged(due).set({ name_due: null, name_held_until: null }).execute();
   }
 
   /** It did not work out: it is due again in `ms`. */
-  async later(due: DueName, ms: number): Promise<void> {
-    await this.#same(due)
+  async retryLater(due: DueProjectName, ms: number): Promise<void> {
+    await this.#updateUnchanged(due)
       .set({ name_held_until: fromNow(ms) })
       .execute();
   }
 
-  #same(due: DueName) {
+  #updateUnchanged(due: DueProjectName) {
     return this.#db.updateTable('projects').where(ofProject(due)).where('name_due', '=', due.name_due);
   }
 }
 
 /** In milliseconds, so that what is read compares as equal. */
-function now() {
+function nowInMillis() {
   return sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
 }

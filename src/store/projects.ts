@@ -27,7 +27,7 @@ export class Projects {
       .values(key)
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    const claimed = await this.#project(key)
+    const claimed = await this.#update(key)
       .set({
         claimed_by: turn,
         claimed_until: fromNow(leaseMs),
@@ -43,13 +43,13 @@ export class Projects {
       .returning('intended_at')
       .executeTakeFirst();
     if (claimed !== undefined) return { kind: 'ours', orphaned: claimed.intended_at !== null };
-    const projectId = await this.of(key);
+    const projectId = await this.projectIdOf(key);
     return projectId === undefined ? { kind: 'taken' } : { kind: 'known', projectId };
   }
 
   /** Records that the project is about to be made, and begins the claim anew; false where it is not ours any more. */
   async intend(key: ProjectKey, turn: string, leaseMs: number): Promise<boolean> {
-    const row = await this.#claimed(key, turn)
+    const row = await this.#updateClaimed(key, turn)
       .set({
         intended_at: sql<Date>`clock_timestamp()`,
         claimed_until: fromNow(leaseMs),
@@ -61,14 +61,14 @@ export class Projects {
 
   /** Gives the claim back: the project was surely not made. */
   async release(key: ProjectKey, turn: string): Promise<void> {
-    await this.#claimed(key, turn)
+    await this.#updateClaimed(key, turn)
       .set({ intended_at: null, claimed_by: null, claimed_until: null })
       .execute();
   }
 
   /** Records the channel's project; false where the claim was lost meanwhile: another may be in use. */
   async bind(key: ProjectKey, turn: string, projectId: string): Promise<boolean> {
-    const row = await this.#claimed(key, turn)
+    const row = await this.#updateClaimed(key, turn)
       .set({ project_id: projectId, intended_at: null, claimed_until: null })
       .returning('channel')
       .executeTakeFirst();
@@ -76,17 +76,17 @@ export class Projects {
   }
 
   /** Forgets a channel's project that was made for it; false where it is one that people chose, which stays. */
-  async forget(key: ProjectKey, projectId: string): Promise<boolean> {
-    await this.#project(key)
+  async detach(key: ProjectKey, projectId: string): Promise<boolean> {
+    await this.#update(key)
       .set({ project_id: null, claimed_by: null, name_due: null, name_held_until: null })
       .where('project_id', '=', projectId)
       .where('claimed_by', 'is not', null)
       .execute();
-    return (await this.of(key)) !== projectId;
+    return (await this.projectIdOf(key)) !== projectId;
   }
 
   /** The channel's project; undefined while it has none. */
-  async of(key: ProjectKey): Promise<string | undefined> {
+  async projectIdOf(key: ProjectKey): Promise<string | undefined> {
     const row = await this.#db
       .selectFrom('projects')
       .select('project_id')
@@ -96,7 +96,7 @@ export class Projects {
   }
 
   /** Gives the channel another project, from its next thread on; whoever makes one now finds that it has one. */
-  async use(key: ProjectKey, projectId: string): Promise<void> {
+  async assign(key: ProjectKey, projectId: string): Promise<void> {
     const set = { project_id: projectId, intended_at: null, claimed_by: null, claimed_until: null };
     await this.#db
       .insertInto('projects')
@@ -106,7 +106,7 @@ export class Projects {
   }
 
   /** The channels, in every workspace and under every account, that have a project or whose threads have used it. */
-  async usersOf(projectId: string): Promise<{ workspace: string; channel: string }[]> {
+  async channelsUsing(projectId: string): Promise<{ workspace: string; channel: string }[]> {
     return this.#db
       .selectFrom('projects')
       .select(['workspace', 'channel'])
@@ -117,11 +117,11 @@ export class Projects {
       .execute();
   }
 
-  #claimed(key: ProjectKey, turn: string) {
-    return this.#project(key).where('project_id', 'is', null).where('claimed_by', '=', turn);
+  #updateClaimed(key: ProjectKey, turn: string) {
+    return this.#update(key).where('project_id', 'is', null).where('claimed_by', '=', turn);
   }
 
-  #project(key: ProjectKey) {
+  #update(key: ProjectKey) {
     return this.#db.updateTable('projects').where(ofProject(key));
   }
 }

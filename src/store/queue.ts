@@ -5,10 +5,10 @@ import { type Db, fromKysely, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Database } from './database.ts';
-import { asStoreError } from './errors.ts';
-import { jobIds } from './job-id.ts';
+import { toDatabaseError } from './errors.ts';
+import { uuidV7Generator } from './job-id.ts';
 import type { ThreadKey } from './keys.ts';
-import { Listener } from './listener.ts';
+import { NotificationListener } from './listener.ts';
 import type { Tables } from './tables.ts';
 
 /** A job that this process holds. `retryCount` names the attempt: the next holder has another. */
@@ -19,25 +19,25 @@ export interface ThreadJob {
 }
 
 /** A holder that does not renew for so long loses its jobs, in seconds; pg-boss takes no less than 10. */
-export const heartbeatSeconds = 10;
+export const HEARTBEAT_SECONDS = 10;
 
 /** Jobs that may wait a moment are sent together (ms). */
-const gatherMs = 5;
+const BATCH_DELAY_MS = 5;
 
-const queue = 'turn';
-const schema = 'pgboss';
+const QUEUE_NAME = 'turn';
+const PG_BOSS_SCHEMA = 'pgboss';
 
 /** Who runs the queue's housekeeping looks this often for jobs whose holder is dead, in seconds. */
-const superviseSeconds = 1;
+const SUPERVISE_INTERVAL_SECONDS = 1;
 
-const options = {
+const QUEUE_OPTIONS = {
   policy: 'key_strict_fifo',
   // A job that fails for good blocks its thread for ever, and each takeover and outage uses one retry.
   retryLimit: 1_000_000_000,
   retryDelay: 0,
   // Counted from the start of an attempt; renewing does not extend it. 24 h is the most that pg-boss takes.
   expireInSeconds: 86_400,
-  heartbeatSeconds,
+  heartbeatSeconds: HEARTBEAT_SECONDS,
   retentionSeconds: 30 * 86_400,
   deleteAfterSeconds: 600,
   notify: true,
@@ -45,7 +45,7 @@ const options = {
 
 const threadSchema = z.object({ workspace: z.string(), channel: z.string(), root: z.string() });
 const jobSchema = z.looseObject({ id: z.string(), retryCount: z.number(), data: threadSchema });
-const settledSchema = z.looseObject({ settled: z.array(z.string()) });
+const touchResultSchema = z.looseObject({ settled: z.array(z.string()) });
 
 /**
  * The queue of threads that have something to do: at most one job of a thread is held at a time, in order. A job is
@@ -56,25 +56,25 @@ export class ThreadQueue {
   readonly #pool: pg.Pool;
   readonly #boss: PgBoss;
   readonly #log: Logger;
-  readonly #nextId = jobIds();
-  readonly #listeners = new Set<() => void>();
-  #channel: string | undefined;
+  readonly #nextId = uuidV7Generator();
+  readonly #wakeListeners = new Set<() => void>();
+  #notifyChannel: string | undefined;
   /** Threads that are to be queued, by their keys. */
-  readonly #soon = new Map<string, ThreadKey>();
-  #sending: Promise<void> | undefined;
+  readonly #pending = new Map<string, ThreadKey>();
+  #flushing: Promise<void> | undefined;
 
   constructor({ database, log }: { database: Database; log: Logger }) {
     this.#log = log;
-    const settings = { ...database.settings, application_name: 'taskthread queue' };
+    const settings = { ...database.connectionConfig, application_name: 'taskthread queue' };
     this.#pool = new pg.Pool({ ...settings, max: 4, statement_timeout: 30_000 });
     this.#pool.on('error', (error) => log.warn({ reason: error.message }, 'a connection of the queue broke'));
     this.#boss = new PgBoss({
       db: this.#adapter(settings),
-      schema,
+      schema: PG_BOSS_SCHEMA,
       schedule: false,
       useListenNotify: true,
-      superviseIntervalSeconds: superviseSeconds,
-      monitorIntervalSeconds: superviseSeconds,
+      superviseIntervalSeconds: SUPERVISE_INTERVAL_SECONDS,
+      monitorIntervalSeconds: SUPERVISE_INTERVAL_SECONDS,
       maintenanceIntervalSeconds: 60,
       flowIntervalSeconds: 86_400,
     });
@@ -86,27 +86,27 @@ export class ThreadQueue {
 
   /** Makes the queue's own tables where there are none, and begins its housekeeping. */
   async start(): Promise<void> {
-    await translated(async () => {
+    await withDatabaseErrors(async () => {
       await this.#boss.start();
-      await this.#boss.createQueue(queue, options);
-      const { policy: _, ...changeable } = options;
-      await this.#boss.updateQueue(queue, changeable);
+      await this.#boss.createQueue(QUEUE_NAME, QUEUE_OPTIONS);
+      const { policy: _, ...changeable } = QUEUE_OPTIONS;
+      await this.#boss.updateQueue(QUEUE_NAME, changeable);
     });
   }
 
   /** Ends the housekeeping and the connections; jobs that are still held are lost to others after their heartbeat. */
   async stop(): Promise<void> {
-    await this.#sending;
+    await this.#flushing;
     await this.#boss.stop({ graceful: false });
     await this.#pool.end();
   }
 
   /** Queues the thread; in a transaction, the job is there when that commits. */
-  async send(db: Transaction<Tables> | Kysely<Tables>, thread: ThreadKey): Promise<void> {
-    await this.#boss.send(queue, threadSchema.parse(thread), {
+  async enqueue(db: Transaction<Tables> | Kysely<Tables>, thread: ThreadKey): Promise<void> {
+    await this.#boss.send(QUEUE_NAME, threadSchema.parse(thread), {
       db: fromKysely(db),
       id: this.#nextId(),
-      singletonKey: keyOf(thread),
+      singletonKey: singletonKeyOf(thread),
     });
   }
 
@@ -114,25 +114,25 @@ export class ThreadQueue {
    * Queues threads that have no job that waits: whoever takes one later sees what was written before this call. A job
    * that is held does not count: its holder may have looked already.
    */
-  async sendMissing(threads: readonly ThreadKey[]): Promise<void> {
-    const keys = threads.map(keyOf);
-    await translated(async () => {
+  async enqueueMissing(threads: readonly ThreadKey[]): Promise<void> {
+    const keys = threads.map(singletonKeyOf);
+    await withDatabaseErrors(async () => {
       const { rows } = await this.#pool.query<{ key: string }>(
-        `select distinct singleton_key as key from ${schema}.job
-          where name = $1 and state < 'active' and not blocked and policy = '${options.policy}'
+        `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
+          where name = $1 and state < 'active' and not blocked and policy = '${QUEUE_OPTIONS.policy}'
             and singleton_key = any($2)`,
-        [queue, keys],
+        [QUEUE_NAME, keys],
       );
       const waiting = new Set(rows.map((row) => row.key));
       const jobs = threads
-        .filter((thread) => !waiting.has(keyOf(thread)))
+        .filter((thread) => !waiting.has(singletonKeyOf(thread)))
         .map((thread) => ({
           data: threadSchema.parse(thread),
           id: this.#nextId(),
-          singletonKey: keyOf(thread),
+          singletonKey: singletonKeyOf(thread),
         }));
       if (jobs.length === 0) return;
-      await this.#boss.insert(queue, jobs);
+      await this.#boss.insert(QUEUE_NAME, jobs);
       this.#wake();
     });
   }
@@ -141,30 +141,30 @@ export class ThreadQueue {
    * The same within a few ms, for many threads at once. A job that is lost on the way, with its process or with the
    * database, leaves a thread with work and without a job: upkeep finds those.
    */
-  sendSoon(thread: ThreadKey): void {
-    this.#soon.set(keyOf(thread), thread);
-    this.#sending ??= this.#sendAll()
+  enqueueSoon(thread: ThreadKey): void {
+    this.#pending.set(singletonKeyOf(thread), thread);
+    this.#flushing ??= this.#flush()
       .catch((error: unknown) =>
         this.#log.warn({ err: error }, 'jobs could not be queued; upkeep queues them again'),
       )
       .finally(() => {
-        this.#sending = undefined;
+        this.#flushing = undefined;
       });
   }
 
-  async #sendAll(): Promise<void> {
-    while (this.#soon.size > 0) {
-      await sleep(gatherMs);
-      const threads = [...this.#soon.values()];
-      this.#soon.clear();
-      await this.sendMissing(threads);
+  async #flush(): Promise<void> {
+    while (this.#pending.size > 0) {
+      await sleep(BATCH_DELAY_MS);
+      const threads = [...this.#pending.values()];
+      this.#pending.clear();
+      await this.enqueueMissing(threads);
     }
   }
 
   /** Takes up to `most` jobs, of a thread only the oldest and only when none is held. */
-  async claim(most: number): Promise<ThreadJob[]> {
-    if (most < 1) return [];
-    const jobs = await translated(() => this.#boss.fetch(queue, { batchSize: most }));
+  async claim(limit: number): Promise<ThreadJob[]> {
+    if (limit < 1) return [];
+    const jobs = await withDatabaseErrors(() => this.#boss.fetch(QUEUE_NAME, { batchSize: limit }));
     return jobs.map((job) => {
       const { id, retryCount, data } = jobSchema.parse(job);
       return { id, retryCount, thread: data };
@@ -174,26 +174,26 @@ export class ThreadQueue {
   /** Says that we live and still hold these jobs; answers those that are ours. The others have a new holder. */
   async renew(jobs: readonly ThreadJob[]): Promise<ThreadJob[]> {
     if (jobs.length === 0) return [];
-    const answer = await translated(() => this.#boss.touch(queue, attempts(jobs)));
-    const ours = new Set(settledSchema.parse(answer).settled);
+    const answer = await withDatabaseErrors(() => this.#boss.touch(QUEUE_NAME, attemptsOf(jobs)));
+    const ours = new Set(touchResultSchema.parse(answer).settled);
     return jobs.filter((job) => ours.has(job.id));
   }
 
   /** Ends jobs whose work is done; those that are not ours any more are left alone. */
   async complete(jobs: readonly ThreadJob[]): Promise<void> {
     if (jobs.length === 0) return;
-    await translated(() => this.#boss.complete(queue, attempts(jobs)));
+    await withDatabaseErrors(() => this.#boss.complete(QUEUE_NAME, attemptsOf(jobs)));
     // The next job of the same thread may be taken now.
     this.#wake();
   }
 
   /** Gives jobs back so that any process can take them at once; they stay first in their threads. */
-  async handBack(jobs: readonly ThreadJob[]): Promise<void> {
+  async release(jobs: readonly ThreadJob[]): Promise<void> {
     if (jobs.length === 0) return;
-    await translated(async () => {
-      await this.#boss.fail(queue, attempts(jobs), { reason: 'handed back' });
-      if (this.#channel !== undefined) {
-        await this.#pool.query('select pg_notify($1, $2)', [this.#channel, queue]);
+    await withDatabaseErrors(async () => {
+      await this.#boss.fail(QUEUE_NAME, attemptsOf(jobs), { reason: 'handed back' });
+      if (this.#notifyChannel !== undefined) {
+        await this.#pool.query('select pg_notify($1, $2)', [this.#notifyChannel, QUEUE_NAME]);
       }
     });
   }
@@ -203,37 +203,37 @@ export class ThreadQueue {
    * whoever held them is dead.
    */
   async reclaimAll(): Promise<number> {
-    return translated(async () => {
+    return withDatabaseErrors(async () => {
       const { rows } = await this.#pool.query<{ id: string; retryCount: number }>(
-        `select id, retry_count as "retryCount" from ${schema}.job where name = $1 and state = 'active'`,
-        [queue],
+        `select id, retry_count as "retryCount" from ${PG_BOSS_SCHEMA}.job where name = $1 and state = 'active'`,
+        [QUEUE_NAME],
       );
-      if (rows.length > 0) await this.#boss.fail(queue, rows, { reason: 'its holder is dead' });
+      if (rows.length > 0) await this.#boss.fail(QUEUE_NAME, rows, { reason: 'its holder is dead' });
       return rows.length;
     });
   }
 
   /** Which of these threads have no job, neither waiting nor held. */
-  async missing(threads: readonly ThreadKey[]): Promise<ThreadKey[]> {
-    const { rows } = await translated(() =>
+  async threadsWithoutJob(threads: readonly ThreadKey[]): Promise<ThreadKey[]> {
+    const { rows } = await withDatabaseErrors(() =>
       this.#pool.query<{ key: string }>(
-        `select distinct singleton_key as key from ${schema}.job
+        `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
           where name = $1 and state < 'completed' and singleton_key = any($2)`,
-        [queue, threads.map(keyOf)],
+        [QUEUE_NAME, threads.map(singletonKeyOf)],
       ),
     );
     const found = new Set(rows.map((row) => row.key));
-    return threads.filter((thread) => !found.has(keyOf(thread)));
+    return threads.filter((thread) => !found.has(singletonKeyOf(thread)));
   }
 
   /** Calls `listener` whenever a claim is worth trying; the answer takes it off again. */
   onWake(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#wakeListeners.add(listener);
+    return () => this.#wakeListeners.delete(listener);
   }
 
   #wake(): void {
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#wakeListeners) listener();
   }
 
   #adapter(settings: pg.ClientConfig): Db {
@@ -241,16 +241,16 @@ export class ThreadQueue {
       // Through the pool, which throws a connection away after an error: pg-boss sends BEGIN and COMMIT in one text.
       executeSql: (text, values) => this.#pool.query(text, values),
       listen: async (channel, heard, connected) => {
-        this.#channel = channel;
-        return new Listener(
+        this.#notifyChannel = channel;
+        return new NotificationListener(
           settings,
           channel,
           {
-            heard: (payload) => {
+            onNotification: (payload) => {
               heard(payload);
-              if (payload === queue) this.#wake();
+              if (payload === QUEUE_NAME) this.#wake();
             },
-            connected: () => {
+            onConnected: () => {
               connected();
               this.#wake();
             },
@@ -262,18 +262,18 @@ export class ThreadQueue {
   }
 }
 
-function keyOf({ workspace, channel, root }: ThreadKey): string {
+function singletonKeyOf({ workspace, channel, root }: ThreadKey): string {
   return `${workspace}/${channel}/${root}`;
 }
 
-function attempts(jobs: readonly ThreadJob[]): { id: string; retryCount: number }[] {
+function attemptsOf(jobs: readonly ThreadJob[]): { id: string; retryCount: number }[] {
   return jobs.map(({ id, retryCount }) => ({ id, retryCount }));
 }
 
-async function translated<Value>(work: () => Promise<Value>): Promise<Value> {
+async function withDatabaseErrors<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
   } catch (error) {
-    throw asStoreError(error);
+    throw toDatabaseError(error);
   }
 }

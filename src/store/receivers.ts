@@ -3,10 +3,10 @@ import { fromNow } from './clock.ts';
 import type { Tables } from './tables.ts';
 
 /** How long a process keeps its connections without a word (ms). */
-export const RECEIVER_LEASE_MS = 8_000;
+export const SOCKET_LEASE_MS = 8_000;
 
 /** A process that may hold connections of a Slack app. */
-export interface ReceiverKey {
+export interface SocketLeaseKey {
   workspace: string;
   /** The Slack app: its connections are counted together. */
   app: string;
@@ -14,7 +14,7 @@ export interface ReceiverKey {
 }
 
 /** What a process is told of the app's connections. */
-export interface Share {
+export interface SocketShare {
   /** How many connections it may have open until its lease is over. */
   allowed: number;
   /** Processes that live, itself among them. */
@@ -31,7 +31,7 @@ export function fairShare(at: { most: number; processes: number; taken: number }
 }
 
 /** The processes that share a Slack app's connections: one row each, by the database's clock. */
-export class Receivers {
+export class SocketLeases {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -42,7 +42,7 @@ export class Receivers {
    * Renews a process's lease, or begins it. `open` is what the process has open now: it counts until the process says
    * that it has fewer, so that no two ever hold the same place.
    */
-  async renew(key: ReceiverKey, open: number, most: number): Promise<Share> {
+  async renew(key: SocketLeaseKey, open: number, most: number): Promise<SocketShare> {
     return this.#db.transaction().execute(async (trx) => {
       const name = `receivers/${key.workspace}/${key.app}`;
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
@@ -61,7 +61,7 @@ export class Receivers {
       const allowed = fairShare({ most, processes, taken: others.taken });
       const values = {
         sockets: Math.max(open, allowed),
-        held_until: fromNow(RECEIVER_LEASE_MS),
+        held_until: fromNow(SOCKET_LEASE_MS),
       };
       await trx
         .insertInto('receivers')
@@ -73,7 +73,7 @@ export class Receivers {
   }
 
   /** Gives a process's connections back at once. */
-  async leave(key: ReceiverKey): Promise<void> {
+  async release(key: SocketLeaseKey): Promise<void> {
     await this.#db
       .deleteFrom('receivers')
       .where('workspace', '=', key.workspace)
@@ -83,7 +83,7 @@ export class Receivers {
   }
 
   /** Gives everybody's back: whoever holds the embedded server knows that all others are dead. */
-  async clear(): Promise<void> {
+  async releaseAll(): Promise<void> {
     await this.#db.deleteFrom('receivers').execute();
   }
 }

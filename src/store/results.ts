@@ -12,7 +12,7 @@ export interface ClaimedResult {
 }
 
 /** Results and where they are posted: each once per thread. */
-export class Results {
+export class PostedResults {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -20,7 +20,7 @@ export class Results {
   }
 
   /** What each of the thread's results was claimed for, by result id. */
-  async of(thread: ThreadKey): Promise<Map<string, ClaimedResult>> {
+  async ofThread(thread: ThreadKey): Promise<Map<string, ClaimedResult>> {
     const rows = await this.#db
       .selectFrom('results')
       .select(['result_id', 'turn', 'batch', 'shown_at'])

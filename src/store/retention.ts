@@ -1,8 +1,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { Accounts } from './accounts.ts';
-import { Audit } from './audit.ts';
+import { AuditTrail } from './audit.ts';
 import { daysAgo } from './clock.ts';
-import { Oblivion } from './oblivion.ts';
+import { Erasure } from './oblivion.ts';
 import type { Tables } from './tables.ts';
 
 /** How long what is kept, in days. */
@@ -18,7 +18,7 @@ export interface RetentionDays {
 }
 
 /** Rows that one statement touches at most, so that nothing is held for long. */
-const batch = 1_000;
+const BATCH_SIZE = 1_000;
 
 /** What is deleted when its time is over. */
 export class Retention {
@@ -29,21 +29,21 @@ export class Retention {
   }
 
   /** Deletes what is due; the answer is how many rows were touched. */
-  async sweep(days: RetentionDays): Promise<number> {
+  async deleteExpired(days: RetentionDays): Promise<number> {
     let touched = 0;
-    for (const statement of [...leftovers, ...words(daysAgo(days.words)), ...rows(daysAgo(days.rows))]) {
+    for (const statement of [...LEFTOVER_DELETIONS, ...contentErasures(daysAgo(days.words)), ...rowDeletions(daysAgo(days.rows))]) {
       const { numAffectedRows } = await statement.execute(this.#db);
       touched += Number(numAffectedRows ?? 0);
     }
-    touched += await new Audit(this.#db).expire(days.audit);
-    touched += await new Accounts(this.#db).dropKeys();
-    touched += await new Oblivion(this.#db).left(days.uninstalled);
+    touched += await new AuditTrail(this.#db).deleteExpired(days.audit);
+    touched += await new Accounts(this.#db).deleteUnusedKeys();
+    touched += await new Erasure(this.#db).eraseUninstalled(days.uninstalled);
     return touched;
   }
 }
 
 /** What is of no use any more after a while. */
-const leftovers = [
+const LEFTOVER_DELETIONS = [
   sql`delete from strays where seen_at < now() - interval '10 minutes'`,
   sql`delete from early_changes where seen_at < now() - interval '2 days'`,
   sql`delete from catch_ups where noted_at < now() - interval '3 days'`,
@@ -61,17 +61,17 @@ const leftovers = [
   // Releases before kept the names of files beside their ids.
   sql`
     update files set name = '' where (workspace, slack_file, project_id) in (
-      select workspace, slack_file, project_id from files where name <> '' limit ${batch})`,
+      select workspace, slack_file, project_id from files where name <> '' limit ${BATCH_SIZE})`,
 ];
 
 const isDone = sql`messages.state not in ('waiting', 'sending')`;
 
 /** Files that wait for the next message keep what must go along with it: where they lie. */
-const isKept = sql`(outcome is not distinct from 'kept' and kept_for is null)`;
-const nameless = sql`(select jsonb_agg(note || '{"name": ""}') from jsonb_array_elements(file_notes) as note)`;
+const isKeptFile = sql`(outcome is not distinct from 'kept' and kept_for is null)`;
+const notesWithoutNames = sql`(select jsonb_agg(note || '{"name": ""}') from jsonb_array_elements(file_notes) as note)`;
 
 /** People's words that were said, or whose turn ended, before `then`. */
-function words(then: RawBuilder<Date>) {
+function contentErasures(then: RawBuilder<Date>) {
   return [
     // What is held and nobody lets go would stay for ever.
     sql`
@@ -79,7 +79,7 @@ function words(then: RawBuilder<Date>) {
         select messages.workspace, messages.channel, messages.ts from messages
         join threads using (workspace, channel, root)
         where messages.state = 'waiting' and messages.resends is null and threads.held_turn is not null
-          and messages.received_at < ${then} limit ${batch})`,
+          and messages.received_at < ${then} limit ${BATCH_SIZE})`,
     sql`
       update threads set held_turn = null where held_turn is not null and not exists (
         select from messages where messages.workspace = threads.workspace
@@ -88,15 +88,15 @@ function words(then: RawBuilder<Date>) {
     sql`
       update messages set words = null where (workspace, channel, ts) in (
         select workspace, channel, ts from messages
-        where words is not null and ${isDone} and received_at < ${then} limit ${batch})`,
+        where words is not null and ${isDone} and received_at < ${then} limit ${BATCH_SIZE})`,
     sql`
-      update turns set content = null, file_notes = case when ${isKept} then ${nameless} end,
+      update turns set content = null, file_notes = case when ${isKeptFile} then ${notesWithoutNames} end,
         skill = case when user_message_id is not null then skill end
       where (workspace, id) in (
         select workspace, id from turns
         where finished_at < ${then}
-          and (content is not null or file_notes is not null and not (${isKept} and file_notes = ${nameless}))
-        limit ${batch})`,
+          and (content is not null or file_notes is not null and not (${isKeptFile} and file_notes = ${notesWithoutNames}))
+        limit ${BATCH_SIZE})`,
     sql`
       update threads set task_title = null, model = case when task_id is not null then model end
       where (workspace, channel, root) in (
@@ -104,35 +104,35 @@ function words(then: RawBuilder<Date>) {
         where task_title is not null and last_used_at < ${then} and not exists (
           select from turns where turns.workspace = threads.workspace and turns.channel = threads.channel
             and turns.root = threads.root and turns.finished_at is null)
-        limit ${batch})`,
+        limit ${BATCH_SIZE})`,
     sql`
       update feedback set comment = null where (workspace, turn, person) in (
         select workspace, turn, person from feedback
-        where comment is not null and said_at < ${then} limit ${batch})`,
+        where comment is not null and said_at < ${then} limit ${BATCH_SIZE})`,
   ];
 }
 
 /** Rows of what was over before `then`. */
-function rows(then: RawBuilder<Date>) {
+function rowDeletions(then: RawBuilder<Date>) {
   return [
     sql`
       delete from feedback where (workspace, turn, person) in (
-        select workspace, turn, person from feedback where said_at < ${then} limit ${batch})`,
+        select workspace, turn, person from feedback where said_at < ${then} limit ${BATCH_SIZE})`,
     sql`
       delete from posts where (workspace, turn) in (
-        select workspace, id from turns where finished_at < ${then} limit ${batch})`,
+        select workspace, id from turns where finished_at < ${then} limit ${BATCH_SIZE})`,
     sql`
       delete from slack_files where (workspace, turn) in (
-        select workspace, id from turns where finished_at < ${then} limit ${batch})`,
+        select workspace, id from turns where finished_at < ${then} limit ${BATCH_SIZE})`,
     sql`
       delete from turns where (workspace, id) in (
         select workspace, id from turns
         where finished_at < ${then}
           and not exists (select from posts where posts.workspace = turns.workspace and posts.turn = turns.id)
-        limit ${batch})`,
+        limit ${BATCH_SIZE})`,
     sql`
       delete from messages where (workspace, channel, ts) in (
         select workspace, channel, ts from messages
-        where ${isDone} and received_at < ${then} limit ${batch})`,
+        where ${isDone} and received_at < ${then} limit ${BATCH_SIZE})`,
   ];
 }

@@ -4,7 +4,7 @@ import type { ThreadKey } from './keys.ts';
 import type { Tables, Turn } from './tables.ts';
 
 /** Reviews and where they are posted: each once per thread. */
-export class Reviews {
+export class PostedReviews {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -12,7 +12,7 @@ export class Reviews {
   }
 
   /** The names of the thread's reviews that stand in it. */
-  async shownIn(thread: ThreadKey): Promise<Set<string>> {
+  async postedIn(thread: ThreadKey): Promise<Set<string>> {
     const rows = await this.#db
       .selectFrom('reviews')
       .select('review')
@@ -39,7 +39,7 @@ export class Reviews {
   }
 
   /** The review stands in the thread. */
-  async shown(thread: ThreadKey, review: string): Promise<void> {
+  async markPosted(thread: ThreadKey, review: string): Promise<void> {
     await this.#db
       .updateTable('reviews')
       .set({ shown_at: sql<Date>`now()` })

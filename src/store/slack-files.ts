@@ -11,7 +11,7 @@ export class SlackFiles {
   }
 
   /** All files of a turn, by part. */
-  async of(turn: TurnId): Promise<Map<string, SlackFileRow>> {
+  async ofTurn(turn: TurnId): Promise<Map<string, SlackFileRow>> {
     const rows = await this.#db.selectFrom('slack_files').selectAll().where(ofTurn(turn)).execute();
     return new Map(rows.map((row) => [row.part, row]));
   }
@@ -31,7 +31,7 @@ export class SlackFiles {
   }
 
   /** Records what became of parts. */
-  async place(turn: TurnId, parts: readonly string[], state: SlackFileState): Promise<void> {
+  async setState(turn: TurnId, parts: readonly string[], state: SlackFileState): Promise<void> {
     if (parts.length === 0) return;
     await this.#db
       .updateTable('slack_files')
@@ -42,7 +42,7 @@ export class SlackFiles {
   }
 
   /** The parts have to begin anew. */
-  async forget(turn: TurnId, parts: readonly string[]): Promise<void> {
+  async delete(turn: TurnId, parts: readonly string[]): Promise<void> {
     if (parts.length === 0) return;
     await this.#db.deleteFrom('slack_files').where(ofTurn(turn)).where('part', 'in', parts).execute();
   }

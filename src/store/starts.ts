@@ -1,37 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from './clock.ts';
-import { jsonText } from './json-text.ts';
-import type { SlackTs, Start, Tables, Words } from './tables.ts';
+import { toPostgresJson } from './json-text.ts';
+import type { SlackTs, TaskStart, Tables, MessageContent } from './tables.ts';
 
 /** How long one process has for a post (ms): longer than the call may take. */
-const holdMs = 20_000;
+const CLAIM_MS = 20_000;
 
 /** Names one form. */
-export interface StartKey {
+export interface TaskStartKey {
   workspace: string;
   id: string;
 }
 
 /** What a form is about that is shown before it is sent. */
-export interface DraftStart extends StartKey {
+export interface TaskStartDraft extends TaskStartKey {
   person: string;
   channel: string;
   root: SlackTs | null;
   ts: SlackTs | null;
   turn: string | null;
-  source: Words | null;
+  source: MessageContent | null;
 }
 
 /** What people begin with a form. Each form is carried out once, however often it is sent. */
-export class Starts {
+export class TaskStarts {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
     this.#db = db;
   }
 
-  async get({ workspace, id }: StartKey): Promise<Start | undefined> {
+  async get({ workspace, id }: TaskStartKey): Promise<TaskStart | undefined> {
     return this.#db
       .selectFrom('starts')
       .selectAll()
@@ -41,8 +41,8 @@ export class Starts {
   }
 
   /** Keeps what an open form is about. */
-  async draft(draft: DraftStart): Promise<void> {
-    const source = draft.source === null ? null : jsonText(draft.source);
+  async saveDraft(draft: TaskStartDraft): Promise<void> {
+    const source = draft.source === null ? null : toPostgresJson(draft.source);
     await this.#db
       .insertInto('starts')
       .values({ ...draft, source, state: 'draft' })
@@ -54,17 +54,17 @@ export class Starts {
    * Takes a question on that is to be posted into a channel, and holds it for this process; undefined where the same
    * form was sent before.
    */
-  async toPost(
-    start: StartKey & { person: string; channel: string; words: Words },
-  ): Promise<Start | undefined> {
+  async claimForPosting(
+    start: TaskStartKey & { person: string; channel: string; words: MessageContent },
+  ): Promise<TaskStart | undefined> {
     const { channel, person } = start;
     const set = {
       state: 'posting' as const,
       channel,
       person,
-      words: jsonText(start.words),
+      words: toPostgresJson(start.words),
       holder: randomUUID(),
-      held_until: fromNow(holdMs),
+      held_until: fromNow(CLAIM_MS),
     };
     return this.#db
       .insertInto('starts')
@@ -81,33 +81,33 @@ export class Starts {
    * is shown anew, and its files need not be chosen again; `later`: like that, and its words are kept until it is
    * `shown`, or left over.
    */
-  async backToDraft({ workspace, id, source, words }: Start, form: 'open' | 'anew' | 'later'): Promise<void> {
+  async returnToDraft({ workspace, id, source, words }: TaskStart, form: 'open' | 'anew' | 'later'): Promise<void> {
     const files = words?.files === undefined ? {} : { files: words.files };
-    await this.#change({ workspace, id })
+    await this.#update({ workspace, id })
       .set({
         state: 'draft',
         intended_at: null,
-        ...(form === 'open' ? {} : { source: jsonText({ ...(source ?? { text: '' }), ...files }) }),
-        ...(form === 'later' ? { held_until: fromNow(holdMs) } : { words: null, held_until: null }),
+        ...(form === 'open' ? {} : { source: toPostgresJson({ ...(source ?? { text: '' }), ...files }) }),
+        ...(form === 'later' ? { held_until: fromNow(CLAIM_MS) } : { words: null, held_until: null }),
       })
       .where('state', '=', 'posting')
       .execute();
   }
 
   /** The form is back with its writer, who has the words now. */
-  async shown(key: StartKey): Promise<void> {
-    await this.#change(key).set({ words: null, held_until: null }).where('state', '=', 'draft').execute();
+  async markFormReturned(key: TaskStartKey): Promise<void> {
+    await this.#update(key).set({ words: null, held_until: null }).where('state', '=', 'draft').execute();
   }
 
   /** An open form's question goes to another channel: its thread takes none. */
-  async leaveThread(key: StartKey): Promise<void> {
-    await this.#change(key).set({ root: null }).where('state', '=', 'draft').execute();
+  async detachFromThread(key: TaskStartKey): Promise<void> {
+    await this.#update(key).set({ root: null }).where('state', '=', 'draft').execute();
   }
 
   /** The post is about to be sent: the first time is noted. False where another process has taken it over. */
-  async intend({ workspace, id, holder }: Start): Promise<boolean> {
-    const row = await this.#change({ workspace, id })
-      .set({ intended_at: sql<Date>`coalesce(intended_at, clock_timestamp())`, held_until: fromNow(holdMs) })
+  async intend({ workspace, id, holder }: TaskStart): Promise<boolean> {
+    const row = await this.#update({ workspace, id })
+      .set({ intended_at: sql<Date>`coalesce(intended_at, clock_timestamp())`, held_until: fromNow(CLAIM_MS) })
       .where('state', '=', 'posting')
       .where('holder', '=', holder)
       .returning('id')
@@ -116,13 +116,13 @@ export class Starts {
   }
 
   /** The post was surely not sent, and may be later. */
-  async forgetIntent(key: StartKey): Promise<void> {
-    await this.#change(key).set({ intended_at: null }).execute();
+  async forgetIntent(key: TaskStartKey): Promise<void> {
+    await this.#update(key).set({ intended_at: null }).execute();
   }
 
   /** The form is carried out; false where it was before. Its words are not needed any more. */
-  async finish(key: StartKey): Promise<boolean> {
-    const row = await this.#change(key)
+  async finish(key: TaskStartKey): Promise<boolean> {
+    const row = await this.#update(key)
       .set({ state: 'done', source: null, words: null })
       .where('state', '!=', 'done')
       .returning('id')
@@ -131,22 +131,22 @@ export class Starts {
   }
 
   /** Goes on holding questions that are at work. */
-  async hold(starts: readonly Pick<Start, 'holder'>[]): Promise<void> {
+  async renewClaims(starts: readonly Pick<TaskStart, 'holder'>[]): Promise<void> {
     const holders = starts.flatMap(({ holder }) => holder ?? []);
     if (holders.length === 0) return;
     await this.#db
       .updateTable('starts')
-      .set({ held_until: fromNow(holdMs) })
+      .set({ held_until: fromNow(CLAIM_MS) })
       .where('holder', 'in', holders)
       .where('held_until', 'is not', null)
       .execute();
   }
 
   /** Questions that no process is posting or giving back any more, to be posted by this one from now on. */
-  async leftOver(most: number): Promise<Start[]> {
+  async claimAbandoned(limit: number): Promise<TaskStart[]> {
     return this.#db
       .updateTable('starts')
-      .set({ state: 'posting', holder: randomUUID(), held_until: fromNow(holdMs) })
+      .set({ state: 'posting', holder: randomUUID(), held_until: fromNow(CLAIM_MS) })
       .where((where) =>
         where(
           where.refTuple('workspace', 'id'),
@@ -157,7 +157,7 @@ export class Starts {
             .where('state', 'in', ['posting', 'draft'])
             .where('words', 'is not', null)
             .where('held_until', '<', sql<Date>`clock_timestamp()`)
-            .limit(most)
+            .limit(limit)
             .forUpdate()
             .skipLocked()
             .$asTuple('workspace', 'id'),
@@ -167,7 +167,7 @@ export class Starts {
       .execute();
   }
 
-  #change({ workspace, id }: StartKey) {
+  #update({ workspace, id }: TaskStartKey) {
     return this.#db.updateTable('starts').where('workspace', '=', workspace).where('id', '=', id);
   }
 }

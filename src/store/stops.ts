@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely';
-import { inThread, isTurn, mayGo } from './conditions.ts';
+import { inThread, isTurn, maySend } from './conditions.ts';
 import type { ThreadKey } from './keys.ts';
 import type { Message, SlackTs, Tables, Turn, TurnId } from './tables.ts';
 
 /** From so long (s) after the first, another ask for a stop means: at once. */
-export const forceAfterSeconds = 10;
+export const FORCE_AFTER_SECONDS = 10;
 
 /** Somebody asks for the stop of a turn. */
-export interface StopAsk {
+export interface StopRequest {
   workspace: string;
   turn: string;
   person: string;
@@ -16,13 +16,13 @@ export interface StopAsk {
 }
 
 /** What an ask for a stop means; `waits`: it was asked for before, and the time to force it has not come. */
-export interface StopAnswer {
+export interface StopRequestResult {
   kind: 'asked' | 'same' | 'waits' | 'forced';
   turn: Turn;
 }
 
 /** Asks for stops, and what became of them. */
-export class Stops {
+export class StopRequests {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -30,7 +30,7 @@ export class Stops {
   }
 
   /** Records an ask; undefined where the turn is over. To be called in a transaction. The first who asked stays named. */
-  async ask({ workspace, turn: id, person, ts }: StopAsk): Promise<StopAnswer | undefined> {
+  async record({ workspace, turn: id, person, ts }: StopRequest): Promise<StopRequestResult | undefined> {
     const turn = await this.#db
       .selectFrom('turns')
       .selectAll()
@@ -42,21 +42,21 @@ export class Stops {
     if (turn === undefined) return undefined;
     if (turn.stop_asked_at === null) {
       const set = { stop_asked_by: person, stop_asked_at: new Date(), stop_ts: ts };
-      return { kind: 'asked', turn: await this.#set(turn, set) };
+      return { kind: 'asked', turn: await this.#update(turn, set) };
     }
     const sinceSeconds = Number(ts) - Number(turn.stop_ts ?? turn.stop_asked_at.getTime() / 1_000);
     if (sinceSeconds <= 0 || turn.force_asked_at !== null) return { kind: 'same', turn };
-    if (sinceSeconds < forceAfterSeconds) return { kind: 'waits', turn };
-    return { kind: 'forced', turn: await this.#set(turn, { force_asked_at: new Date() }) };
+    if (sinceSeconds < FORCE_AFTER_SECONDS) return { kind: 'waits', turn };
+    return { kind: 'forced', turn: await this.#update(turn, { force_asked_at: new Date() }) };
   }
 
   /** The service has taken a stop. */
-  async sent(turn: TurnId, how: 'graceful' | 'forced'): Promise<void> {
-    await this.#set(turn, how === 'forced' ? { force_sent_at: new Date() } : { stop_sent_at: new Date() });
+  async markSent(turn: TurnId, how: 'graceful' | 'forced'): Promise<void> {
+    await this.#update(turn, how === 'forced' ? { force_sent_at: new Date() } : { stop_sent_at: new Date() });
   }
 
   /** Turns of all threads that are to be stopped and are not settled yet. */
-  async open(most: number): Promise<Turn[]> {
+  async unsettled(limit: number): Promise<Turn[]> {
     return this.#db
       .selectFrom('turns')
       .selectAll()
@@ -64,12 +64,12 @@ export class Stops {
       .where('finished_at', 'is', null)
       .where('settled_at', 'is', null)
       .orderBy('id')
-      .limit(most)
+      .limit(limit)
       .execute();
   }
 
   /** The turn at work in a thread that has not settled: the running one, else the first that it passed on. */
-  async atWork(thread: ThreadKey): Promise<Turn | undefined> {
+  async runningTurn(thread: ThreadKey): Promise<Turn | undefined> {
     return this.#db
       .selectFrom('turns')
       .selectAll()
@@ -83,7 +83,7 @@ export class Stops {
   }
 
   /** The last message before this ts that waits in a direct channel and may go, whatever its thread. */
-  async latestWaiting(workspace: string, channel: string, before: SlackTs): Promise<Message | undefined> {
+  async latestWaitingMessage(workspace: string, channel: string, before: SlackTs): Promise<Message | undefined> {
     return this.#db
       .selectFrom('messages')
       .selectAll()
@@ -91,14 +91,14 @@ export class Stops {
       .where('channel', '=', channel)
       .where('state', '=', 'waiting')
       .where('ts', '<', before)
-      .where(mayGo)
+      .where(maySend)
       .orderBy('ts', 'desc')
       .limit(1)
       .executeTakeFirst();
   }
 
   /** The unsettled turn at work in a direct channel, whatever its thread: the one that began last. */
-  async latestOpen(workspace: string, channel: string): Promise<Turn | undefined> {
+  async latestRunningTurn(workspace: string, channel: string): Promise<Turn | undefined> {
     return this.#db
       .selectFrom('turns')
       .selectAll()
@@ -112,7 +112,7 @@ export class Stops {
   }
 
   /** The turn that a message of ours belongs to. */
-  async ofPost(post: { workspace: string; channel: string; ts: SlackTs }): Promise<Turn | undefined> {
+  async turnOfPost(post: { workspace: string; channel: string; ts: SlackTs }): Promise<Turn | undefined> {
     return this.#db
       .selectFrom('posts')
       .innerJoin('turns', (join) =>
@@ -125,7 +125,7 @@ export class Stops {
       .executeTakeFirst();
   }
 
-  async #set(
+  async #update(
     turn: TurnId,
     values: Partial<
       Pick<

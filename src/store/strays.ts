@@ -4,14 +4,14 @@ import type { ThreadKey } from './keys.ts';
 import type { SlackTs, Tables } from './tables.ts';
 
 /** Replies in threads that were not ours when they arrived: ids only, forgotten after ten minutes. */
-export class Strays {
+export class OrphanReplyIds {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
     this.#db = db;
   }
 
-  async note(thread: ThreadKey, ts: SlackTs): Promise<void> {
+  async add(thread: ThreadKey, ts: SlackTs): Promise<void> {
     await this.#db
       .insertInto('strays')
       .values({ ...thread, ts })
@@ -32,7 +32,7 @@ export class Strays {
   }
 
   /** Forgets a thread's strays: they were read back. */
-  async forget(thread: ThreadKey): Promise<void> {
+  async clear(thread: ThreadKey): Promise<void> {
     await this.#db.deleteFrom('strays').where(inThread(thread)).execute();
   }
 }

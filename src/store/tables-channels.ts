@@ -1,11 +1,11 @@
 import type { ColumnType, Generated } from 'kysely';
 
 /** Which messages of a channel are for the agent. */
-export type Listens = 'mentions' | 'everything';
+export type ListenMode = 'mentions' | 'everything';
 /** Who may use the agent: full members, guests too, or everyone in the channel. */
-export type Admits = 'members' | 'guests' | 'everyone';
+export type AllowedUsers = 'members' | 'guests' | 'everyone';
 /** Who may stop and change a task: who began it, everyone in the channel, or admins. */
-export type ControlledBy = 'starter' | 'channel' | 'admins';
+export type TaskControl = 'starter' | 'channel' | 'admins';
 
 /** What a channel is told once: that it is shared with another organisation. */
 export type ChannelNotice = 'shared';
@@ -25,13 +25,13 @@ export interface ChannelSettingsTable {
   channel: string;
   /** The model of new tasks; null: the service's own choice. */
   model: string | null;
-  listens: Generated<Listens>;
+  listens: Generated<ListenMode>;
   /** Null: as the workspace's settings say. */
-  admits: Admits | null;
+  admits: AllowedUsers | null;
   /** Other bots and workflows (B…) that may use the agent; null: as the workspace's settings say. */
   bots: ColumnType<string[] | null, string[] | null | undefined, string[] | null>;
   /** Null: as the settings say. */
-  controls: ControlledBy | null;
+  controls: TaskControl | null;
   show_steps: Generated<boolean>;
   /** The project gets the channel's name and purpose when they change. */
   follows_name: Generated<boolean>;

@@ -1,7 +1,7 @@
 import type { ColumnType } from 'kysely';
 
 /** The pace of one kind of call in one workspace, shared by all processes. */
-export interface LaneTable {
+export interface SharedRateLimitTable {
   workspace: string;
   lane: string;
   /** Theoretical arrival time: when everything granted so far is paid for, by the database's clock. */
@@ -15,6 +15,6 @@ export interface LaneTable {
 }
 
 /** The tables of the engine, beside those of the product. */
-export interface EngineTables {
-  lanes: LaneTable;
+export interface SharedRateLimitTables {
+  lanes: SharedRateLimitTable;
 }

@@ -1,11 +1,11 @@
 import type { ColumnType, Generated } from 'kysely';
 
-type Time = ColumnType<Date, Date | string | undefined, Date | string>;
-type MaybeTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
-type MaybeJson<T> = ColumnType<T | null, string | null | undefined, string | null>;
+type TimeColumn = ColumnType<Date, Date | string | undefined, Date | string>;
+type NullableTimeColumn = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+type NullableJsonColumn<T> = ColumnType<T | null, string | null | undefined, string | null>;
 
 /** A Slack file at the service: uploaded once into a project, attached many times. */
-export interface FileTable {
+export interface UploadedFileTable {
   workspace: string;
   slack_file: string;
   project_id: string;
@@ -24,17 +24,17 @@ export interface UploadTable {
   project_id: string;
   /** The turn that uploads it. */
   holder: string;
-  held_until: Time;
+  held_until: TimeColumn;
   /** The service's file id; null until the upload has begun. */
   file_id: string | null;
   /** Null for an upload in one piece. */
   multipart_id: string | null;
   part_bytes: number | null;
   /** Headers that the storage wants with every part. */
-  headers: MaybeJson<Record<string, string>>;
+  headers: NullableJsonColumn<Record<string, string>>;
   size_bytes: number | null;
   finalizing: Generated<boolean>;
-  begun_at: Time;
+  begun_at: TimeColumn;
 }
 
 /** A part that the storage has. */
@@ -57,7 +57,7 @@ export interface SlackFileTable {
   part: string;
   slack_file: string;
   state: SlackFileState;
-  intended_at: Time;
+  intended_at: TimeColumn;
 }
 
 /** A result that was posted in its thread. */
@@ -72,7 +72,7 @@ export interface ResultTable {
   batch: Generated<string>;
   posted_at: Generated<Date>;
   /** When it stood in the thread; the turn's own are recorded by `results_at`. */
-  shown_at: MaybeTime;
+  shown_at: NullableTimeColumn;
 }
 
 /** A review of a task's work, and the turn that it is posted for. */
@@ -86,11 +86,11 @@ export interface ReviewTable {
   turn: string;
   claimed_at: Generated<Date>;
   /** When it stood in the thread. */
-  shown_at: MaybeTime;
+  shown_at: NullableTimeColumn;
 }
 
 /** A thread whose task is looked at after its turn has ended. */
-export interface WatchTable {
+export interface FollowUpTable {
   workspace: string;
   channel: string;
   /** A Slack ts. */
@@ -98,8 +98,8 @@ export interface WatchTable {
   /** The last turn that ended. */
   turn: string;
   looks: Generated<number>;
-  next_at: Time;
-  until_at: Time;
+  next_at: TimeColumn;
+  until_at: TimeColumn;
   holder: string | null;
-  held_until: MaybeTime;
+  held_until: NullableTimeColumn;
 }

@@ -1,11 +1,11 @@
 import type { ColumnType, Generated } from 'kysely';
-import type { SlackTs, Words } from './tables.ts';
+import type { SlackTs, MessageContent } from './tables.ts';
 
-type MaybeTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
-type MaybeJson<T> = ColumnType<T | null, string | null | undefined, string | null>;
+type NullableTimeColumn = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+type NullableJsonColumn<T> = ColumnType<T | null, string | null | undefined, string | null>;
 
 /** How a task is to be begun, and how its first message is sent; what is left out is as usual. */
-export interface Choices {
+export interface TaskChoices {
   title?: string;
   /** `standard`, `fast`, `max`, or whatever somebody typed. */
   model?: string;
@@ -19,13 +19,13 @@ export interface Choices {
 /**
  * draft: its form is open; posting: the question is to be posted into the channel; done: it is in its thread.
  */
-export type StartState = 'draft' | 'posting' | 'done';
+export type TaskStartState = 'draft' | 'posting' | 'done';
 
 /** What somebody begins with a form, until it is in its thread. */
-export interface StartTable {
+export interface TaskStartTable {
   workspace: string;
   id: string;
-  state: StartState;
+  state: TaskStartState;
   person: string;
   channel: string;
   /** The thread that it goes into; null: a new one, below a post of ours. */
@@ -35,13 +35,13 @@ export interface StartTable {
   /** The turn whose question is asked again. */
   turn: string | null;
   /** What the form is about: the message that was chosen, or that is asked again. */
-  source: MaybeJson<Words>;
+  source: NullableJsonColumn<MessageContent>;
   /** What is asked, once the form was sent. */
-  words: MaybeJson<Words>;
+  words: NullableJsonColumn<MessageContent>;
   /** When our post was first about to be sent. */
-  intended_at: MaybeTime;
+  intended_at: NullableTimeColumn;
   /** Who is at it, and until when. */
   holder: string | null;
-  held_until: MaybeTime;
+  held_until: NullableTimeColumn;
   made_at: Generated<Date>;
 }

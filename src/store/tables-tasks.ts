@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 
-type Time = ColumnType<Date, Date | string, Date | string>;
-type MaybeTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+type TimeColumn = ColumnType<Date, Date | string, Date | string>;
+type NullableTimeColumn = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
 
 /** A task that a person had deleted: its thread knows it no more, and what is left to do is in the null columns. */
 export interface TaskDeletionTable {
@@ -14,16 +14,16 @@ export interface TaskDeletionTable {
   person: string;
   asked_at: Generated<Date>;
   /** When it was surely gone at the service. */
-  deleted_at: MaybeTime;
+  deleted_at: NullableTimeColumn;
   /** Set just before the thread is told of it. */
-  telling_at: MaybeTime;
-  told_at: MaybeTime;
+  telling_at: NullableTimeColumn;
+  told_at: NullableTimeColumn;
   /** Until then some process is at it. */
-  held_until: Time;
+  held_until: TimeColumn;
 }
 
 /** What was said in a channel and is not to be said again. */
-export interface ToldOnceTable {
+export interface OneTimeNoticeTable {
   workspace: string;
   channel: string;
   what: string;

@@ -1,7 +1,7 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
-import type { Admits } from './tables-channels.ts';
+import type { AllowedUsers } from './tables-channels.ts';
 
-type MaybeTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+type NullableTimeColumn = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
 
 /** One Slack workspace that the bot is installed in. */
 export interface WorkspaceTable {
@@ -10,16 +10,16 @@ export interface WorkspaceTable {
   bot_user: string;
   bot_id: string;
   /** When the last event of this workspace was received. */
-  last_event_at: MaybeTime;
+  last_event_at: NullableTimeColumn;
   /** When some process was last able to receive its events. */
-  receiving_at: MaybeTime;
+  receiving_at: NullableTimeColumn;
   created_at: Generated<Date>;
   /** Whose token is used: the workspace's own installation or its organisation's; null: the settings'. */
   installation: ColumnType<string | null, string | null | undefined, string | null>;
   /** When the app was uninstalled: the workspace's rows go some time later. */
-  left_at: MaybeTime;
+  left_at: NullableTimeColumn;
   /** When its organisation took the app from it; null once it was given again. */
-  withdrawn_at: MaybeTime;
+  withdrawn_at: NullableTimeColumn;
   version: Generated<number>;
 }
 
@@ -35,9 +35,9 @@ export interface InstallationTable {
   /** The tokens, sealed; null once they are revoked. */
   sealed: string | null;
   /** When the bot's token ends, where tokens are rotated. */
-  expires_at: MaybeTime;
+  expires_at: NullableTimeColumn;
   installed_at: Generated<Date>;
-  left_at: MaybeTime;
+  left_at: NullableTimeColumn;
   version: Generated<number>;
 }
 
@@ -52,12 +52,12 @@ export interface AccountTable {
   set_by: string;
   set_at: Generated<Date>;
   /** When another took its place; null for the one in use. */
-  retired_at: MaybeTime;
+  retired_at: NullableTimeColumn;
   version: Generated<number>;
 }
 
 /** The state of an installation by OAuth that was used: once is enough. */
-export interface SpentStateTable {
+export interface UsedOAuthStateTable {
   state: string;
   spent_at: Generated<Date>;
 }
@@ -66,7 +66,7 @@ export interface SpentStateTable {
 export interface WorkspaceSettingsTable {
   workspace: string;
   /** Null: as the operator's settings say. */
-  admits: Admits | null;
+  admits: AllowedUsers | null;
   /** Other bots and workflows (B…) that may use the agent; null: as the operator's settings say. */
   bots: string[] | null;
   changed_by: string;
@@ -78,7 +78,7 @@ export interface WorkspaceTables {
   workspaces: WorkspaceTable;
   installations: InstallationTable;
   accounts: AccountTable;
-  spent_states: SpentStateTable;
+  spent_states: UsedOAuthStateTable;
   workspace_settings: WorkspaceSettingsTable;
 }
 

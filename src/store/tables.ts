@@ -1,29 +1,29 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
 import type { ChannelNoticeTable, ChannelSettingsTable } from './tables-channels.ts';
 import type { FeedbackTable, IntroductionTable } from './tables-controls.ts';
-import type { EngineTables } from './tables-engine.ts';
+import type { SharedRateLimitTables } from './tables-engine.ts';
 import type {
-  FileTable,
+  UploadedFileTable,
   ResultTable,
   ReviewTable,
   SlackFileTable,
   UploadPartTable,
   UploadTable,
-  WatchTable,
+  FollowUpTable,
 } from './tables-files.ts';
-import type { Choices, StartTable } from './tables-starting.ts';
-import type { TaskDeletionTable, ToldOnceTable } from './tables-tasks.ts';
+import type { TaskChoices, TaskStartTable } from './tables-starting.ts';
+import type { TaskDeletionTable, OneTimeNoticeTable } from './tables-tasks.ts';
 import type { WorkspaceTables } from './tables-workspaces.ts';
 
 export type { SlackFileState } from './tables-files.ts';
-export type { Choices } from './tables-starting.ts';
+export type { TaskChoices } from './tables-starting.ts';
 
 /** A Slack ts, `numeric(16,6)`: compares as a number and comes back as a string with six decimals. */
 export type SlackTs = string;
 
-type Time = ColumnType<Date, Date | string | undefined, Date | string>;
-type MaybeTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
-type MaybeJson<T> = ColumnType<T | null, string | null | undefined, string | null>;
+type TimeColumn = ColumnType<Date, Date | string | undefined, Date | string>;
+type NullableTimeColumn = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+type NullableJsonColumn<T> = ColumnType<T | null, string | null | undefined, string | null>;
 
 /** A channel's project at the service. Without `project_id` it is still to be made. */
 export interface ProjectTable {
@@ -34,13 +34,13 @@ export interface ProjectTable {
   project_id: string | null;
   /** Who makes it, so that two threads of a channel do not make two, or made it; null where people chose it. */
   claimed_by: string | null;
-  claimed_until: MaybeTime;
+  claimed_until: NullableTimeColumn;
   /** Set just before the project is made, cleared when the outcome is known. */
-  intended_at: MaybeTime;
+  intended_at: NullableTimeColumn;
   /** From when on the project is to get its channel's name and purpose. */
-  name_due: MaybeTime;
+  name_due: NullableTimeColumn;
   /** Until when a process is at that. */
-  name_held_until: MaybeTime;
+  name_held_until: NullableTimeColumn;
   created_at: Generated<Date>;
 }
 
@@ -60,14 +60,14 @@ export interface ThreadTable {
   /** The model that the task was asked for with; null: the service's own choice. */
   model: string | null;
   /** Set just before the task is started, cleared when the outcome is known. */
-  task_intended_at: MaybeTime;
+  task_intended_at: NullableTimeColumn;
   /** People whose messages were sent to the task, in the order of their first. */
   writers: Generated<string[]>;
   /** When the task was started. */
-  task_begun_at: MaybeTime;
+  task_begun_at: NullableTimeColumn;
   /** The task's state as it was last read: the service's, or `gone` where it is not there any more. */
   task_state: string | null;
-  task_read_at: MaybeTime;
+  task_read_at: NullableTimeColumn;
   /** The thread's address for people, once it was asked for. */
   permalink: string | null;
   /** Tasks that the thread had before, and that take no more messages. */
@@ -81,14 +81,14 @@ export interface ThreadTable {
 }
 
 /** The words of a person's message, as Slack delivered them. */
-export interface Words {
+export interface MessageContent {
   text: string;
   blocks?: unknown[];
   files?: unknown[];
   /** Of messages that apps wrote, and of forwarded ones. */
   attachments?: unknown[];
   /** What was chosen in a form; it goes before what is typed in the text. */
-  choices?: Choices;
+  choices?: TaskChoices;
   /** The message that is asked about, as Slack gave it. */
   about?: Record<string, unknown>;
 }
@@ -109,7 +109,7 @@ export interface MessageTable {
   person: string;
   state: MessageState;
   /** Null when the turn is done and its time to retry is over. */
-  words: MaybeJson<Words>;
+  words: NullableJsonColumn<MessageContent>;
   edited_ts: SlackTs | null;
   /** The turn whose words and files this message sends again. */
   resends: Generated<string | null>;
@@ -121,12 +121,12 @@ export interface MessageTable {
 }
 
 /** An edit or a deletion that arrived before the message that it is about. */
-export interface EarlyChangeTable {
+export interface EarlyEditTable {
   workspace: string;
   channel: string;
   ts: SlackTs;
   deleted: boolean;
-  words: MaybeJson<Words>;
+  words: NullableJsonColumn<MessageContent>;
   edited_ts: SlackTs | null;
   /** The message that says so to the agent, since a person pressed the button. */
   taken_by: Generated<SlackTs | null>;
@@ -134,7 +134,7 @@ export interface EarlyChangeTable {
 }
 
 /** A reply in a thread that was not ours when it arrived: ids only, for ten minutes. */
-export interface StrayTable {
+export interface OrphanReplyTable {
   workspace: string;
   channel: string;
   root: SlackTs;
@@ -180,48 +180,48 @@ export interface TurnTable {
   /** What is sent, frozen with the message; a retry sends the same. */
   content: string | null;
   /** The service's file ids that go with it. */
-  attached: MaybeJson<string[]>;
-  file_notes: MaybeJson<FileNote[]>;
+  attached: NullableJsonColumn<string[]>;
+  file_notes: NullableJsonColumn<FileNote[]>;
   /** The task's last message id when the send was intended; '' when it had none. */
   send_after_id: string | null;
-  send_intended_at: MaybeTime;
+  send_intended_at: NullableTimeColumn;
   user_message_id: string | null;
   assistant_message_id: string | null;
   /** The task at the service that the message went to. */
   task_id: Generated<string | null>;
   stop_asked_by: string | null;
-  stop_asked_at: MaybeTime;
+  stop_asked_at: NullableTimeColumn;
   /** When it was asked for, by Slack's clock. */
   stop_ts: Generated<SlackTs | null>;
   /** When the service took the stop. */
-  stop_sent_at: MaybeTime;
+  stop_sent_at: NullableTimeColumn;
   /** When somebody asked again because it did not end. */
-  force_asked_at: MaybeTime;
-  force_sent_at: MaybeTime;
+  force_asked_at: NullableTimeColumn;
+  force_sent_at: NullableTimeColumn;
   /** Characters of the answer at which it goes on in a new message, because the budget had no edit for it. */
   breaks: Generated<number[]>;
-  settled_at: MaybeTime;
+  settled_at: NullableTimeColumn;
   outcome: TurnOutcome | null;
   /** The skill that the message was sent with. */
   skill: string | null;
   /** How often the agent used which tool. */
-  tools: MaybeJson<Record<string, number>>;
+  tools: NullableJsonColumn<Record<string, number>>;
   /** How often a process took the turn up after the first. */
   takeovers: Generated<number>;
   /** The turn that the files of a turn without words go with. */
   kept_for: Generated<string | null>;
   /** Set when a person pressed Continue, Try again or Choose again. */
-  followed_at: MaybeTime;
+  followed_at: NullableTimeColumn;
   /** The message that the press made. */
   followed_by: Generated<SlackTs | null>;
   /** Set when the results have been posted (or there are none). */
-  results_at: MaybeTime;
-  finished_at: MaybeTime;
+  results_at: NullableTimeColumn;
+  finished_at: NullableTimeColumn;
   /** Takeovers since the last step that was recorded; too many end the turn. */
   attempts: Generated<number>;
   /** When the first of them was. */
   attempts_since: Generated<Date>;
-  first_visible_at: MaybeTime;
+  first_visible_at: NullableTimeColumn;
   edits: Generated<number>;
   bytes_up: Generated<number>;
   started_at: Generated<Date>;
@@ -244,21 +244,21 @@ export interface PostTable {
   ts: SlackTs | null;
   /** SHA-256 of what it shows, so that an edit that changes nothing is not sent. */
   digest: string | null;
-  intended_at: Time;
+  intended_at: TimeColumn;
 }
 
 /** A process that may hold connections of a Slack app; dead when `held_until` is over. */
-export interface ReceiverTable {
+export interface SocketLeaseTable {
   workspace: string;
   app: string;
   process: string;
   /** How many connections it may have open, or still has. */
   sockets: number;
-  held_until: Time;
+  held_until: TimeColumn;
 }
 
 /** A thread, or with the root 0 a channel, that is to be read back after a gap in receiving. */
-export interface CatchUpTable {
+export interface BackfillTable {
   workspace: string;
   channel: string;
   root: SlackTs;
@@ -268,12 +268,12 @@ export interface CatchUpTable {
   /** How many gaps it was noted for: one that comes while it is read must not be forgotten. */
   gaps: Generated<number>;
   claimed_by: string | null;
-  claimed_until: Time;
+  claimed_until: TimeColumn;
   noted_at: Generated<Date>;
 }
 
 /** What somebody did. Rows are only added; turns, stops and withdrawals are noted by the database itself. */
-export interface AuditTable {
+export interface AuditEventTable {
   workspace: string;
   id: Generated<number>;
   at: Generated<Date>;
@@ -287,29 +287,29 @@ export interface AuditTable {
 }
 
 /** Every table of the product; each carries the workspace. */
-export interface Tables extends EngineTables, WorkspaceTables {
+export interface Tables extends SharedRateLimitTables, WorkspaceTables {
   projects: ProjectTable;
   threads: ThreadTable;
   messages: MessageTable;
-  early_changes: EarlyChangeTable;
-  strays: StrayTable;
+  early_changes: EarlyEditTable;
+  strays: OrphanReplyTable;
   turns: TurnTable;
   posts: PostTable;
   channel_settings: ChannelSettingsTable;
   channel_notices: ChannelNoticeTable;
-  files: FileTable;
+  files: UploadedFileTable;
   results: ResultTable;
   reviews: ReviewTable;
-  receivers: ReceiverTable;
-  catch_ups: CatchUpTable;
-  audit: AuditTable;
+  receivers: SocketLeaseTable;
+  catch_ups: BackfillTable;
+  audit: AuditEventTable;
   uploads: UploadTable;
   upload_parts: UploadPartTable;
   slack_files: SlackFileTable;
-  watches: WatchTable;
-  starts: StartTable;
+  watches: FollowUpTable;
+  starts: TaskStartTable;
   task_deletions: TaskDeletionTable;
-  told_once: ToldOnceTable;
+  told_once: OneTimeNoticeTable;
   feedback: FeedbackTable;
   introductions: IntroductionTable;
 }
@@ -320,9 +320,9 @@ export type Turn = Selectable<TurnTable>;
 /** Which turn. */
 export type TurnId = Pick<Turn, 'workspace' | 'id'>;
 /** Which turn, and where. What works for hours holds on to this, and not to a row with people's words. */
-export type TurnPlace = Pick<Turn, 'workspace' | 'id' | 'channel' | 'root'>;
+export type TurnLocation = Pick<Turn, 'workspace' | 'id' | 'channel' | 'root'>;
 export type Post = Selectable<PostTable>;
 export type SlackFileRow = Selectable<SlackFileTable>;
-export type Watch = Selectable<WatchTable>;
-export type Start = Selectable<StartTable>;
+export type FollowUp = Selectable<FollowUpTable>;
+export type TaskStart = Selectable<TaskStartTable>;
 export type TaskDeletion = Selectable<TaskDeletionTable>;

@@ -5,9 +5,9 @@ import type { ThreadKey } from './keys.ts';
 import type { Tables, TaskDeletion } from './tables.ts';
 
 /** How long a process has to carry a deletion out before another takes it up (ms). */
-const holdMs = 60_000;
+const CLAIM_MS = 60_000;
 
-type DeletionKey = Pick<TaskDeletion, 'workspace' | 'task'>;
+type TaskDeletionKey = Pick<TaskDeletion, 'workspace' | 'task'>;
 
 /** Tasks that people had deleted: asked for, done at the service, told in the thread. */
 export class TaskDeletions {
@@ -21,7 +21,7 @@ export class TaskDeletions {
    * Takes a task from its thread, whose next message begins another, and notes that it is to be deleted. `busy` while
    * a turn is under way; `over` where the thread does not have this task any more.
    */
-  async ask(thread: ThreadKey, task: string, person: string): Promise<TaskDeletion | 'busy' | 'over'> {
+  async request(thread: ThreadKey, task: string, person: string): Promise<TaskDeletion | 'busy' | 'over'> {
     return this.#db.transaction().execute(async (trx) => {
       const { workspace, channel, root } = thread;
       const { rows } = await sql<{ account: string; open: boolean }>`
@@ -38,14 +38,14 @@ export class TaskDeletions {
       await trx.deleteFrom('watches').where(inThread(thread)).execute();
       return trx
         .insertInto('task_deletions')
-        .values({ workspace, channel, root, task, person, account, held_until: fromNow(holdMs) })
+        .values({ workspace, channel, root, task, person, account, held_until: fromNow(CLAIM_MS) })
         .returningAll()
         .executeTakeFirstOrThrow();
     });
   }
 
   /** What somebody has had done about this task already. */
-  async get({ workspace, task }: DeletionKey): Promise<TaskDeletion | undefined> {
+  async get({ workspace, task }: TaskDeletionKey): Promise<TaskDeletion | undefined> {
     return this.#db
       .selectFrom('task_deletions')
       .selectAll()
@@ -55,19 +55,19 @@ export class TaskDeletions {
   }
 
   /** Claims deletions that are not told yet and that nobody is at. */
-  async due(most: number): Promise<TaskDeletion[]> {
+  async claimDue(limit: number): Promise<TaskDeletion[]> {
     const { rows } = await sql<TaskDeletion>`
-      update task_deletions set held_until = ${fromNow(holdMs)}
+      update task_deletions set held_until = ${fromNow(CLAIM_MS)}
       where (workspace, task) in (
         select workspace, task from task_deletions
         where told_at is null and held_until < clock_timestamp()
-        order by held_until limit ${most} for update skip locked)
+        order by held_until limit ${limit} for update skip locked)
       returning *`.execute(this.#db);
     return rows;
   }
 
   /** The task is gone at the service: recorded together with its row of the audit trail. */
-  async deleted(deletion: TaskDeletion): Promise<void> {
+  async markDeleted(deletion: TaskDeletion): Promise<void> {
     const { workspace, channel, root, task, person } = deletion;
     await sql`
       with done as (
@@ -80,8 +80,8 @@ export class TaskDeletions {
   }
 
   /** The thread is about to be told; false where the time of who claimed the deletion is over, and another may tell it. */
-  async telling(deletion: TaskDeletion): Promise<boolean> {
-    const row = await this.#of(deletion)
+  async intendNotice(deletion: TaskDeletion): Promise<boolean> {
+    const row = await this.#update(deletion)
       .set({ telling_at: sql<Date>`coalesce(telling_at, clock_timestamp())` })
       .where('held_until', '>', sql<Date>`clock_timestamp()`)
       // Whoever claims it anew does so for a minute more.
@@ -92,11 +92,11 @@ export class TaskDeletions {
   }
 
   /** The thread was told, or has no place for it. */
-  async told(key: DeletionKey): Promise<void> {
-    await this.#of(key).set({ told_at: new Date() }).execute();
+  async markNotified(key: TaskDeletionKey): Promise<void> {
+    await this.#update(key).set({ told_at: new Date() }).execute();
   }
 
-  #of({ workspace, task }: DeletionKey) {
+  #update({ workspace, task }: TaskDeletionKey) {
     return this.#db.updateTable('task_deletions').where('workspace', '=', workspace).where('task', '=', task);
   }
 }

@@ -31,7 +31,7 @@ export interface TaskRow extends ThreadKey {
 export interface TaskPage {
   rows: TaskRow[];
   /** How many there are on all pages. */
-  count: number;
+  total: number;
 }
 
 /** Which rows of a list: `from` counts from 0. */
@@ -41,7 +41,7 @@ export interface TaskRange {
 }
 
 /** The tasks of threads, by our own records. */
-export class Tasks {
+export class TaskRecords {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -64,7 +64,7 @@ export class Tasks {
   }
 
   /** The service's files that went along with the messages of a thread, each once, oldest first. */
-  async attached(thread: ThreadKey): Promise<string[]> {
+  async attachedFileIds(thread: ThreadKey): Promise<string[]> {
     const { rows } = await sql<{ file: string }>`
       select file from (
         select file, min(turns.id::text || lpad(at::text, 6, '0')) as place
@@ -76,33 +76,33 @@ export class Tasks {
   }
 
   /** Records how a task was found at the service; nothing where the thread has another by now. */
-  async found(row: Pick<TaskRow, 'workspace' | 'channel' | 'root' | 'task'>, state: string): Promise<void> {
-    await this.#change(row).set({ task_state: state, task_read_at: new Date() }).execute();
+  async recordState(row: Pick<TaskRow, 'workspace' | 'channel' | 'root' | 'task'>, state: string): Promise<void> {
+    await this.#update(row).set({ task_state: state, task_read_at: new Date() }).execute();
   }
 
   /** Keeps a thread's address for people. */
-  async keepPermalink(
+  async savePermalink(
     row: Pick<TaskRow, 'workspace' | 'channel' | 'root' | 'task'>,
     permalink: string,
   ): Promise<void> {
-    await this.#change(row).set({ permalink }).execute();
+    await this.#update(row).set({ permalink }).execute();
   }
 
   /** The latest other thread of a direct channel whose last turn is over, with its task. */
-  async finishedBefore({ workspace, channel, root }: ThreadKey): Promise<TaskRow | undefined> {
+  async previousFinished({ workspace, channel, root }: ThreadKey): Promise<TaskRow | undefined> {
     const where = sql`threads.workspace = ${workspace} and threads.channel = ${channel} and threads.root < ${root}
       and last.finished_at is not null`;
     return (await this.#rows(where, { from: 0, most: 1 }))[0];
   }
 
-  #change(row: Pick<TaskRow, 'workspace' | 'channel' | 'root' | 'task'>) {
+  #update(row: Pick<TaskRow, 'workspace' | 'channel' | 'root' | 'task'>) {
     return this.#db.updateTable('threads').where(inThread(row)).where('task_id', '=', row.task);
   }
 
   async #page(where: ReturnType<typeof sql>, range: TaskRange): Promise<TaskPage> {
     const { rows } = await sql<{ count: number }>`
       select count(*) as count from threads where task_id is not null and ${where}`.execute(this.#db);
-    return { rows: await this.#rows(where, range), count: rows[0]?.count ?? 0 };
+    return { rows: await this.#rows(where, range), total: rows[0]?.count ?? 0 };
   }
 
   async #rows(where: ReturnType<typeof sql>, { from, most }: TaskRange): Promise<TaskRow[]> {

@@ -25,7 +25,7 @@ export class Threads {
   }
 
   /** The thread's row; throws where the thread is not ours. */
-  async expect(key: ThreadKey): Promise<Thread> {
+  async getOrThrow(key: ThreadKey): Promise<Thread> {
     return this.#thread(key).executeTakeFirstOrThrow();
   }
 
@@ -44,12 +44,12 @@ export class Threads {
   }
 
   /** A thread that no task came of: its replies need a mention again. */
-  async rest(key: ThreadKey): Promise<void> {
+  async makeDormant(key: ThreadKey): Promise<void> {
     await this.#change(key, { dormant: true });
   }
 
   /** Records the project that the thread's files and task go to; the answer is that, or one that was recorded before. */
-  async settleProject(key: ThreadKey, projectId: string): Promise<string> {
+  async bindProject(key: ThreadKey, projectId: string): Promise<string> {
     const row = await this.#update(key)
       .set({ project_id: sql<string>`coalesce(project_id, ${projectId})` })
       .returning('project_id')
@@ -58,7 +58,7 @@ export class Threads {
   }
 
   /** A thread leaves its account for another one; false where it has done so before, or has a task by now. */
-  async moveTo(thread: ThreadKey & Pick<Thread, 'account'>, account: string): Promise<boolean> {
+  async moveToAccount(thread: ThreadKey & Pick<Thread, 'account'>, account: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#update(thread)
       .set({ account, project_id: null })
       .where('account', '=', thread.account)
@@ -126,7 +126,7 @@ export class Threads {
   }
 
   /** Whether the task belongs to no other thread, and no other thread of the project has an open intent. */
-  async mayAdopt(key: ThreadKey, projectId: string, taskId: string): Promise<boolean> {
+  async mayAdoptTask(key: ThreadKey, projectId: string, taskId: string): Promise<boolean> {
     const rival = await this.#db
       .selectFrom('threads')
       .select('root')
@@ -140,7 +140,7 @@ export class Threads {
   }
 
   /** Notes that a person's words went to the task; the answer is all who wrote, in the order of their first. */
-  async addWriter(key: ThreadKey, person: string): Promise<string[]> {
+  async addParticipant(key: ThreadKey, person: string): Promise<string[]> {
     const row = await this.#update(key)
       .set({
         writers: sql<

@@ -2,14 +2,14 @@ import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
 /** Names a thing that is said once in a channel. */
-export interface Saying {
+export interface NoticeKey {
   workspace: string;
   channel: string;
   what: string;
 }
 
 /** What is said only once. */
-export class ToldOnce {
+export class OneTimeNotices {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -17,7 +17,7 @@ export class ToldOnce {
   }
 
   /** Whether it is for the caller to say it; for everybody else it was said. */
-  async claim(saying: Saying): Promise<boolean> {
+  async claim(saying: NoticeKey): Promise<boolean> {
     const row = await this.#db
       .insertInto('told_once')
       .values({ ...saying })
@@ -28,7 +28,7 @@ export class ToldOnce {
   }
 
   /** It surely was not said. */
-  async release({ workspace, channel, what }: Saying): Promise<void> {
+  async release({ workspace, channel, what }: NoticeKey): Promise<void> {
     await this.#db
       .deleteFrom('told_once')
       .where('workspace', '=', workspace)

@@ -15,7 +15,7 @@ export type TurnStep =
 export type OnStep = (turn: Turn, step: TurnStep, task: string | null) => void;
 
 /** By which column a step is known. */
-const columns: readonly (readonly [keyof Turn, TurnStep])[] = [
+const STEP_COLUMNS: readonly (readonly [keyof Turn, TurnStep])[] = [
   ['first_visible_at', 'visible'],
   ['file_notes', 'uploaded'],
   ['content', 'frozen'],
@@ -26,6 +26,6 @@ const columns: readonly (readonly [keyof Turn, TurnStep])[] = [
 ];
 
 /** The steps that recording these values means; taking a value back is none. */
-export function stepsIn(values: Readonly<Record<string, unknown>>): TurnStep[] {
-  return columns.flatMap(([column, step]) => (values[column] == null ? [] : [step]));
+export function recordedSteps(values: Readonly<Record<string, unknown>>): TurnStep[] {
+  return STEP_COLUMNS.flatMap(([column, step]) => (values[column] == null ? [] : [step]));
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import { inThread, isTurn } from './conditions.ts';
-import { jsonText } from './json-text.ts';
+import { toPostgresJson } from './json-text.ts';
 import type { MessageKey, ThreadKey } from './keys.ts';
 import type {
   FileNote,
@@ -12,12 +12,12 @@ import type {
   Turn,
   TurnId,
   TurnOutcome,
-  TurnPlace,
+  TurnLocation,
 } from './tables.ts';
-import { type OnStep, stepsIn } from './turn-steps.ts';
+import { type OnStep, recordedSteps } from './turn-steps.ts';
 
 /** What a step records in its turn. */
-export type TurnRecord = Partial<
+export type TurnUpdate = Partial<
   Pick<
     Turn,
     | 'content'
@@ -37,10 +37,10 @@ export type TurnRecord = Partial<
 > & { attached?: string[]; file_notes?: FileNote[]; tools?: Record<string, number> };
 
 /** What becomes of the note on a file that the thread left behind. */
-const leftBehind = { reason: 'left_behind' } satisfies Partial<FileNote>;
+const LEFT_BEHIND = { reason: 'left_behind' } satisfies Partial<FileNote>;
 
 /** Where a turn is, without its row. */
-export function placeOf({ workspace, id, channel, root }: TurnPlace): TurnPlace {
+export function turnLocationOf({ workspace, id, channel, root }: TurnLocation): TurnLocation {
   return { workspace, id, channel, root };
 }
 
@@ -69,7 +69,7 @@ export class Turns {
   }
 
   /** Whether a message of a thread, from this ts on, got a turn. */
-  async anySince(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
+  async hasTurnSince(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
     return (await this.#inThread(thread).where('message_ts', '>=', ts).limit(1).execute()).length > 0;
   }
 
@@ -84,7 +84,7 @@ export class Turns {
   }
 
   /** The turn whose message this one began to pass on and did not get to the service. */
-  async halfPassed(turn: TurnPlace): Promise<Turn | undefined> {
+  async unfinishedForward(turn: TurnLocation): Promise<Turn | undefined> {
     return this.#inThread(turn)
       .where('passed_on_by', '=', turn.id)
       .where('finished_at', 'is', null)
@@ -93,7 +93,7 @@ export class Turns {
   }
 
   /** Takes a turn back whose message was not sent. */
-  async discard(turn: TurnId): Promise<void> {
+  async delete(turn: TurnId): Promise<void> {
     await this.#db.deleteFrom('turns').where(isTurn(turn)).execute();
   }
 
@@ -109,53 +109,53 @@ export class Turns {
   }
 
   /** Begins the turn of a waiting message; `passedOnBy` is the running turn that sends it. */
-  async begin(id: string, message: Message, passedOnBy: string | null = null): Promise<Turn> {
+  async begin(id: string, message: Message, forwardedBy: string | null = null): Promise<Turn> {
     return this.#db
       .insertInto('turns')
-      .values({ ...firstRow(id, message), passed_on_by: passedOnBy })
+      .values({ ...newTurnRow(id, message), passed_on_by: forwardedBy })
       .returningAll()
       .executeTakeFirstOrThrow();
   }
 
   /** Begins the turn of a waiting message; or the turn that somebody else begins in the thread at the same time. */
-  async beginUnlessBegun(id: string, message: Message): Promise<Turn | undefined> {
+  async beginOnce(id: string, message: Message): Promise<Turn | undefined> {
     await this.#db
       .insertInto('turns')
-      .values(firstRow(id, message))
+      .values(newTurnRow(id, message))
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     return this.open(message);
   }
 
   /** Gives a turn whose message is not frozen to an earlier message of its thread. */
-  async giveTo(turn: TurnId, message: Message): Promise<Turn> {
-    return this.#change(turn)
+  async reassign(turn: TurnId, message: Message): Promise<Turn> {
+    return this.#update(turn)
       .set({ message_ts: message.ts, asker: message.person, attached: null, file_notes: null })
       .returningAll()
       .executeTakeFirstOrThrow();
   }
 
   /** Records a step; every recorded step starts the count of attempts anew. */
-  async record(turn: TurnId, values: TurnRecord): Promise<Turn> {
+  async record(turn: TurnId, values: TurnUpdate): Promise<Turn> {
     const { attached, file_notes, tools, ...rest } = values;
-    const { task, ...recorded } = await this.#change(turn)
+    const { task, ...recorded } = await this.#update(turn)
       .set({
         ...rest,
-        ...(attached === undefined ? {} : { attached: jsonText(attached) }),
-        ...(tools === undefined ? {} : { tools: jsonText(tools) }),
-        ...(file_notes === undefined ? {} : { file_notes: jsonText(file_notes) }),
+        ...(attached === undefined ? {} : { attached: toPostgresJson(attached) }),
+        ...(tools === undefined ? {} : { tools: toPostgresJson(tools) }),
+        ...(file_notes === undefined ? {} : { file_notes: toPostgresJson(file_notes) }),
         attempts: 0,
       })
       .returningAll()
-      .returning(taskOf)
+      .returning(threadTaskId)
       .executeTakeFirstOrThrow();
-    for (const step of stepsIn(values)) this.#onStep?.(recorded, step, task);
+    for (const step of recordedSteps(values)) this.#onStep?.(recorded, step, task);
     return recorded;
   }
 
   /** Counts one more takeover without progress; the answer is the turn as it then is. */
-  async attempt(turn: TurnId): Promise<Turn> {
-    return this.#change(turn)
+  async countAttempt(turn: TurnId): Promise<Turn> {
+    return this.#update(turn)
       .set({
         attempts: sql<number>`attempts + 1`,
         takeovers: sql<number>`takeovers + 1`,
@@ -166,20 +166,20 @@ export class Turns {
   }
 
   /** The turn was worked on for long enough: the count of attempts starts anew. */
-  async thrives(turn: TurnId): Promise<void> {
-    await this.#change(turn).set({ attempts: 0 }).execute();
+  async resetAttempts(turn: TurnId): Promise<void> {
+    await this.#update(turn).set({ attempts: 0 }).execute();
   }
 
   /** Adds to the number of edits that the turn's reply took. */
   async countEdits(turn: TurnId, edits: number): Promise<void> {
-    await this.#change(turn)
+    await this.#update(turn)
       .set({ edits: sql<number>`edits + ${edits}` })
       .execute();
   }
 
   /** Ends a turn; its first outcome stays. */
   async finish(turn: TurnId, outcome: TurnOutcome): Promise<void> {
-    const done = await this.#change(turn)
+    const done = await this.#update(turn)
       .set({
         finished_at: sql<Date>`now()`,
         outcome: sql<TurnOutcome>`coalesce(outcome, ${outcome})`,
@@ -187,7 +187,7 @@ export class Turns {
       })
       .where('finished_at', 'is', null)
       .returningAll()
-      .returning(taskOf)
+      .returning(threadTaskId)
       .executeTakeFirst();
     if (done === undefined) return;
     const { task, ...finished } = done;
@@ -195,8 +195,8 @@ export class Turns {
   }
 
   /** Claims the one follow-up that a button of a turn makes, the message `ts`; undefined where it was claimed before. */
-  async claimFollowUp(workspace: string, id: string, ts: SlackTs): Promise<Turn | undefined> {
-    return this.#change({ workspace, id })
+  async claimButton(workspace: string, id: string, ts: SlackTs): Promise<Turn | undefined> {
+    return this.#update({ workspace, id })
       .set({ followed_at: sql<Date>`now()`, followed_by: ts })
       .where('followed_at', 'is', null)
       .returningAll()
@@ -207,7 +207,7 @@ export class Turns {
    * A message does not go: the button that made it may be pressed again. A process of an earlier release claimed Try
    * again without the message: that is known by the turn that the message sends again.
    */
-  async releaseFollowUp(message: Message): Promise<void> {
+  async releaseButton(message: Message): Promise<void> {
     await this.#db
       .updateTable('turns')
       .set({ followed_at: null, followed_by: null })
@@ -222,7 +222,7 @@ export class Turns {
   }
 
   /** Takes the files that were shared without words before a turn's message: they go with it, and with no other. */
-  async takeKept(turn: Turn): Promise<Pick<Turn, 'attached' | 'file_notes'>[]> {
+  async takeKeptFiles(turn: Turn): Promise<Pick<Turn, 'attached' | 'file_notes'>[]> {
     const { rows } = await sql<Pick<Turn, 'attached' | 'file_notes' | 'message_ts'>>`
       update turns as kept set kept_for = ${turn.id}
       where ${inThread(turn)} and outcome = 'kept' and message_ts < ${turn.message_ts}
@@ -234,16 +234,16 @@ export class Turns {
   }
 
   /** The thread leaves its project: no file that was brought there goes along any more, and its note says so. */
-  async leaveFiles(thread: ThreadKey): Promise<void> {
+  async leaveFilesBehind(thread: ThreadKey): Promise<void> {
     await sql`
       update turns set attached = '[]', file_notes = (
-        select jsonb_agg(case when note ->> 'reason' is null then note || ${jsonText(leftBehind)}::jsonb else note end order by at)
+        select jsonb_agg(case when note ->> 'reason' is null then note || ${toPostgresJson(LEFT_BEHIND)}::jsonb else note end order by at)
         from jsonb_array_elements(file_notes) with ordinality as notes (note, at))
       where ${inThread(thread)} and attached <> '[]'`.execute(this.#db);
   }
 
   /** Whether a message at the service belongs to a turn already. */
-  async isBound(workspace: string, userMessageId: string): Promise<boolean> {
+  async isUserMessageBound(workspace: string, userMessageId: string): Promise<boolean> {
     const row = await this.#db
       .selectFrom('turns')
       .select('id')
@@ -253,7 +253,7 @@ export class Turns {
     return row !== undefined;
   }
 
-  #change(turn: TurnId) {
+  #update(turn: TurnId) {
     return this.#db.updateTable('turns').where(isTurn(turn));
   }
 
@@ -263,11 +263,11 @@ export class Turns {
 }
 
 /** The task of a turn's thread. */
-const taskOf = sql<string | null>`(
+const threadTaskId = sql<string | null>`(
   select task_id from threads
   where threads.workspace = turns.workspace and threads.channel = turns.channel and threads.root = turns.root
 )`.as('task');
 
-function firstRow(id: string, { workspace, channel, root, ts, person }: Message) {
+function newTurnRow(id: string, { workspace, channel, root, ts, person }: Message) {
   return { id, workspace, channel, root, message_ts: ts, asker: person };
 }

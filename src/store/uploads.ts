@@ -10,7 +10,7 @@ export interface UploadKey {
 }
 
 /** What is recorded of an upload that has begun. */
-export interface BegunRecord {
+export interface UploadProgress {
   fileId: string;
   uploadId: string | null;
   partBytes: number | null;
@@ -22,14 +22,14 @@ export interface BegunRecord {
 
 /** Whose an upload is. */
 export type UploadClaim =
-  | { kind: 'ours'; begun: BegunRecord | undefined }
+  | { kind: 'ours'; begun: UploadProgress | undefined }
   /** Somebody else is at it. */
   | { kind: 'taken' }
   /** The file is at the service. */
   | { kind: 'done'; fileId: string };
 
 /** Uploads under way: who holds each, and what the storage has of it. */
-export class Uploads {
+export class ServiceUploads {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -40,25 +40,25 @@ export class Uploads {
    * Claims an upload for `ms`; whoever held it before must be silent for as long. A file that has another size than the
    * one at the service was edited since.
    */
-  async claim(key: UploadKey, holder: string, ms: number, sizeBytes: number): Promise<UploadClaim> {
+  async claim(key: UploadKey, claimedBy: string, ms: number, sizeBytes: number): Promise<UploadClaim> {
     const done = await this.#db
       .selectFrom('files')
       .select('file_id')
-      .where(matches(key))
+      .where(ofUpload(key))
       .where('size_bytes', '=', sizeBytes)
       .executeTakeFirst();
     if (done?.file_id != null) return { kind: 'done', fileId: done.file_id };
     const until = fromNow(ms);
     const row = await this.#db
       .insertInto('uploads')
-      .values({ ...key, holder, held_until: until })
+      .values({ ...key, holder: claimedBy, held_until: until })
       .onConflict((conflict) =>
         conflict
           .columns(['workspace', 'slack_file', 'project_id'])
-          .doUpdateSet({ holder, held_until: until })
+          .doUpdateSet({ holder: claimedBy, held_until: until })
           .where((where) =>
             where.or([
-              where('uploads.holder', '=', holder),
+              where('uploads.holder', '=', claimedBy),
               where('uploads.held_until', '<', sql<Date>`clock_timestamp()`),
             ]),
           ),
@@ -70,7 +70,7 @@ export class Uploads {
     const parts = await this.#db
       .selectFrom('upload_parts')
       .select(['number', 'etag'])
-      .where(matches(key))
+      .where(ofUpload(key))
       .execute();
     const begun = {
       fileId: row.file_id,
@@ -85,30 +85,30 @@ export class Uploads {
   }
 
   /** Holds the claim for `ms` more; false where it is another's by now. */
-  async renew(key: UploadKey, holder: string, ms: number): Promise<boolean> {
+  async renew(key: UploadKey, claimedBy: string, ms: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable('uploads')
       .set({ held_until: fromNow(ms) })
-      .where(matches(key))
-      .where('holder', '=', holder)
+      .where(ofUpload(key))
+      .where('holder', '=', claimedBy)
       .executeTakeFirstOrThrow();
     return numUpdatedRows > 0n;
   }
 
   /** Lets somebody else take the claim at once; what was recorded stays. */
-  async release(key: UploadKey, holder: string): Promise<void> {
+  async release(key: UploadKey, claimedBy: string): Promise<void> {
     await this.#db
       .updateTable('uploads')
       .set({ held_until: fromNow(-1_000) })
-      .where(matches(key))
-      .where('holder', '=', holder)
+      .where(ofUpload(key))
+      .where('holder', '=', claimedBy)
       .execute();
   }
 
   /** The upload has begun, or begun anew: the parts that were recorded before are void. */
-  async begin(key: UploadKey, begun: Omit<BegunRecord, 'parts' | 'finalizing'>): Promise<void> {
+  async recordStart(key: UploadKey, begun: Omit<UploadProgress, 'parts' | 'finalizing'>): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
-      await trx.deleteFrom('upload_parts').where(matches(key)).execute();
+      await trx.deleteFrom('upload_parts').where(ofUpload(key)).execute();
       await trx
         .updateTable('uploads')
         .set({
@@ -120,13 +120,13 @@ export class Uploads {
           finalizing: false,
           begun_at: sql<Date>`now()`,
         })
-        .where(matches(key))
+        .where(ofUpload(key))
         .execute();
     });
   }
 
   /** The storage has a part. */
-  async part(key: UploadKey, part: { number: number; etag: string }): Promise<void> {
+  async recordPart(key: UploadKey, part: { number: number; etag: string }): Promise<void> {
     await this.#db
       .insertInto('upload_parts')
       .values({ ...key, ...part })
@@ -140,7 +140,7 @@ export class Uploads {
 
   /** All bytes are there; from here on the finalize may have taken effect. */
   async finalizing(key: UploadKey): Promise<void> {
-    await this.#db.updateTable('uploads').set({ finalizing: true }).where(matches(key)).execute();
+    await this.#db.updateTable('uploads').set({ finalizing: true }).where(ofUpload(key)).execute();
   }
 
   /** The file is at the service. */
@@ -154,16 +154,16 @@ export class Uploads {
           conflict.columns(['workspace', 'slack_file', 'project_id']).doUpdateSet(row),
         )
         .execute();
-      await trx.deleteFrom('uploads').where(matches(key)).execute();
+      await trx.deleteFrom('uploads').where(ofUpload(key)).execute();
     });
   }
 
   /** Nothing is to come of it: the file cannot be had. */
-  async forget(key: UploadKey, holder: string): Promise<void> {
-    await this.#db.deleteFrom('uploads').where(matches(key)).where('holder', '=', holder).execute();
+  async discard(key: UploadKey, claimedBy: string): Promise<void> {
+    await this.#db.deleteFrom('uploads').where(ofUpload(key)).where('holder', '=', claimedBy).execute();
   }
 }
 
-function matches({ workspace, slack_file, project_id }: UploadKey) {
+function ofUpload({ workspace, slack_file, project_id }: UploadKey) {
   return sql<boolean>`(workspace, slack_file, project_id) = (${workspace}, ${slack_file}, ${project_id})`;
 }

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from './clock.ts';
 import { inThread } from './conditions.ts';
-import type { Tables, Turn, Watch } from './tables.ts';
+import type { Tables, Turn, FollowUp } from './tables.ts';
 
 /** Tasks that are looked at now and then after their turn has ended; any process may look. */
-export class Watches {
+export class FollowUpSchedule {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -12,7 +12,7 @@ export class Watches {
   }
 
   /** Watches the thread of a turn that has ended for `forMs`, from `firstMs` on. */
-  async keep(
+  async schedule(
     turn: Pick<Turn, 'workspace' | 'channel' | 'root' | 'id'>,
     times: { firstMs: number; forMs: number },
   ): Promise<void> {
@@ -26,41 +26,41 @@ export class Watches {
   }
 
   /** Claims watches that are due, for `ms`; of each workspace no more than leave it `share` claims of this holder's. */
-  async claim(holder: string, ms: number, most: number, share: number = most): Promise<Watch[]> {
-    const { rows } = await sql<Watch>`
+  async claim(claimedBy: string, ms: number, limit: number, share: number = limit): Promise<FollowUp[]> {
+    const { rows } = await sql<FollowUp>`
       with ours as (
         select workspace, count(*) as held from watches
-        where holder = ${holder} and held_until >= clock_timestamp() group by workspace
+        where holder = ${claimedBy} and held_until >= clock_timestamp() group by workspace
       ), due as (
         select workspace, channel, root, row_number() over (partition by workspace order by next_at) as place
         from watches where ${isDue}
       )
-      update watches set holder = ${holder}, held_until = ${fromNow(ms)}
+      update watches set holder = ${claimedBy}, held_until = ${fromNow(ms)}
       where (workspace, channel, root) in (
         select workspace, channel, root from watches
         where ${isDue} and (workspace, channel, root) in (
           select workspace, channel, root from due left join ours using (workspace)
           where place <= ${share} - coalesce(held, 0))
-        order by next_at limit ${most} for update skip locked)
+        order by next_at limit ${limit} for update skip locked)
       returning *`.execute(this.#db);
     return rows;
   }
 
   /** Holds a claim for `ms` more; false where it is another's by now. */
-  async renew(watch: Watch, holder: string, ms: number): Promise<boolean> {
+  async renew(followUp: FollowUp, claimedBy: string, ms: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable('watches')
       .set({ held_until: fromNow(ms) })
-      .where(inThread(watch))
-      .where('holder', '=', holder)
+      .where(inThread(followUp))
+      .where('holder', '=', claimedBy)
       .executeTakeFirstOrThrow();
     return numUpdatedRows > 0n;
   }
 
   /** A look is over: the next is in `ms`. Where the time is over there is none, but after one that failed. */
-  async looked(watch: Watch, holder: string, next: { ms: number; failed: boolean }): Promise<void> {
+  async recordCheck(followUp: FollowUp, claimedBy: string, next: { ms: number; failed: boolean }): Promise<void> {
     // A turn that ended meanwhile has set a time of its own.
-    const isOurs = sql<boolean>`turn = ${watch.turn} and next_at <= clock_timestamp()`;
+    const isOurs = sql<boolean>`turn = ${followUp.turn} and next_at <= clock_timestamp()`;
     await this.#db
       .updateTable('watches')
       .set({
@@ -69,21 +69,21 @@ export class Watches {
         looks: sql<number>`looks + 1`,
         next_at: sql<Date>`case when ${isOurs} then ${fromNow(next.ms)} else next_at end`,
       })
-      .where(inThread(watch))
-      .where('holder', '=', holder)
+      .where(inThread(followUp))
+      .where('holder', '=', claimedBy)
       .execute();
     if (next.failed) return;
     await this.#db
       .deleteFrom('watches')
-      .where(inThread(watch))
+      .where(inThread(followUp))
       .where('holder', 'is', null)
       .where('until_at', '<', sql<Date>`clock_timestamp()`)
       .execute();
   }
 
   /** Nothing more can come: the task or the thread is gone. */
-  async end(watch: Watch): Promise<void> {
-    await this.#db.deleteFrom('watches').where(inThread(watch)).where('turn', '=', watch.turn).execute();
+  async cancel(followUp: FollowUp): Promise<void> {
+    await this.#db.deleteFrom('watches').where(inThread(followUp)).where('turn', '=', followUp.turn).execute();
   }
 }
 

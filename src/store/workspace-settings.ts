@@ -1,19 +1,19 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Tables } from './tables.ts';
-import type { Admits } from './tables-channels.ts';
+import type { AllowedUsers } from './tables-channels.ts';
 import type { WorkspaceSettingsTable } from './tables-workspaces.ts';
 
 /** What a workspace has set; null: as the operator's settings say. */
 export type WorkspaceSettings = Pick<Selectable<WorkspaceSettingsTable>, 'admits' | 'bots'>;
 
 /** Who may use the agent somewhere, as far as anybody there has set it. */
-export interface SetDoor {
-  admits: Admits | null;
+export interface ConfiguredAccess {
+  admits: AllowedUsers | null;
   bots: string[] | null;
 }
 
 /** What admins set for their workspace. */
-export class WorkspaceSettingsRows {
+export class WorkspaceSettingsStore {
   readonly #db: Kysely<Tables>;
 
   constructor(db: Kysely<Tables>) {
@@ -40,8 +40,8 @@ export class WorkspaceSettingsRows {
   }
 
   /** Who may use the agent in a channel: as the channel says, else as its workspace does. */
-  async door(workspace: string, channel: string): Promise<SetDoor> {
-    const { rows } = await sql<SetDoor>`
+  async accessIn(workspace: string, channel: string): Promise<ConfiguredAccess> {
+    const { rows } = await sql<ConfiguredAccess>`
       select coalesce(of_channel.admits, of_all.admits) as admits, coalesce(of_channel.bots, of_all.bots) as bots
       from (select) as one
       left join workspace_settings as of_all on of_all.workspace = ${workspace}

@@ -34,9 +34,9 @@ export class Workspaces {
    * Notes that events of this workspace are received now. The answer is when they were last, where that is longer ago
    * than `gapMs`; one process hears it, and only once if this is part of a transaction that records what to do.
    */
-  async receiving(
+  async recordReceiving(
     workspace: string,
-    sign: { event: boolean; gapMs: number },
+    signal: { event: boolean; gapMs: number },
   ): Promise<{ since: Date; now: Date } | undefined> {
     const { rows } = await sql<{ since: Date | null; now: Date; gap: boolean }>`
       with before as (
@@ -44,10 +44,10 @@ export class Workspaces {
       )
       update workspaces
       set receiving_at = greatest(before.receiving_at, before.now),
-        last_event_at = case when ${sign.event} then before.now else last_event_at end
+        last_event_at = case when ${signal.event} then before.now else last_event_at end
       from before where workspaces.workspace = ${workspace}
       returning before.receiving_at as since, before.now as now,
-        coalesce(before.receiving_at < before.now - ${millis(sign.gapMs)}, false) as gap
+        coalesce(before.receiving_at < before.now - ${millis(signal.gapMs)}, false) as gap
     `.execute(this.#db);
     const row = rows[0];
     if (row === undefined || row.since === null || !row.gap) return undefined;

@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bareHost, isPrivateAddress, publicLookup, threadlessLookup } from '../../src/agent/address.ts';
+import { hostNameOf, isPrivateAddress, publicLookup, resolverLookup } from '../../src/agent/address.ts';
 
 describe('isPrivateAddress', () => {
   it.each([
@@ -97,7 +97,7 @@ async function nameServer(names: Record<string, () => string>, timeout = 5_000) 
 }
 
 describe('threadlessLookup', () => {
-  const found = (look: ReturnType<typeof threadlessLookup>, name: string, family?: 4 | 6) =>
+  const found = (look: ReturnType<typeof resolverLookup>, name: string, family?: 4 | 6) =>
     new Promise((resolve) => {
       look(name, family === undefined ? { all: true } : { family }, (error, address) =>
         resolve(error?.message ?? address),
@@ -112,7 +112,7 @@ describe('threadlessLookup', () => {
       'rebinding.test': () => (++times === 1 ? '93.184.216.34' : '169.254.169.254'),
     });
     onTestFinished(server.close);
-    const look = threadlessLookup(server.resolver);
+    const look = resolverLookup(server.resolver);
     expect(await found(look, 'public.test')).toEqual([{ address: '93.184.216.34', family: 4 }]);
     expect(await found(look, 'public.test', 4)).toBe('93.184.216.34');
     expect(await found(look, 'private.test')).toContain('leads to a private address');
@@ -123,7 +123,7 @@ describe('threadlessLookup', () => {
   it('gives up on a name server that never answers, and holds nobody else up meanwhile', async () => {
     const server = await nameServer({}, 1_500);
     onTestFinished(server.close);
-    const look = threadlessLookup(server.resolver);
+    const look = resolverLookup(server.resolver);
     const slow = Array.from({ length: 20 }, (_, index) => found(look, `slow-${index}.test`));
     const others = Array.from({ length: 8 }, () => stat('.'));
     expect(await Promise.race([...slow, Promise.all(others).then(() => 'files')])).toBe('files');
@@ -137,6 +137,6 @@ describe('bareHost', () => {
     ['https://EXAMPLE.org/a', 'example.org'],
     ['http://2130706433/', '127.0.0.1'],
   ])('of %s is %s', (url, host) => {
-    expect(bareHost(new URL(url))).toBe(host);
+    expect(hostNameOf(new URL(url))).toBe(host);
   });
 });

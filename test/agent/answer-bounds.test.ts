@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AnswerBounds, AnswerReader, isModest, tenantBounds } from '../../src/agent/answer-bounds.ts';
-import { defaultDialect } from '../../src/agent/dialect.ts';
+import { type ResponseLimits, ResponseReader, isJsonWithinLimits, WORKSPACE_RESPONSE_LIMITS } from '../../src/agent/answer-bounds.ts';
+import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/dialect.ts';
 import { clientOf, localServer } from './local-server.ts';
 
-const bounds: AnswerBounds = {
-  mostBytes: 4_000,
-  mostValues: 100,
-  atOnceBytes: 6_000,
-  listBytes: 5_000,
+const bounds: ResponseLimits = {
+  maxBytes: 4_000,
+  maxValues: 100,
+  maxConcurrentBytes: 6_000,
+  maxListBytes: 5_000,
   bytesPerSecond: 1_000_000,
 };
 const task = { id: 't1', type: 'task', created_at: 'c', status: 'idle', project_id: 'p', title: 'T' };
@@ -32,7 +32,7 @@ describe('an answer of a service that is bounded', () => {
       response.end(first ? text : JSON.stringify(task));
       first = false;
     });
-    const client = clientOf(server.origin, { bounds });
+    const client = clientOf(server.origin, { responseLimits: bounds });
     await expect(client.getTask('t1')).rejects.toMatchObject({
       code: 'not_understood',
       message: expect.stringMatching(/is larger than is read .* in a new thread/),
@@ -52,7 +52,7 @@ describe('an answer of a service that is bounded', () => {
       };
       pour();
     });
-    const client = clientOf(server.origin, { bounds: { ...bounds, atOnceBytes: 1_000_000 } });
+    const client = clientOf(server.origin, { responseLimits: { ...bounds, maxConcurrentBytes: 1_000_000 } });
     await expect(client.getTask('t1')).rejects.toMatchObject({ code: 'not_understood' });
     await expect.poll(() => open).toBe(false);
   });
@@ -65,7 +65,7 @@ describe('an answer of a service that is bounded', () => {
       response.write(text.slice(0, 3_400));
       if (begun.length === 3) setTimeout(() => begun.map((one) => one.end(text.slice(3_400))), 50);
     });
-    const client = clientOf(server.origin, { bounds });
+    const client = clientOf(server.origin, { responseLimits: bounds });
     const read = await Promise.all(['t1', 't2', 't3'].map((id) => client.getTask(id)));
     expect(read).toHaveLength(3);
     expect(server.requests).toHaveLength(3);
@@ -78,7 +78,7 @@ describe('an answer of a service that is bounded', () => {
       else response.write('x'.repeat(3_400));
     });
     const client = clientOf(server.origin, {
-      bounds,
+      responseLimits: bounds,
       timeouts: { requestMs: 1_000 },
       retry: { attempts: 1 },
     });
@@ -91,12 +91,12 @@ describe('an answer of a service that is bounded', () => {
   });
 
   it('that is large is made up for by a pause before the next one is asked for', async () => {
-    const reader = new AnswerReader({ ...bounds, bytesPerSecond: 100 });
+    const reader = new ResponseReader({ ...bounds, bytesPerSecond: 100 });
     const { Readable } = await import('node:stream');
-    await reader.text(Readable.from([Buffer.alloc(700)]));
+    await reader.readText(Readable.from([Buffer.alloc(700)]));
     expect(reader.waitMs()).toBe(0);
     const read = performance.now();
-    await reader.text(Readable.from([Buffer.alloc(300)]));
+    await reader.readText(Readable.from([Buffer.alloc(300)]));
     expect(reader.waitMs(read)).toBeGreaterThan(1_500);
     expect(reader.waitMs(performance.now() + 2_100)).toBe(0);
   });
@@ -108,7 +108,7 @@ describe('an answer of a service that is bounded', () => {
       const data = [message(`m${page}`, 'y'.repeat(1_000))];
       response.end(JSON.stringify({ data, has_more: true, first_id: null, last_id: null }));
     });
-    const client = clientOf(server.origin, { bounds });
+    const client = clientOf(server.origin, { responseLimits: bounds });
     const walk = async () => {
       for await (const _ of client.messagesAfter('t1', 'm0'));
     };
@@ -142,15 +142,15 @@ describe("a thread of long answers at a workspace's own service", () => {
 
   it('tells its last message', async () => {
     await using server = await longThread(30, threeMillionBytes);
-    const client = clientOf(server.origin, { bounds: tenantBounds });
+    const client = clientOf(server.origin, { responseLimits: WORKSPACE_RESPONSE_LIMITS });
     expect((await client.lastMessages('t1', 1)).map(({ id }) => id)).toEqual(['m29']);
   });
 
   it('gives every later message, in either direction', async () => {
     await using server = await longThread(9, threeMillionBytes);
-    const bounds = { ...tenantBounds, bytesPerSecond: Number.POSITIVE_INFINITY };
+    const bounds = { ...WORKSPACE_RESPONSE_LIMITS, bytesPerSecond: Number.POSITIVE_INFINITY };
     for (const messagesAfter of ['forward', 'backward'] as const) {
-      const client = clientOf(server.origin, { bounds, dialect: { ...defaultDialect, messagesAfter } });
+      const client = clientOf(server.origin, { responseLimits: bounds, serviceOptions: { ...DEFAULT_SERVICE_OPTIONS, messagesAfter } });
       const found: string[] = [];
       for await (const { id } of client.messagesAfter('t1', 'm1')) found.push(id);
       expect(found).toEqual(['m2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8']);
@@ -159,7 +159,7 @@ describe("a thread of long answers at a workspace's own service", () => {
 
   it('gives one answer of the most characters, however they are written', async () => {
     await using server = await longThread(1, '\\ud83d\\ude00'.repeat(500_000));
-    const client = clientOf(server.origin, { bounds: tenantBounds });
+    const client = clientOf(server.origin, { responseLimits: WORKSPACE_RESPONSE_LIMITS });
     const [block] = (await client.getMessage('t1', 'm0')).content;
     expect(block).toMatchObject({ text: '\u{1f600}'.repeat(500_000) });
   });
@@ -171,16 +171,16 @@ describe('a JSON text', () => {
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.string(), (value, text) => {
         const json = JSON.stringify([value, text]);
         const count = valuesIn(JSON.parse(json));
-        expect(isModest(json, count)).toBe(true);
+        expect(isJsonWithinLimits(json, count)).toBe(true);
         const more = JSON.stringify([value, text, '[{,"\\'.repeat(50)]);
-        expect(isModest(more, count + 1)).toBe(true);
-        expect(isModest(json, count - 1)).toBe(false);
+        expect(isJsonWithinLimits(more, count + 1)).toBe(true);
+        expect(isJsonWithinLimits(json, count - 1)).toBe(false);
       }),
     );
   });
 
   it('is judged in one go over its length, however it is made', () => {
-    const size = tenantBounds.mostBytes;
+    const size = WORKSPACE_RESPONSE_LIMITS.maxBytes;
     for (const text of [
       '"\\'.repeat(size / 2),
       `"${'\\'.repeat(size)}"`,
@@ -188,7 +188,7 @@ describe('a JSON text', () => {
       'x'.repeat(size),
     ]) {
       // By the square of its length this would take hours.
-      expect(isModest(text, tenantBounds.mostValues)).toBe(text.startsWith('[]') === false);
+      expect(isJsonWithinLimits(text, WORKSPACE_RESPONSE_LIMITS.maxValues)).toBe(text.startsWith('[]') === false);
     }
   });
 });

@@ -1,40 +1,40 @@
 import { describe, expect, it } from 'vitest';
-import { assumptions, assumptionsTable } from '../../src/agent/assumptions.ts';
-import { defaultDialect, dialectSchema, dialectSetting } from '../../src/agent/dialect.ts';
-import { startedUpload } from '../../src/agent/started-upload.ts';
+import { ASSUMPTIONS, assumptionsTable } from '../../src/agent/assumptions.ts';
+import { DEFAULT_SERVICE_OPTIONS, serviceOptionsSchema, agentDialectSetting } from '../../src/agent/dialect.ts';
+import { startedUploadSchema } from '../../src/agent/started-upload.ts';
 
 describe('the dialect', () => {
   it('is all defaults where nothing is set', () => {
-    expect(dialectSetting.parse(undefined)).toEqual(defaultDialect);
-    expect(dialectSetting.parse(' ')).toEqual(defaultDialect);
+    expect(agentDialectSetting.parse(undefined)).toEqual(DEFAULT_SERVICE_OPTIONS);
+    expect(agentDialectSetting.parse(' ')).toEqual(DEFAULT_SERVICE_OPTIONS);
   });
 
   it('takes single settings from JSON', () => {
-    const dialect = dialectSetting.parse('{"cursorParam":"cursor","badKeyStatuses":[401]}');
-    expect(dialect).toEqual({ ...defaultDialect, cursorParam: 'cursor', badKeyStatuses: [401] });
+    const dialect = agentDialectSetting.parse('{"cursorParam":"cursor","badKeyStatuses":[401]}');
+    expect(dialect).toEqual({ ...DEFAULT_SERVICE_OPTIONS, cursorParam: 'cursor', badKeyStatuses: [401] });
   });
 
   it.each(['{"cursorParm":"x"}', '{', '[]', '{"cursorParam":""}', '{"sendMessagePath":"messages"}'])(
     'refuses %s',
     (text) => {
-      expect(dialectSetting.safeParse(text).success).toBe(false);
+      expect(agentDialectSetting.safeParse(text).success).toBe(false);
     },
   );
 
   it('has every setting in the table of assumptions, once', () => {
-    const named = assumptions.flatMap(({ settings }) => settings);
-    expect(named.toSorted()).toEqual(Object.keys(dialectSchema.shape).toSorted());
+    const named = ASSUMPTIONS.flatMap(({ settings }) => settings);
+    expect(named.toSorted()).toEqual(Object.keys(serviceOptionsSchema.shape).toSorted());
   });
 
   it('is printed with its defaults', () => {
     const table = assumptionsTable();
-    expect(table.split('\n').filter((line) => line.startsWith('|'))).toHaveLength(assumptions.length + 2);
+    expect(table.split('\n').filter((line) => line.startsWith('|'))).toHaveLength(ASSUMPTIONS.length + 2);
     expect(table).toContain('| medium-high | `listTasksProjectParam`: `"project_id"` |');
   });
 });
 
 describe('the answer to the start of an upload', () => {
-  const schema = startedUpload(defaultDialect);
+  const schema = startedUploadSchema(DEFAULT_SERVICE_OPTIONS);
 
   it.each([{ id: 'f' }, { file_id: 'f' }, { file: { id: 'f' } }])('names the file by %j', (id) => {
     expect(schema.parse({ ...id, url: 'https://s/1' })).toMatchObject({ fileId: 'f', uploadId: null });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultDialect } from '../../src/agent/dialect.ts';
-import { errorWords } from '../../src/agent/error-words.ts';
+import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/dialect.ts';
+import { errorText } from '../../src/agent/error-words.ts';
 
 const words = (body: unknown) =>
-  errorWords(typeof body === 'string' ? body : JSON.stringify(body), defaultDialect.errorWords);
+  errorText(typeof body === 'string' ? body : JSON.stringify(body), DEFAULT_SERVICE_OPTIONS.errorWords);
 
 describe('errorWords', () => {
   it.each([
@@ -35,7 +35,7 @@ describe('errorWords', () => {
     );
     fc.assert(
       fc.property(bodies, (body) => {
-        const reason = errorWords(body, defaultDialect.errorWords);
+        const reason = errorText(body, DEFAULT_SERVICE_OPTIONS.errorWords);
         expect(reason.length).toBeLessThanOrEqual(501);
         expect(reason).not.toContain('\n');
       }),

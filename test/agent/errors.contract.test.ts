@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AgentClient } from '../../src/agent/client.ts';
 import { AgentRejectedError } from '../../src/agent/errors.ts';
-import { createLog } from '../../src/operate/log.ts';
+import { createLogger } from '../../src/operate/log.ts';
 import { type AgentService, startAgentService } from '../../src/sandbox/agent/service.ts';
 
 let service: AgentService;
@@ -63,7 +63,7 @@ describe('the documented errors', () => {
     expect(refused.words).toContain('the secret of my sheep');
     const lines: string[] = [];
     const destination = { write: (line: string) => lines.push(line) };
-    createLog({ level: 'info', destination }).info({ err: refused }, 'refused');
+    createLogger({ level: 'info', destination }).info({ err: refused }, 'refused');
     const logged = lines.join('');
     expect(logged).toContain('422');
     expect(logged).not.toContain('sheep');
@@ -89,7 +89,7 @@ describe('the documented errors', () => {
 
 describe('the errors that the document leaves open', () => {
   it.each([401, 403] as const)('a bad key as %d', async (status) => {
-    service.dialect.badKeyStatus = status;
+    service.behaviour.badKeyStatus = status;
     const stranger = new AgentClient({
       baseUrl: service.url,
       allowedHosts: ['127.0.0.1'],
@@ -106,13 +106,13 @@ describe('the errors that the document leaves open', () => {
   it.each(['detail', 'detail-list', 'error-message', 'error', 'message', 'title', 'text'] as const)(
     'the words of a body like "%s"',
     async (shape) => {
-      service.dialect.errorBody = shape;
+      service.behaviour.errorBody = shape;
       await expect(client.getTask('tsk_x')).rejects.toThrow("Task 'tsk_x' not found");
       const refused = await client
         .startTask({ projectId, title: 'T', model: 'huge' })
         .catch((reason: unknown) => reason);
       expect(refused).toMatchObject({ words: expect.stringMatching(/\w/) });
-      service.dialect.errorBody = 'detail';
+      service.behaviour.errorBody = 'detail';
     },
   );
 
@@ -126,34 +126,34 @@ describe('the errors that the document leaves open', () => {
     [409, 'busy'],
     [422, 'rejected'],
   ] as const)('a message to a cancelled task as %d', async (status, code) => {
-    service.dialect.messageToStopped = status;
+    service.behaviour.messageToStopped = status;
     await client.sendMessage(taskId, { content: 'work' });
     await client.cancelTask(taskId, { force: true });
     const sent = client.sendMessage(taskId, { content: 'more' });
     await expect(sent).rejects.toMatchObject({ code, outcome: 'refused' });
-    service.dialect.messageToStopped = 'accepted';
+    service.behaviour.messageToStopped = 'accepted';
   });
 
   it('a rate limit, waited for by reads and told by sends', async () => {
-    service.dialect.rateLimit = { calls: 1, windowMs: 60_000 };
+    service.behaviour.rateLimit = { calls: 1, windowMs: 60_000 };
     await client.getTask(taskId);
     const sent = client.sendMessage(taskId, { content: 'x' });
     const told = { code: 'rate_limited', retryAfterMs: expect.any(Number), attempts: 1 };
     await expect(sent).rejects.toMatchObject(told);
-    service.dialect.rateLimit = { calls: 1, windowMs: 700 };
+    service.behaviour.rateLimit = { calls: 1, windowMs: 700 };
     expect(await client.getTask(taskId)).toMatchObject({ status: 'idle' });
-    service.dialect.rateLimit = null;
+    service.behaviour.rateLimit = null;
   });
 
   it('a file that is too large', async () => {
-    service.dialect.maxFileBytes = 10;
+    service.behaviour.maxFileBytes = 10;
     const file = { projectId, filename: 'f', sizeBytes: 11, mimeType: 'text/plain' };
     await expect(client.startUpload(file)).rejects.toMatchObject({
       code: 'rejected',
       status: 413,
       words: expect.stringContaining('at most 10 bytes'),
     });
-    service.dialect.maxFileBytes = null;
+    service.behaviour.maxFileBytes = null;
   });
 
   it('a send whose answer was lost is found among the messages', async () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AgentAnswerSizeError } from '../../src/agent/errors.ts';
+import { AgentResponseSizeError } from '../../src/agent/errors.ts';
 import {
-  inSmallerPages,
+  withSmallerPages,
   type ListMessages,
   lastMessages,
   messagesBackward,
@@ -102,10 +102,10 @@ describe('a walk through the messages', () => {
   it('goes on with smaller pages where one is larger than is read', async () => {
     for (const inclusive of [false, true]) {
       const limits: (number | undefined)[] = [];
-      const list = inSmallerPages(async (cursor) => {
+      const list = withSmallerPages(async (cursor) => {
         limits.push(cursor.limit);
         const size = cursor.limit ?? 200;
-        if (size > 2) throw new AgentAnswerSizeError({ sentence: 'Too large.', outcome: 'unknown' });
+        if (size > 2) throw new AgentResponseSizeError({ sentence: 'Too large.', outcome: 'unknown' });
         return await service({ count: 5, size, inclusive })(cursor);
       });
       expect(ids(await collected(messagesBackward(list, 'm0', {})))).toEqual(numbered(1, 5));
@@ -116,9 +116,9 @@ describe('a walk through the messages', () => {
 
   it('ends where a page of a single event is larger than is read', async () => {
     const limits: (number | undefined)[] = [];
-    const list = inSmallerPages(async ({ limit }) => {
+    const list = withSmallerPages(async ({ limit }) => {
       limits.push(limit);
-      throw new AgentAnswerSizeError({ sentence: 'Too large.', outcome: 'unknown' });
+      throw new AgentResponseSizeError({ sentence: 'Too large.', outcome: 'unknown' });
     });
     await expect(lastMessages(list, 1, {})).rejects.toThrow('Too large.');
     expect(limits).toEqual([11, 3, 2, 1]);

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AgentClient } from '../../src/agent/client.ts';
-import { defaultDialect, dialectSchema } from '../../src/agent/dialect.ts';
+import { DEFAULT_SERVICE_OPTIONS, serviceOptionsSchema } from '../../src/agent/dialect.ts';
 import type { AgentClientOptions } from '../../src/agent/options.ts';
 import { uploadFile } from '../../src/agent/upload.ts';
-import type { ServiceDialect } from '../../src/sandbox/agent/dialect.ts';
+import type { ServiceBehaviour } from '../../src/sandbox/agent/dialect.ts';
 import { type AgentService, startAgentService } from '../../src/sandbox/agent/service.ts';
 
 const open: { close(): Promise<void> }[] = [];
@@ -19,11 +19,11 @@ interface Pair {
 }
 
 async function pair(
-  theirs: Partial<ServiceDialect>,
+  theirs: Partial<ServiceBehaviour>,
   options: Partial<AgentClientOptions> = {},
 ): Promise<Pair> {
   const service = await startAgentService({
-    dialect: theirs,
+    behaviour: theirs,
     script: async (turn) => {
       for (let file = 0; file < 5; file += 1) await turn.result(`${file}.txt`, 'text/plain', 'x');
       turn.write('done');
@@ -62,7 +62,7 @@ async function textOf({ body }: { body: AsyncIterable<unknown> }): Promise<strin
 }
 
 describe('an upload in one piece', () => {
-  it.each<Partial<ServiceDialect>>([
+  it.each<Partial<ServiceBehaviour>>([
     { fileId: 'id', uploadUrl: 'upload_url' },
     { fileId: 'file_id', uploadUrl: 'url' },
     { fileId: 'file.id', uploadUrl: 'presigned_url' },
@@ -74,12 +74,12 @@ describe('an upload in one piece', () => {
   ])('succeeds with a service like %j', async (theirs) => {
     const both = await pair(theirs);
     const file = await upload(both, 'hello');
-    expect(await textOf(await both.client.fileContent(file.id))).toBe('hello');
+    expect(await textOf(await both.client.openFileContent(file.id))).toBe('hello');
   });
 
   it('leaves finalize out where the dialect says so', async () => {
-    const dialect = { ...defaultDialect, finalizeSingle: 'skip' as const };
-    const both = await pair({ singleFinalize: 404 }, { dialect });
+    const dialect = { ...DEFAULT_SERVICE_OPTIONS, finalizeSingle: 'skip' as const };
+    const both = await pair({ singleFinalize: 404 }, { serviceOptions: dialect });
     expect(await upload(both, 'hello')).toMatchObject({ sizeBytes: 5 });
     expect(both.service.calls.map(({ name }) => name)).not.toContainEqual(
       expect.stringContaining('finalize'),
@@ -93,8 +93,8 @@ describe('an upload in one piece', () => {
       return both.service.calls.find(({ name }) => name === 'POST /experimental/files')?.body;
     };
     expect(await body({})).not.toHaveProperty('purpose');
-    const dialect = { ...defaultDialect, uploadPurpose: 'input' };
-    expect(await body({ dialect })).toMatchObject({ purpose: 'input' });
+    const dialect = { ...DEFAULT_SERVICE_OPTIONS, uploadPurpose: 'input' };
+    expect(await body({ serviceOptions: dialect })).toMatchObject({ purpose: 'input' });
   });
 });
 
@@ -102,13 +102,13 @@ describe("a file's content", () => {
   it.each(['bytes', 'redirect', 'json'] as const)('is read as %s', async (contentDownload) => {
     const both = await pair({ contentDownload });
     const file = await upload(both, 'hello');
-    expect(await textOf(await both.client.fileContent(file.id))).toBe('hello');
+    expect(await textOf(await both.client.openFileContent(file.id))).toBe('hello');
   });
 
   it.each(['bytes', 'json'] as const)('may be left unread (%s)', async (contentDownload) => {
     const both = await pair({ contentDownload });
     const file = await upload(both, 'x'.repeat(1_000_000));
-    const { body } = await both.client.fileContent(file.id);
+    const { body } = await both.client.openFileContent(file.id);
     body.destroy();
     expect(await both.client.getFile(file.id)).toMatchObject({ sizeBytes: 1_000_000 });
   });
@@ -117,19 +117,19 @@ describe("a file's content", () => {
     const both = await pair({ contentDownload: 'bytes' });
     const text = '{"download_url":"http://169.254.169.254/secret"}';
     const file = await upload(both, text, 'application/json');
-    expect(await textOf(await both.client.fileContent(file.id))).toBe(text);
+    expect(await textOf(await both.client.openFileContent(file.id))).toBe(text);
     const large = `{"url":"${'x'.repeat(200_000)}"}`;
     const other = await upload(both, large, 'application/json');
-    expect(await textOf(await both.client.fileContent(other.id))).toBe(large);
+    expect(await textOf(await both.client.openFileContent(other.id))).toBe(large);
   });
 
   it('must be a link where the dialect says so', async () => {
-    const dialect = { ...defaultDialect, fileContent: 'link' as const };
-    const linked = await pair({ contentDownload: 'json' }, { dialect });
+    const dialect = { ...DEFAULT_SERVICE_OPTIONS, fileContent: 'link' as const };
+    const linked = await pair({ contentDownload: 'json' }, { serviceOptions: dialect });
     const file = await upload(linked, 'hello');
-    expect(await textOf(await linked.client.fileContent(file.id))).toBe('hello');
-    linked.service.dialect.contentDownload = 'bytes';
-    await expect(linked.client.fileContent(file.id)).rejects.toMatchObject({ code: 'not_understood' });
+    expect(await textOf(await linked.client.openFileContent(file.id))).toBe('hello');
+    linked.service.behaviour.contentDownload = 'bytes';
+    await expect(linked.client.openFileContent(file.id)).rejects.toMatchObject({ code: 'not_understood' });
   });
 });
 
@@ -143,8 +143,8 @@ describe('lists', () => {
   });
 
   it.each(['forward', 'backward'] as const)('of messages are walked %s under both readings', async (way) => {
-    const dialect = { ...defaultDialect, messagesAfter: way };
-    const both = await pair({ messageCursors: 'inclusive' }, { dialect });
+    const dialect = { ...DEFAULT_SERVICE_OPTIONS, messagesAfter: way };
+    const both = await pair({ messageCursors: 'inclusive' }, { serviceOptions: dialect });
     const task = await both.client.startTask({ projectId: both.projectId, title: 'T' });
     for (const content of ['1', '2', '3']) {
       await both.client.sendMessage(task.id, { content });
@@ -155,7 +155,7 @@ describe('lists', () => {
     const ids = (await both.client.lastMessages(task.id, 100)).map(({ id }) => id);
     expect(ids).toHaveLength(6);
     for (const reading of ['inclusive', 'exclusive'] as const) {
-      both.service.dialect.messageCursors = reading;
+      both.service.behaviour.messageCursors = reading;
       const walked: string[] = [];
       for await (const { id } of both.client.messagesAfter(task.id, ids[0] ?? '', { limit: 4 }))
         walked.push(id);
@@ -164,8 +164,8 @@ describe('lists', () => {
   });
 
   it("of tasks name the project by the dialect's parameter", async () => {
-    const dialect = { ...defaultDialect, listTasksProjectParam: 'project' };
-    const { client, projectId } = await pair({ projectParameter: 'project' }, { dialect });
+    const dialect = { ...DEFAULT_SERVICE_OPTIONS, listTasksProjectParam: 'project' };
+    const { client, projectId } = await pair({ projectParameter: 'project' }, { serviceOptions: dialect });
     await client.startTask({ projectId, title: 'T' });
     expect((await client.listTasks(projectId)).items).toHaveLength(1);
   });
@@ -173,12 +173,12 @@ describe('lists', () => {
 
 describe('a task and its messages', () => {
   it('start with documented fields only, unless more is asked for', async () => {
-    const dialect = dialectSchema.parse({
+    const dialect = serviceOptionsSchema.parse({
       noFallbackField: 'disable_fallback',
       autoModeField: 'auto_mode',
       sendMessageModelField: 'model',
     });
-    const { service, client, projectId } = await pair({ unknownFields: 'refused' }, { dialect });
+    const { service, client, projectId } = await pair({ unknownFields: 'refused' }, { serviceOptions: dialect });
     await client.startTask({ projectId, title: 'T' });
     const task = await client.startTask({ projectId, title: 'T', noFallback: true, autoMode: true });
     const starts = service.calls.filter(({ name }) => name === 'POST /experimental/tasks');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentAbortedError, AgentRejectedError, AgentUnavailableError } from '../../src/agent/errors.ts';
-import { defaultRetry, repeated, retryAfter, retryDelay } from '../../src/agent/retry.ts';
+import { DEFAULT_RETRY_POLICY, retryCall, parseRetryAfter, retryDelay } from '../../src/agent/retry.ts';
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const attempts = fc.integer({ min: 1, max: 2000 });
@@ -10,9 +10,9 @@ describe('retryDelay', () => {
   it('never waits less than the service asks, and little more', () => {
     fc.assert(
       fc.property(attempts, fc.integer({ min: 0, max: 3_600_000 }), chance, (attempt, asked, random) => {
-        const delay = retryDelay(attempt, asked, defaultRetry, () => random);
+        const delay = retryDelay(attempt, asked, DEFAULT_RETRY_POLICY, () => random);
         expect(delay).toBeGreaterThanOrEqual(asked);
-        expect(delay).toBeLessThanOrEqual(asked + defaultRetry.baseMs);
+        expect(delay).toBeLessThanOrEqual(asked + DEFAULT_RETRY_POLICY.baseMs);
       }),
     );
   });
@@ -51,13 +51,13 @@ describe('retryAfter', () => {
     ['', undefined],
     [undefined, undefined],
   ])('reads %j as %j ms', (header, ms) => {
-    expect(retryAfter(header, now)).toBe(ms);
+    expect(parseRetryAfter(header, now)).toBe(ms);
   });
 
   it('never gives a negative or broken number', () => {
     fc.assert(
       fc.property(fc.string(), (header) => {
-        const ms = retryAfter(header, now);
+        const ms = parseRetryAfter(header, now);
         expect(ms === undefined || (Number.isFinite(ms) && ms >= 0)).toBe(true);
       }),
     );
@@ -65,13 +65,13 @@ describe('retryAfter', () => {
 });
 
 describe('repeated', () => {
-  const quick = { ...defaultRetry, attempts: 4, baseMs: 1, capMs: 2 };
+  const quick = { ...DEFAULT_RETRY_POLICY, attempts: 4, baseMs: 1, capMs: 2 };
   const unavailable = (status?: number, retryAfterMs?: number) =>
     new AgentUnavailableError({ sentence: 'No', outcome: 'unknown', status, retryAfterMs });
 
   it('goes on until the call succeeds', async () => {
     const tries: number[] = [];
-    const result = await repeated(
+    const result = await retryCall(
       async (attempt) => {
         tries.push(attempt);
         if (attempt < 3) throw unavailable(503);
@@ -85,7 +85,7 @@ describe('repeated', () => {
   });
 
   it('gives up after the most attempts and says how many there were', async () => {
-    const failing = repeated(() => Promise.reject(unavailable()), quick, undefined);
+    const failing = retryCall(() => Promise.reject(unavailable()), quick, undefined);
     await expect(failing).rejects.toMatchObject({ code: 'unavailable', attempts: 4 });
   });
 
@@ -95,7 +95,7 @@ describe('repeated', () => {
     ['an error of our own', new RangeError('mine')],
   ])('does not repeat after %s', async (_, error) => {
     let tries = 0;
-    const failing = repeated(
+    const failing = retryCall(
       () => {
         tries += 1;
         return Promise.reject(error);
@@ -108,14 +108,14 @@ describe('repeated', () => {
   });
 
   it('does not start a wait that would pass the total time', async () => {
-    const failing = repeated(() => Promise.reject(unavailable(503, 3_600_000)), quick, undefined);
+    const failing = retryCall(() => Promise.reject(unavailable(503, 3_600_000)), quick, undefined);
     await expect(failing).rejects.toMatchObject({ status: 503, attempts: 1 });
   });
 
   it('ends its wait when the caller stops', async () => {
     const stop = new AbortController();
     const slow = { ...quick, totalMs: 60_000 };
-    const failing = repeated(() => Promise.reject(unavailable(503, 30_000)), slow, stop.signal);
+    const failing = retryCall(() => Promise.reject(unavailable(503, 30_000)), slow, stop.signal);
     setTimeout(() => stop.abort(), 5);
     await expect(failing).rejects.toBeInstanceOf(AgentAbortedError);
   });

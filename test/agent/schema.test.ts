@@ -4,7 +4,7 @@ import {
   contentBlockSchema,
   fileSchema,
   listSchema,
-  messageResultSchema,
+  sendResultSchema,
   messageSchema,
   resultFileSchema,
   taskSchema,
@@ -107,7 +107,7 @@ describe('a content block', () => {
 
 describe('the answer to a send', () => {
   it('leaves a part in an unknown shape out instead of failing', () => {
-    const parsed = messageResultSchema.parse({
+    const parsed = sendResultSchema.parse({
       type: 'message_result',
       task: { id: 't' },
       user_message: { ...least, role: 'user' },
@@ -120,7 +120,7 @@ describe('the answer to a send', () => {
   });
 
   it('has all parts null where they are missing', () => {
-    expect(messageResultSchema.parse({})).toEqual({ task: null, userMessage: null, assistantMessage: null });
+    expect(sendResultSchema.parse({})).toEqual({ task: null, userMessage: null, assistantMessage: null });
   });
 });
 
@@ -151,7 +151,7 @@ describe('the other resources', () => {
       fc.property(
         fc.oneof(fc.string(), fc.integer(), fc.constant(null), fc.array(fc.jsonValue())),
         (answer) => {
-          for (const schema of [taskSchema, messageSchema, messageResultSchema, fileSchema]) {
+          for (const schema of [taskSchema, messageSchema, sendResultSchema, fileSchema]) {
             expect(schema.safeParse(answer).success).toBe(false);
           }
         },

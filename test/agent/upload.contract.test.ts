@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AgentClient } from '../../src/agent/client.ts';
 import { uploadFile } from '../../src/agent/upload.ts';
-import type { BegunUpload, UploadRequest } from '../../src/agent/upload-request.ts';
+import type { ResumableUpload, AgentUploadRequest } from '../../src/agent/upload-request.ts';
 import { type S3, startS3 } from '../../src/sandbox/agent/s3.ts';
 import { type AgentService, startAgentService } from '../../src/sandbox/agent/service.ts';
 
@@ -46,7 +46,7 @@ async function* chunked(bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 64 * 1024) yield bytes.subarray(at, at + 64 * 1024);
 }
 
-function request(bytes: Buffer): UploadRequest {
+function request(bytes: Buffer): AgentUploadRequest {
   return {
     projectId,
     filename: 'data.bin',
@@ -64,7 +64,7 @@ describe('an upload to S3', () => {
     ['the size of a part left to us', false, 1],
   ])('in parts arrives whole, with %s', async (_, givesPartSize, count) => {
     const dialect = { givesPartSize, partSize: 6 * mebibyte, multipartThreshold: mebibyte };
-    await start({ storage: { s3 }, dialect });
+    await start({ storage: { s3 }, behaviour: dialect });
     const bytes = randomBytes(11 * mebibyte + 17);
     const told: number[] = [];
     const file = await uploadFile(client, {
@@ -76,7 +76,7 @@ describe('an upload to S3', () => {
     expect(file.sizeBytes).toBe(bytes.length);
     expect(await service.files[0]?.sha256()).toBe(sha256(bytes));
     expect(told).toHaveLength(count);
-    const content = await client.fileContent(file.id);
+    const content = await client.openFileContent(file.id);
     expect(sha256(Buffer.concat(await content.body.toArray()))).toBe(sha256(bytes));
   });
 
@@ -85,20 +85,20 @@ describe('an upload to S3', () => {
     async (contentDownload) => {
       await start({
         storage: { s3 },
-        dialect: { contentDownload, uploadHeaders: { 'x-amz-meta-kind': 'input' } },
+        behaviour: { contentDownload, uploadHeaders: { 'x-amz-meta-kind': 'input' } },
       });
       const bytes = randomBytes(300_000);
       const file = await uploadFile(client, request(bytes));
-      const { body } = await client.fileContent(file.id);
+      const { body } = await client.openFileContent(file.id);
       expect(sha256(Buffer.concat(await body.toArray()))).toBe(sha256(bytes));
     },
   );
 
   it('goes on where another process stopped', async () => {
-    await start({ storage: { s3 }, dialect: { partSize: 5 * mebibyte, multipartThreshold: mebibyte } });
+    await start({ storage: { s3 }, behaviour: { partSize: 5 * mebibyte, multipartThreshold: mebibyte } });
     const bytes = randomBytes(12 * mebibyte);
     const stop = new AbortController();
-    let record: BegunUpload | undefined;
+    let record: ResumableUpload | undefined;
     const first = uploadFile(client, {
       ...request(bytes),
       concurrency: 1,
@@ -120,7 +120,7 @@ describe('an upload to S3', () => {
 
 describe('an upload to a storage with links of its own', () => {
   it.each(['quoted', 'bare'] as const)('gives back ETags as they came: %s', async (etag) => {
-    await start({ dialect: { etag, partSize: 20, minPartSize: 1, multipartThreshold: 10 } });
+    await start({ behaviour: { etag, partSize: 20, minPartSize: 1, multipartThreshold: 10 } });
     const bytes = randomBytes(101);
     await uploadFile(client, request(bytes));
     expect(await service.files[0]?.sha256()).toBe(sha256(bytes));
@@ -129,7 +129,7 @@ describe('an upload to a storage with links of its own', () => {
   it('asks again for links that have expired', async () => {
     let clock = Date.now();
     const dialect = { partSize: 20, minPartSize: 1, multipartThreshold: 10, uploadLinkMs: 1000 };
-    await start({ now: () => clock, dialect });
+    await start({ now: () => clock, behaviour: dialect });
     const bytes = randomBytes(101);
     await uploadFile(client, {
       ...request(bytes),
@@ -144,7 +144,7 @@ describe('an upload to a storage with links of its own', () => {
   });
 
   it('survives lost answers to parts and to finalize', async () => {
-    await start({ dialect: { partSize: 20, minPartSize: 1, multipartThreshold: 10 } });
+    await start({ behaviour: { partSize: 20, minPartSize: 1, multipartThreshold: 10 } });
     for (const call of ['PUT part', 'POST /experimental/files/{file_id}/finalize']) {
       service.faults.add({ call, fault: { kind: 'lost' }, times: 1 });
     }
@@ -160,7 +160,7 @@ describe('an upload to a storage with links of its own', () => {
       multipartThreshold: 10,
       uploadHeaders: { 'X-Needed': 'yes' },
     };
-    await start({ dialect });
+    await start({ behaviour: dialect });
     const bytes = randomBytes(50);
     await uploadFile(client, request(bytes));
     expect(await service.files[0]?.sha256()).toBe(sha256(bytes));

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { AgentClient } from '../../src/agent/client.ts';
-import { defaultDialect } from '../../src/agent/dialect.ts';
+import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/dialect.ts';
 import type { UploadedPart } from '../../src/agent/options.ts';
-import { PartMemory, PartShare } from '../../src/agent/part-memory.ts';
+import { SharedUploadMemory, UploadMemoryShare } from '../../src/agent/part-memory.ts';
 import { uploadFile } from '../../src/agent/upload.ts';
-import type { BegunUpload } from '../../src/agent/upload-request.ts';
-import { soon } from '../soon.ts';
+import type { ResumableUpload } from '../../src/agent/upload-request.ts';
+import { waitFor } from '../soon.ts';
 import { apiKey, clientOf, type LocalServer, localServer } from './local-server.ts';
 
 /** What a made-up service and its storage do. */
@@ -99,14 +99,14 @@ const again = { ...described, open: async (offset: number) => chunked(bytes.suba
 const once = () => ({ ...described, body: chunked(bytes) });
 
 /** Keeps what an upload tells, as a store would. */
-function recorder(before?: BegunUpload) {
+function recorder(before?: ResumableUpload) {
   let kept = before;
-  const record = (): BegunUpload => {
+  const record = (): ResumableUpload => {
     if (kept === undefined) throw new Error('Nothing was told.');
     return kept;
   };
   const hooks = {
-    onStart: (begun: BegunUpload) => {
+    onStart: (begun: ResumableUpload) => {
       kept = { ...begun, finalizing: false };
     },
     onPart: (part: UploadedPart) => {
@@ -288,9 +288,9 @@ describe('an upload in parts', () => {
   });
 
   it('shares its memory with all others', async () => {
-    const memory = new PartMemory(100);
+    const memory = new SharedUploadMemory(100);
     await using stored = await storage({ partBytes: 50, put: () => sleep(5).then(() => 200) });
-    const client = clientOf(stored.server.origin, { partMemory: memory });
+    const client = clientOf(stored.server.origin, { uploadMemory: memory });
     const sent = [1, 2, 3].map(() => uploadFile(client, again));
     await Promise.all(sent);
     await client.close();
@@ -299,7 +299,7 @@ describe('an upload in parts', () => {
   });
 
   it('leaves room for other accounts where its own storage is slow', async () => {
-    const memory = new PartMemory(150);
+    const memory = new SharedUploadMemory(150);
     const hold = Promise.withResolvers<number>();
     let puts = 0;
     const put = () => {
@@ -308,10 +308,10 @@ describe('an upload in parts', () => {
     };
     await using slow = await storage({ partBytes: 50, put });
     await using quick = await storage({ partBytes: 50 });
-    const share = (at: typeof slow) => clientOf(at.server.origin, { partMemory: new PartShare(memory, 100) });
+    const share = (at: typeof slow) => clientOf(at.server.origin, { uploadMemory: new UploadMemoryShare(memory, 100) });
     const [theirs, ours] = [share(slow), share(quick)];
     const held = [1, 2, 3].map(() => uploadFile(theirs, again));
-    await soon(() => expect(puts).toBe(2));
+    await waitFor(() => expect(puts).toBe(2));
     await uploadFile(ours, again);
     expect(quick.finalized).toHaveLength(1);
     expect(puts).toBe(2);
@@ -323,7 +323,7 @@ describe('an upload in parts', () => {
 
   it('is refused where its parts are larger than what may be held, and nothing is read', async () => {
     await using stored = await storage({ partBytes: 60 });
-    const client = clientOf(stored.server.origin, { partMemory: new PartShare(new PartMemory(150), 50) });
+    const client = clientOf(stored.server.origin, { uploadMemory: new UploadMemoryShare(new SharedUploadMemory(150), 50) });
     await expect(uploadFile(client, again)).rejects.toMatchObject({ code: 'rejected', outcome: 'not_sent' });
     await client.close();
     expect(stored.parts.size).toBe(0);
@@ -418,7 +418,7 @@ describe('a signed link', () => {
     'nonsense',
   ])('to %s is not used', async (link) => {
     const client = clientOf('https://service.example');
-    const failing = client.download(link);
+    const failing = client.openSignedLink(link);
     await expect(failing).rejects.toMatchObject({ code: 'rejected', outcome: 'not_sent' });
     await client.close();
   });
@@ -431,10 +431,10 @@ describe('a signed link', () => {
       response.writeHead(302, { location: places.shift() ?? '' }).end();
     });
     const client = clientOf(server.origin, { allowedHosts: ['127.0.0.1', 'LOCALHOST'] });
-    const { body } = await client.fileContent('f');
+    const { body } = await client.openFileContent('f');
     expect(String(await body.toArray())).toBe('bytes');
     expect(target.requests[0]?.headers.authorization).toBeUndefined();
-    await expect(client.fileContent('f')).rejects.toMatchObject({ code: 'rejected', outcome: 'not_sent' });
+    await expect(client.openFileContent('f')).rejects.toMatchObject({ code: 'rejected', outcome: 'not_sent' });
     await client.close();
   });
 
@@ -443,7 +443,7 @@ describe('a signed link', () => {
       response.writeHead(302, { location: request.url ?? '' }).end();
     });
     const client = clientOf(server.origin);
-    await expect(client.download(`${server.origin}/a`)).rejects.toMatchObject({ code: 'not_understood' });
+    await expect(client.openSignedLink(`${server.origin}/a`)).rejects.toMatchObject({ code: 'not_understood' });
     await client.close();
   });
 
@@ -451,8 +451,8 @@ describe('a signed link', () => {
     await using server = await localServer((_, response) => {
       response.writeHead(403).end('<Error><Code>Expired</Code></Error>');
     });
-    const client = clientOf(server.origin, { dialect: defaultDialect });
-    const failing = client.download(`${server.origin}/a?signature=sesame`);
+    const client = clientOf(server.origin, { serviceOptions: DEFAULT_SERVICE_OPTIONS });
+    const failing = client.openSignedLink(`${server.origin}/a?signature=sesame`);
     await expect(failing).rejects.toMatchObject({ code: 'rejected', words: 'Expired' });
     await expect(failing).rejects.not.toMatchObject({ message: expect.stringContaining('sesame') });
     await client.close();

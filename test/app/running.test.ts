@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { repeatable, together } from '../../src/app/running.ts';
-import { failuresOf } from '../../src/operate/failures.ts';
-import { silent } from '../silent.ts';
+import { withStopTimeout, combineLifecycles } from '../../src/app/running.ts';
+import { flattenSuppressedErrors } from '../../src/operate/failures.ts';
+import { silentLog } from '../silent.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -16,13 +16,13 @@ test('parts begin to stop at once, also where one hangs or fails, and every fail
       if (error !== undefined) throw error;
     },
   });
-  const all = together([
-    repeatable(never, silent),
+  const all = combineLifecycles([
+    withStopTimeout(never, silentLog),
     part('one', new Error('first')),
     part('two'),
-    repeatable(part('three', new Error('second')), silent),
+    withStopTimeout(part('three', new Error('second')), silentLog),
   ]);
-  const ended = all.stop().catch((error: unknown) => failuresOf(error).map(String));
+  const ended = all.stop().catch((error: unknown) => flattenSuppressedErrors(error).map(String));
   await vi.advanceTimersByTimeAsync(0);
   expect(stopped).toEqual(['one', 'two', 'three']);
   await vi.advanceTimersByTimeAsync(10_000);

@@ -1,14 +1,14 @@
 import pg from 'pg';
 import { expect } from 'vitest';
-import type { Scene } from './scene.ts';
+import type { AppScene } from './scene.ts';
 
 /** Slack gives an event up after half a second. */
-export const impatient = { retryScale: 0.001 };
+export const FAST_RETRIES = { retryScale: 0.001 };
 
 /** The bot is stopped for so many minutes by the database's clock; what Slack tries to deliver meanwhile is given up. */
-export async function away(scene: Scene, minutes: number, meanwhile: () => void): Promise<void> {
-  await scene.stage.bot.stop();
-  const database = new pg.Client({ connectionString: scene.stage.config.DATABASE_URL });
+export async function stopBotFor(scene: AppScene, minutes: number, meanwhile: () => void): Promise<void> {
+  await scene.sandbox.bot.stop();
+  const database = new pg.Client({ connectionString: scene.sandbox.config.DATABASE_URL });
   await database.connect();
   await database.query(`update workspaces set receiving_at = receiving_at - $1::int * interval '1 minute'`, [
     minutes,

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 import { localServer } from '../agent/local-server.ts';
-import { openTenants } from './tenants.ts';
+import { openMultiWorkspaceScene } from './tenants.ts';
 
 const one = 'workspace-key-of-one';
 const apiKeys: Record<string, string> = {
@@ -10,7 +10,7 @@ const apiKeys: Record<string, string> = {
   'workspace-key-of-two': 'two',
   'workspace-key-of-three': 'three',
 };
-const tenants = await openTenants({
+const tenants = await openMultiWorkspaceScene({
   agent: { apiKeys },
   settings: {
     AGENT_BASE_URL: '',
@@ -21,9 +21,9 @@ const tenants = await openTenants({
 });
 const { scene } = tenants;
 const boss = scene.slack.createPerson({ name: 'boss', teamId: 'T1', admin: true });
-const place = tenants.place('T1');
+const place = tenants.personAndChannel('T1');
 const { url: address } = scene.agent;
-const { store } = scene.stage.bot;
+const { store } = scene.sandbox.bot;
 const current = (workspace: string) => store.accounts.current(workspace);
 const table = { name: 'table.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' };
 const shareIn = (thread?: string) =>
@@ -47,7 +47,7 @@ describe('a change of the account', () => {
     expect(await tenants.setAccount(boss, address, 'workspace-key-of-two')).toContain(words.account.done);
     expect((await current('T1'))?.account).not.toBe(before?.account);
     await tenants.answered(tenants.ask(place, 'Asked of another'));
-    expect(scene.told('Asked of another').texts).toHaveLength(1);
+    expect(scene.sentToAgent('Asked of another').texts).toHaveLength(1);
   });
 
   test('leaves files behind that wait for the next message, and the thread says so', async () => {
@@ -55,7 +55,7 @@ describe('a change of the account', () => {
     await tenants.answered(root);
     await tenants.setAccount(boss, address, one);
     const shown = await tenants.answered(tenants.ask(place, 'What is in the table?', root), root);
-    expect(scene.told('What is in the table?').fileIds).toEqual([[]]);
+    expect(scene.sentToAgent('What is in the table?').fileIds).toEqual([[]]);
     expect(shown).toContain(words.fileMissing({ name: 'table.csv', reason: 'left_behind' }));
   });
 
@@ -70,10 +70,10 @@ describe('a change of the account', () => {
     );
     await tenants.setAccount(boss, address, 'workspace-key-of-three');
     await scene.finished(place.channel, root, 40_000);
-    expect(scene.told('Waiting for a key').texts).toHaveLength(1);
+    expect(scene.sentToAgent('Waiting for a key').texts).toHaveLength(1);
     await scene.finished(place.channel, next, 40_000);
     expect(tenants.shown(old)).toContain(words.accountChanged);
-    expect(scene.told('Begun before').texts).toHaveLength(1);
+    expect(scene.sentToAgent('Begun before').texts).toHaveLength(1);
   });
 
   test('is not made where the app is uninstalled while the account is tried', async () => {

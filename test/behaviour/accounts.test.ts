@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { describe, expect, test, vi } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 import { localServer } from '../agent/local-server.ts';
-import { openTenants } from './tenants.ts';
+import { openMultiWorkspaceScene } from './tenants.ts';
 
-const tenants = await openTenants({
+const tenants = await openMultiWorkspaceScene({
   agent: {
     apiKeys: {
       'workspace-key-of-one': 'one',
@@ -21,9 +21,9 @@ const tenants = await openTenants({
 });
 const { scene } = tenants;
 const boss = scene.slack.createPerson({ name: 'boss', teamId: 'T1', admin: true });
-const place = tenants.place('T1');
+const place = tenants.personAndChannel('T1');
 const { url: address } = scene.agent;
-const current = () => scene.stage.bot.store.accounts.current('T1');
+const current = () => scene.sandbox.bot.store.accounts.current('T1');
 
 const keyOf = (row: { account: string } | undefined) => ({ workspace: 'T1', account: row?.account ?? '' });
 
@@ -39,7 +39,7 @@ describe("a workspace's account", () => {
   });
 
   test('says it where its form cannot be filled', async () => {
-    const { accounts } = scene.stage.bot.store;
+    const { accounts } = scene.sandbox.bot.store;
     vi.spyOn(accounts, 'current').mockRejectedValueOnce(new Error('The database is away.'));
     expect(await tenants.openForm(boss)).toContain(words.windowAway);
     await scene.slack.closeView(boss);
@@ -71,9 +71,9 @@ describe("a workspace's account", () => {
   test('is kept when it works, sealed, and used from then on', async () => {
     expect(await tenants.setAccount(boss, address, 'workspace-key-of-one')).toContain(words.account.done);
     await tenants.answered(tenants.ask(place, 'First question'));
-    expect(scene.told('First question').texts).toHaveLength(1);
+    expect(scene.sentToAgent('First question').texts).toHaveLength(1);
     const { rows } = await sql<{ row: string }>`select accounts::text as row from accounts`.execute(
-      scene.stage.bot.store.db,
+      scene.sandbox.bot.store.db,
     );
     expect(rows.map(({ row }) => row).join()).not.toContain('workspace-key-of-one');
     expect(await tenants.openForm(boss)).not.toContain('workspace-key-of-one');
@@ -81,10 +81,10 @@ describe("a workspace's account", () => {
   });
 
   test('is neither set nor removed by others, and the trail has a row for each who tried', async () => {
-    const { person } = tenants.place('T1');
+    const { person } = tenants.personAndChannel('T1');
     const before = await current();
     const tried = async () => {
-      const rows = scene.stage.bot.store.db
+      const rows = scene.sandbox.bot.store.db
         .selectFrom('audit')
         .select('details')
         .where('kind', '=', 'refusal');
@@ -144,7 +144,7 @@ describe("a workspace's account", () => {
     );
     expect((await current())?.account).toBe(before?.account);
     await tenants.answered(tenants.ask(place, 'and more', root), root);
-    expect(scene.told('Second question').texts).toHaveLength(2);
+    expect(scene.sentToAgent('Second question').texts).toHaveLength(2);
   });
 
   test('of another owner gets a new project, and old threads say why they cannot go on', async () => {
@@ -153,11 +153,11 @@ describe("a workspace's account", () => {
     const projects = scene.agent.projects.length;
     expect(await tenants.setAccount(boss, address, 'workspace-key-of-two')).toContain(words.account.done);
     expect(await tenants.answered(tenants.ask(place, 'go on', root), root)).toContain(words.accountChanged);
-    expect(scene.told('Third question').texts).toHaveLength(1);
+    expect(scene.sentToAgent('Third question').texts).toHaveLength(1);
     await tenants.answered(tenants.ask(place, 'Fourth question'));
-    expect(scene.told('Fourth question').texts).toHaveLength(1);
+    expect(scene.sentToAgent('Fourth question').texts).toHaveLength(1);
     expect(scene.agent.projects.length).toBe(projects + 1);
-    const kept = await scene.stage.bot.store.db
+    const kept = await scene.sandbox.bot.store.db
       .selectFrom('projects')
       .select('account')
       .where('channel', '=', place.channel.id)
@@ -171,8 +171,8 @@ describe("a workspace's account", () => {
     const before = await current();
     await tenants.setAccount(boss, address, 'workspace-key-of-one');
     expect((await current())?.account).not.toBe(before?.account);
-    const { store } = scene.stage.bot;
-    await store.accounts.dropKeys();
+    const { store } = scene.sandbox.bot;
+    await store.accounts.deleteUnusedKeys();
     expect((await store.accounts.get(keyOf(before)))?.sealed).not.toBeNull();
     expect(await tenants.answered(root)).toContain('Second 300');
     const due = { workspace: 'T1', task: 'due', channel: place.channel.id, root: root.ts, person: boss.id };
@@ -181,10 +181,10 @@ describe("a workspace's account", () => {
       .insertInto('task_deletions')
       .values({ ...due, account, held_until: new Date('2999-01-01') })
       .execute();
-    await store.accounts.dropKeys();
+    await store.accounts.deleteUnusedKeys();
     expect((await store.accounts.get(keyOf(before)))?.sealed).not.toBeNull();
-    await store.taskDeletions.told(due);
-    await store.accounts.dropKeys();
+    await store.taskDeletions.markNotified(due);
+    await store.accounts.deleteUnusedKeys();
     expect((await store.accounts.get(keyOf(before)))?.sealed).toBeNull();
   });
 
@@ -204,14 +204,14 @@ describe("a workspace's account", () => {
     const other = scene.slack.createPerson({ name: 'other-boss', teamId: 'T2', admin: true });
     const base = `${hostile.origin}/v1`;
     expect(await tenants.setAccount(other, base, 'the-key-of-a-hostile-one')).toContain(words.account.done);
-    const theirs = tenants.place('T2');
+    const theirs = tenants.personAndChannel('T2');
     const root = tenants.ask(theirs, 'Pour it out');
     await scene.until('it pours', () => poured > 1_000_000);
     await tenants.answered(tenants.ask(place, 'Meanwhile?'));
-    expect(scene.told('Meanwhile').texts).toHaveLength(1);
+    expect(scene.sentToAgent('Meanwhile').texts).toHaveLength(1);
     expect(await tenants.answered(root)).not.toBe('');
     expect(poured).toBeLessThan(200_000_000);
-    await scene.stage.bot.store.accounts.remove('T2');
+    await scene.sandbox.bot.store.accounts.remove('T2');
   });
 
   test('is removed by an admin, and then missing again', async () => {
@@ -219,7 +219,7 @@ describe("a workspace's account", () => {
     await scene.slack.click({ person: boss, view: 'home', actionId: 'account_remove' });
     await scene.until('it is removed', async () => (await current()) === undefined);
     expect(await tenants.answered(tenants.ask(place, 'Fifth question'))).toContain(words.noAccount);
-    expect(await tenants.answered(tenants.ask(tenants.place('T2'), 'Here?'))).toContain(words.noAccount);
+    expect(await tenants.answered(tenants.ask(tenants.personAndChannel('T2'), 'Here?'))).toContain(words.noAccount);
   });
 
   test('whose key went with the app says so after a new installation, and can be removed', async () => {

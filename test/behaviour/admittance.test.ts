@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person, PersonKind } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, pause } from './scene.ts';
-import { openStartingScene } from './starting-scene.ts';
+import { openAppScene, pause } from './scene.ts';
+import { openStartFormScene } from './starting-scene.ts';
 
-const starting = await openStartingScene();
+const starting = await openStartFormScene();
 const { scene } = starting;
 const { slack } = scene;
 
@@ -24,16 +24,16 @@ const mention = (person: Person, channel: Channel, text: string, thread?: Messag
 /** Waits until the person was told so many things in the channel. */
 async function told(person: Person, channel: Channel, times = 1): Promise<string[]> {
   return scene.until(`${person.name} is told`, () => {
-    const heard = starting.heard(person, channel);
+    const heard = starting.ephemeralTexts(person, channel);
     return heard.length >= times && heard;
   });
 }
 
 const row = async (channel: Channel, { ts }: Message) =>
-  scene.stage.bot.store.messages.get({ workspace: slack.team.id, channel: channel.id, ts });
+  scene.sandbox.bot.store.messages.get({ workspace: slack.team.id, channel: channel.id, ts });
 
 const refusals = async (channel: Channel): Promise<unknown[]> => {
-  const rows = await scene.stage.bot.store.db
+  const rows = await scene.sandbox.bot.store.db
     .selectFrom('audit')
     .select(['person', 'details'])
     .where('kind', '=', 'refusal')
@@ -44,7 +44,7 @@ const refusals = async (channel: Channel): Promise<unknown[]> => {
 };
 
 async function admit(channel: Channel, admits: 'members' | 'guests' | 'everyone' | null): Promise<void> {
-  await scene.stage.bot.store.channels.set(slack.team.id, channel.id, scene.ada.id, { admits });
+  await scene.sandbox.bot.store.channelSettings.set(slack.team.id, channel.id, scene.ada.id, { admits });
 }
 
 describe.concurrent('whose messages are taken', () => {
@@ -55,7 +55,7 @@ describe.concurrent('whose messages are taken', () => {
       const root = mention(other, channel, `the secret of a ${kind}`);
       expect(await told(other, channel)).toEqual([expect.stringContaining(mayNot)]);
       expect(scene.replies(channel, root)).toEqual([]);
-      expect(scene.told(`the secret of a ${kind}`).texts).toEqual([]);
+      expect(scene.sentToAgent(`the secret of a ${kind}`).texts).toEqual([]);
       expect(await row(channel, root)).toMatchObject({ state: 'refused', words: null });
       const why = kind === 'stranger' ? 'stranger' : 'guest';
       expect(await refusals(channel)).toEqual([{ person: other.id, why, message: root.ts }]);
@@ -71,10 +71,10 @@ describe.concurrent('whose messages are taken', () => {
     expect(await row(channel, talk)).toBeUndefined();
     const asked = mention(scene.ada, channel, 'Ada begins it', root);
     await scene.finished(channel, asked);
-    expect(scene.told('Ada begins it').texts[0]).toContain('Ada begins it');
+    expect(scene.sentToAgent('Ada begins it').texts[0]).toContain('Ada begins it');
     const next = scene.reply(channel, root, 'and goes on');
     await scene.finished(channel, next);
-    expect(scene.told('Ada begins it').texts).toHaveLength(2);
+    expect(scene.sentToAgent('Ada begins it').texts).toHaveLength(2);
   });
 
   test("a guest's replies in a member's thread do not go to the agent; one who goes on talking is told once", async () => {
@@ -88,8 +88,8 @@ describe.concurrent('whose messages are taken', () => {
     const ours = scene.reply(channel, root, 'Ada goes on');
     await scene.finished(channel, ours);
     expect(await row(channel, first)).toMatchObject({ state: 'refused', words: null });
-    expect(scene.told('a thread of Ada').texts).toEqual(['a thread of Ada', 'Ada goes on']);
-    expect(starting.heard(other, channel)).toHaveLength(1);
+    expect(scene.sentToAgent('a thread of Ada').texts).toEqual(['a thread of Ada', 'Ada goes on']);
+    expect(starting.ephemeralTexts(other, channel)).toHaveLength(1);
     mention(other, channel, 'but asked directly', root);
     expect(await told(other, channel, 2)).toHaveLength(2);
   });
@@ -113,7 +113,7 @@ describe.concurrent('whose messages are taken', () => {
     expect(starting.posts(channel, 'by a form')).toEqual([]);
     expect(await refusals(channel)).toContainEqual({ person: other.id, why: 'guest', control: 'start' });
     for (const title of ['forgot the mention', 'directly', 'by a form'])
-      expect(scene.told(title).texts).toEqual([]);
+      expect(scene.sentToAgent(title).texts).toEqual([]);
   });
 
   test('a channel may admit guests, or everyone, and no other', async () => {
@@ -129,8 +129,8 @@ describe.concurrent('whose messages are taken', () => {
     await admit(channel, 'members');
     mention(guest, channel, 'the guest no more');
     expect(await told(guest, channel)).toHaveLength(1);
-    expect(scene.told('a stranger is not').texts).toEqual([]);
-    expect(scene.told('the guest no more').texts).toEqual([]);
+    expect(scene.sentToAgent('a stranger is not').texts).toEqual([]);
+    expect(scene.sentToAgent('the guest no more').texts).toEqual([]);
   });
 
   test('somebody whose account has ended is refused', async () => {
@@ -138,7 +138,7 @@ describe.concurrent('whose messages are taken', () => {
     slack.deactivate(other);
     const root = mention(other, channel, 'a last wish');
     await scene.until('it is refused', async () => (await row(channel, root))?.state === 'refused');
-    expect(scene.told('a last wish').texts).toEqual([]);
+    expect(scene.sentToAgent('a last wish').texts).toEqual([]);
     expect(await refusals(channel)).toMatchObject([{ why: 'deactivated' }]);
   });
 
@@ -168,7 +168,7 @@ describe.concurrent('whose messages are taken', () => {
     const next = scene.ask(channel, 'the second of a shared channel');
     await scene.finished(channel, next);
     expect(says(next)).toBe(false);
-    const notice = scene.replies(channel, root).filter((one) => slack.shown(one).includes('shared with'));
+    const notice = scene.replies(channel, root).filter((one) => slack.visibleText(one).includes('shared with'));
     expect(notice).toHaveLength(1);
     const task = scene.agent.tasks.find(({ title }) => title === 'the first of a shared channel');
     expect(Number(notice[0]?.ts)).toBeLessThan((task?.createdAt ?? 0) / 1_000);
@@ -178,7 +178,7 @@ describe.concurrent('whose messages are taken', () => {
 test('a shared channel of which Slack cannot tell that at first says so once it can', async ({
   onTestFinished,
 }) => {
-  const own = await openScene({}, onTestFinished);
+  const own = await openAppScene({}, onTestFinished);
   const fault = { kind: 'status', status: 503 } as const;
   const mend = own.slack.faults.add({ call: 'conversations.info', fault });
   const channel = own.slack.createChannel({ name: 'shared-lab', shared: true });

@@ -2,18 +2,18 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { ResultLinks } from '../../src/relay/showing/result-links.ts';
 import type { Message } from '../../src/sandbox/slack/workspace.ts';
-import { newProject, openSettings } from './settings-scene.ts';
-import { openTenants } from './tenants.ts';
+import { newProject, openChannelSettings } from './settings-scene.ts';
+import { openMultiWorkspaceScene } from './tenants.ts';
 
 const secretKey = 'k'.repeat(32);
-const tenants = await openTenants({
+const tenants = await openMultiWorkspaceScene({
   // A look at the finished task would count as a call that somebody else caused.
   settings: { STABLE_LINKS: 'yes', SECRET_KEY: secretKey, WATCH_MINUTES: '0' },
 });
 const { scene, slack } = tenants;
-const { store } = scene.stage.bot;
-const ours = tenants.place('T1');
-const theirs = tenants.place('T2', { admin: true });
+const { store } = scene.sandbox.bot;
+const ours = tenants.personAndChannel('T1');
+const theirs = tenants.personAndChannel('T2', { admin: true });
 const elsewhere = slack.say({ ...theirs, text: 'Something else.' });
 
 /** What a person of the second workspace does, with ids of the first. */
@@ -58,7 +58,7 @@ describe('a workspace', () => {
 
   /** What the link of a workspace to the result answers. */
   async function followed(workspace: string): Promise<number> {
-    const link = links.make({ workspace, channel: root.channel, root: root.ts, resultId });
+    const link = links.create({ workspace, channel: root.channel, root: root.ts, resultId });
     return (await tenants.fetch(new URL(link).pathname)).status;
   }
 
@@ -66,7 +66,7 @@ describe('a workspace', () => {
     const mention = `<@${tenants.team('T1').bot.userId}>`;
     root = slack.say({ ...ours, text: `${mention} Summarise this`, ...table });
     expect(await tenants.answered(root)).not.toBe('');
-    const [result] = await store.results.of({ workspace: 'T1', channel: root.channel, root: root.ts });
+    const [result] = await store.results.ofThread({ workspace: 'T1', channel: root.channel, root: root.ts });
     resultId = result?.[0] ?? '';
     expect([await followed('T1'), await followed('T2')]).toEqual([302, 410]);
   });
@@ -101,7 +101,7 @@ describe('a workspace', () => {
       return turn?.finished_at != null;
     });
     expect(await rowsOf('T1')).toEqual(before);
-    expect(scene.told('Summarise this').texts).toHaveLength(1);
+    expect(scene.sentToAgent('Summarise this').texts).toHaveLength(1);
     await scene.until('nothing waits there any more', async () => {
       const left = await store.messages.threadsWithWork(10);
       return left.length === 0;
@@ -163,7 +163,7 @@ describe('a workspace', () => {
     const project = scene.agent.projects.find(({ title }) => title === ours.channel.name)?.id ?? '';
     expect(project).not.toBe('');
     for (const wanted of [project, await newProject(scene, "Nobody's")]) {
-      const modal = await openSettings(scene, theirs.person, theirs.channel);
+      const modal = await openChannelSettings(scene, theirs.person, theirs.channel);
       const errors = { channel_project: expect.stringContaining('no such project') };
       expect(await modal.save({ channel_project: wanted })).toEqual({ response_action: 'errors', errors });
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { openScene, pause } from './scene.ts';
+import { openAppScene, pause } from './scene.ts';
 
-const scene = await openScene();
+const scene = await openAppScene();
 const { slack } = scene;
 
 describe.concurrent('changing what was said', () => {
@@ -16,22 +16,22 @@ describe.concurrent('changing what was said', () => {
     slack.remove(channel.id, deleted.ts);
     await scene.finished(channel, edited);
     await pause(500);
-    expect(scene.told('edits while waiting').texts.slice(1)).toEqual(['without a typo']);
+    expect(scene.sentToAgent('edits while waiting').texts.slice(1)).toEqual(['without a typo']);
   });
 
   test('a mention without words that becomes a question while it is answered with help is asked', async ({
     onTestFinished,
   }) => {
-    const own = await openScene({}, onTestFinished);
+    const own = await openAppScene({}, onTestFinished);
     const channel = own.channel();
     const posts = { call: 'chat.postMessage', fault: { kind: 'latency', ms: 4_000 }, times: 1 } as const;
     own.slack.faults.add(posts);
     const root = own.ask(channel, '');
-    const { turns } = own.stage.bot.store;
+    const { turns } = own.sandbox.bot.store;
     const key = { workspace: own.slack.team.id, channel: channel.id, ts: root.ts };
     await own.until('its turn has begun', () => turns.ofMessage(key));
     own.slack.edit(channel.id, root.ts, `${own.mention} what is in column a?`);
-    await own.until('it is asked', () => own.told('what is in column a?').texts.length > 0);
+    await own.until('it is asked', () => own.sentToAgent('what is in column a?').texts.length > 0);
     await own.finished(channel, root);
     expect(own.shown(channel, root)).not.toContain('Mention me with a question');
     expect(own.replies(channel, root)).toHaveLength(1);
@@ -46,7 +46,7 @@ describe.concurrent('changing what was said', () => {
     const press = { person: scene.ada.id, channel: channel.id, ts: note.ts, actionId: 'correct' };
     await Promise.all([slack.click(press), slack.click(press)]);
     const told = await scene.until('the correction is sent', () => {
-      const now = scene.told('the mean of colum a').texts;
+      const now = scene.sentToAgent('the mean of colum a').texts;
       return now.length > 1 && now;
     });
     expect(told).toEqual([
@@ -66,14 +66,14 @@ describe.concurrent('changing what was said', () => {
     const note = await scene.until('the note is there', () => slack.ephemerals(person, channel)[0]);
     await slack.click({ person: person.id, channel: channel.id, ts: note.ts, actionId: 'correct' });
     const told = await scene.until('the correction is sent', () => {
-      const now = scene.told('summarise colum a').texts;
+      const now = scene.sentToAgent('summarise colum a').texts;
       return now.length > 1 && now;
     });
     expect(told).toEqual([
       expect.stringContaining('what was said before'),
       expect.stringMatching(/^A correction of my message:.*summarise column b$/),
     ]);
-    const { db, oblivion } = scene.stage.bot.store;
+    const { db, erasure: oblivion } = scene.sandbox.bot.store;
     const messages = () => db.selectFrom('messages').selectAll().where('root', '=', above.ts).execute();
     const turns = () => db.selectFrom('turns').selectAll().where('root', '=', above.ts).execute();
     // Anybody who may use the thread's controls may press the button: the message is that person's.
@@ -82,7 +82,7 @@ describe.concurrent('changing what was said', () => {
     await db.updateTable('messages').set({ person: grace.id }).where('ts', '=', ts).execute();
     await db.updateTable('turns').set({ asker: grace.id }).where('message_ts', '=', ts).execute();
     expect(JSON.stringify([await messages(), await turns()])).toContain('column b');
-    await oblivion.person(slack.team.id, person.id);
+    await oblivion.eraseUser(slack.team.id, person.id);
     expect(JSON.stringify([await messages(), await turns()])).not.toMatch(/colum/);
   });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../src/sandbox/agent/script.ts';
 import { Faults } from '../../src/sandbox/faults.ts';
-import { away, impatient } from './absence.ts';
-import { openScene, pause } from './scene.ts';
-import { changes, newProject, projectOf, set, taskOf } from './settings-scene.ts';
+import { stopBotFor, FAST_RETRIES } from './absence.ts';
+import { openAppScene, pause } from './scene.ts';
+import { projectUpdates, newProject, projectOf, saveChannelSettings, taskOf } from './settings-scene.ts';
 
 /** Uses a tool slowly, so that the live reply shows it. */
 const worker: AgentScript = async (turn) => {
@@ -14,31 +14,31 @@ const worker: AgentScript = async (turn) => {
   turn.write('Here is the answer.');
 };
 
-const scene = await openScene({ agent: { script: worker } });
+const scene = await openAppScene({ agent: { script: worker } });
 const { ada, grace } = scene;
 
 describe('a channel whose every message is for the agent', () => {
   test('begins a thread with each message at its top, from the next one on', async () => {
     const channel = scene.channel();
     const early = scene.slack.say({ person: ada, channel, text: 'before the change' });
-    await set(scene, channel, { channel_listens: 'everything' });
+    await saveChannelSettings(scene, channel, { channel_listens: 'everything' });
     const asked = scene.slack.say({ person: grace, channel, text: 'heard without a mention' });
     await scene.finished(channel, asked);
     expect(scene.shown(channel, asked)).toContain('Here is the answer.');
     const toOther = scene.slack.say({ person: ada, channel, text: `<@${grace.id}> lunch?` });
     scene.slack.edit(channel, early.ts, 'changed after the change');
     scene.slack.say({ person: ada, channel, thread: early.ts, text: 'a reply among people' });
-    await set(scene, channel, { channel_listens: 'mentions' });
+    await saveChannelSettings(scene, channel, { channel_listens: 'mentions' });
     const after = scene.slack.say({ person: ada, channel, text: 'not heard any more' });
     await pause(500);
     for (const root of [early, toOther, after]) expect(scene.replies(channel, root)).toEqual([]);
     await scene.finished(channel, scene.reply(channel, asked, 'and on'));
-    expect(scene.told('heard without a mention').texts).toHaveLength(2);
+    expect(scene.sentToAgent('heard without a mention').texts).toHaveLength(2);
   });
 
   test('does not hear other bots, nor what Slack itself writes', async () => {
     const channel = scene.channel();
-    await set(scene, channel, { channel_listens: 'everything' });
+    await saveChannelSettings(scene, channel, { channel_listens: 'everything' });
     const robot = scene.slack.createPerson({ name: 'robot', kind: 'bot' });
     scene.slack.invite(channel, robot);
     scene.slack.say({ person: robot, channel, text: 'beep' });
@@ -51,14 +51,14 @@ describe('a channel whose every message is for the agent', () => {
 
 test("a channel's model is that of its new tasks", async () => {
   const channel = scene.channel();
-  await set(scene, channel, { channel_model: 'max' });
+  await saveChannelSettings(scene, channel, { channel_model: 'max' });
   await scene.finished(channel, scene.ask(channel, 'with the best model'));
   expect(taskOf(scene, 'with the best model')?.model).toBe('max');
 });
 
 test('a channel without steps sees only the time', async () => {
   const channel = scene.channel();
-  await set(scene, channel, { channel_more: [] });
+  await saveChannelSettings(scene, channel, { channel_more: [] });
   const root = scene.ask(channel, 'quietly');
   const seen: string[] = [];
   const stop = setInterval(() => seen.push(scene.shown(channel, root)), 50);
@@ -79,8 +79,8 @@ describe("a project that follows its channel's name", () => {
     for (const channel of [open, closed, alone])
       await scene.finished(channel, scene.ask(channel, `hello ${channel.name}`));
     const [one, two, three] = [open, closed, alone].map((channel) => projectOf(scene, channel)?.id ?? '');
-    await set(scene, open, { channel_more: ['show_steps', 'follows_name'] });
-    await set(scene, closed, { channel_more: ['show_steps', 'follows_name'] });
+    await saveChannelSettings(scene, open, { channel_more: ['show_steps', 'follows_name'] });
+    await saveChannelSettings(scene, closed, { channel_more: ['show_steps', 'follows_name'] });
     scene.slack.rename(open, 'second-name');
     scene.slack.setPurpose(open, 'Another purpose');
     scene.slack.rename(closed, 'closed-again');
@@ -97,46 +97,46 @@ describe("a project that follows its channel's name", () => {
   test('gets the name at once when it begins to follow', async () => {
     const channel = scene.channel();
     const id = await newProject(scene, 'Any name');
-    await set(scene, channel, { channel_project: id, channel_more: ['show_steps', 'follows_name'] });
+    await saveChannelSettings(scene, channel, { channel_project: id, channel_more: ['show_steps', 'follows_name'] });
     await scene.until('it has the name', () => projectOf(scene, channel)?.id === id);
     expect(projectOf(scene, channel)?.description).toBe('Where things are tried');
   });
 
   test.concurrent('gets a name that nobody could hear of', async ({ onTestFinished }) => {
-    const deaf = await openScene({ slack: impatient }, onTestFinished);
+    const deaf = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
     const channel = deaf.channel('before-the-gap');
     await deaf.finished(channel, deaf.ask(channel, 'hello'));
-    await set(deaf, channel, { channel_more: ['follows_name'] });
-    const { db } = deaf.stage.bot.store;
+    await saveChannelSettings(deaf, channel, { channel_more: ['follows_name'] });
+    const { db } = deaf.sandbox.bot.store;
     await deaf.until('it is in step', async () => {
       const rows = await db.selectFrom('projects').select('name_due').execute();
       return rows.every(({ name_due }) => name_due === null);
     });
-    await away(deaf, 6, () => deaf.slack.rename(channel, 'after-the-gap'));
-    await deaf.stage.restartBot();
+    await stopBotFor(deaf, 6, () => deaf.slack.rename(channel, 'after-the-gap'));
+    await deaf.sandbox.restartBot();
     await deaf.until('the project has the name', () => projectOf(deaf, channel));
     expect(projectOf(deaf, channel)?.title).toBe('after-the-gap');
   });
 
   test.concurrent('gets a name that came before the bot was restarted', async ({ onTestFinished }) => {
     const faults = new Faults();
-    const slow = await openScene({ agent: { faults } }, onTestFinished);
+    const slow = await openAppScene({ agent: { faults } }, onTestFinished);
     const channel = slow.channel('old-name');
     await slow.finished(channel, slow.ask(channel, 'hello'));
-    await set(slow, channel, { channel_more: ['follows_name'] });
-    await slow.until('it is in step', () => changes(slow, projectOf(slow, channel)?.id ?? '').length > 0);
+    await saveChannelSettings(slow, channel, { channel_more: ['follows_name'] });
+    await slow.until('it is in step', () => projectUpdates(slow, projectOf(slow, channel)?.id ?? '').length > 0);
     const takeBack = faults.add({
       call: 'PUT /projects/{project_id}',
       fault: { kind: 'latency', ms: 60_000 },
     });
     slow.slack.rename(channel, 'new-name');
-    const { db } = slow.stage.bot.store;
+    const { db } = slow.sandbox.bot.store;
     await slow.until('the change is noted', async () => {
       const rows = await db.selectFrom('projects').select('name_held_until').execute();
       return rows.some(({ name_held_until }) => name_held_until !== null);
     });
     takeBack();
-    await slow.stage.restartBot();
+    await slow.sandbox.restartBot();
     await slow.until('the project has the name', () => projectOf(slow, channel));
     expect(projectOf(slow, channel)?.title).toBe('new-name');
   });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../src/sandbox/agent/script.ts';
 import { Faults } from '../../src/sandbox/faults.ts';
-import { openScene } from './scene.ts';
-import { audited, changes, newProject, openSettings, projectOf, set, taskOf } from './settings-scene.ts';
+import { openAppScene } from './scene.ts';
+import { auditRows, projectUpdates, newProject, openChannelSettings, projectOf, saveChannelSettings, taskOf } from './settings-scene.ts';
 
 const script: AgentScript = async (turn) => turn.write('Here is the answer.');
-const scene = await openScene({ agent: { script } });
+const scene = await openAppScene({ agent: { script } });
 const { ada, grace } = scene;
 
 describe('the project of a channel', () => {
@@ -14,20 +14,20 @@ describe('the project of a channel', () => {
     const old = scene.ask(channel, 'in the old project');
     await scene.finished(channel, old);
     const other = await newProject(scene, 'Shared work');
-    await set(scene, channel, { channel_project: ` ${other} ` });
-    expect((await audited(scene, channel, 'setting')).at(-1)?.details).toEqual({ project: other });
+    await saveChannelSettings(scene, channel, { channel_project: ` ${other} ` });
+    expect((await auditRows(scene, channel, 'setting')).at(-1)?.details).toEqual({ project: other });
     await scene.finished(channel, scene.ask(channel, 'in the new project'));
     await scene.finished(channel, scene.reply(channel, old, 'goes on'));
     expect(taskOf(scene, 'in the new project')?.project.id).toBe(other);
     expect(taskOf(scene, 'in the old project')?.project.title).toBe(channel.name);
-    expect(scene.told('in the old project').texts).toHaveLength(2);
-    expect((await openSettings(scene, ada, channel)).shown).toContain(other);
+    expect(scene.sentToAgent('in the old project').texts).toHaveLength(2);
+    expect((await openChannelSettings(scene, ada, channel)).shown).toContain(other);
   });
 
   test('is chosen before the first task, too', async () => {
     const channel = scene.channel();
     const other = await newProject(scene, 'Made elsewhere');
-    await set(scene, channel, { channel_project: other });
+    await saveChannelSettings(scene, channel, { channel_project: other });
     await scene.finished(channel, scene.ask(channel, 'straight there'));
     expect(taskOf(scene, 'straight there')?.project.id).toBe(other);
     expect(projectOf(scene, channel)).toBeUndefined();
@@ -35,12 +35,12 @@ describe('the project of a channel', () => {
 
   test('is refused with a sentence where the service has none of that id', async () => {
     const channel = scene.channel();
-    const modal = await openSettings(scene, ada, channel);
+    const modal = await openChannelSettings(scene, ada, channel);
     const errors = { channel_project: expect.stringContaining('no such project') };
     const sent = { channel_project: 'prj_unknown', channel_model: 'max' };
     expect(await modal.save(sent)).toEqual({ response_action: 'errors', errors });
     expect(modal.view).toBeDefined();
-    expect(await audited(scene, channel, 'setting')).toEqual([]);
+    expect(await auditRows(scene, channel, 'setting')).toEqual([]);
     expect(await modal.save({ channel_project: '', channel_model: 'max' })).toBeUndefined();
   });
 
@@ -49,10 +49,10 @@ describe('the project of a channel', () => {
     await scene.finished(closed, scene.ask(closed, 'a secret'));
     const secret = projectOf(scene, closed)?.id ?? '';
     const channel = scene.channel();
-    const stolen = await openSettings(scene, grace, channel);
+    const stolen = await openChannelSettings(scene, grace, channel);
     const errors = { channel_project: expect.stringContaining('no such project') };
     expect(await stolen.save({ channel_project: secret })).toEqual({ response_action: 'errors', errors });
-    await set(scene, channel, { channel_project: secret });
+    await saveChannelSettings(scene, channel, { channel_project: secret });
     await scene.finished(channel, scene.ask(channel, 'by somebody who may'));
     expect(taskOf(scene, 'by somebody who may')?.project.id).toBe(secret);
   });
@@ -61,42 +61,42 @@ describe('the project of a channel', () => {
     const channel = scene.channel();
     await scene.finished(channel, scene.ask(channel, 'hello'));
     const id = projectOf(scene, channel)?.id ?? '';
-    const modal = await openSettings(scene, ada, channel);
+    const modal = await openChannelSettings(scene, ada, channel);
     expect(modal.shown).toContain(`"initial_value":"${channel.name}"`);
     expect(modal.shown).toContain('"initial_value":"Where things are tried"');
     await modal.save({ channel_title: 'A better name' });
-    await set(scene, channel, { channel_description: '' });
-    expect(changes(scene, id)).toEqual([{ title: 'A better name' }, { description: '' }]);
+    await saveChannelSettings(scene, channel, { channel_description: '' });
+    expect(projectUpdates(scene, id)).toEqual([{ title: 'A better name' }, { description: '' }]);
     expect(scene.agent.projects.find((one) => one.id === id)).toMatchObject({
       title: 'A better name',
       description: '',
     });
-    const noted = (await audited(scene, channel, 'setting')).map(({ details }) => details);
+    const noted = (await auditRows(scene, channel, 'setting')).map(({ details }) => details);
     expect(noted).toEqual([{ renamed: true }, { described: true }]);
   });
 
   test('of long texts is shown as far as a form can, and keeps them', async () => {
     const channel = scene.channel();
     const id = await newProject(scene, 'T'.repeat(500), 'd'.repeat(10_000));
-    await set(scene, channel, { channel_project: id });
-    await set(scene, channel, { channel_model: 'fast' });
-    expect(changes(scene, id)).toEqual([]);
+    await saveChannelSettings(scene, channel, { channel_project: id });
+    await saveChannelSettings(scene, channel, { channel_model: 'fast' });
+    expect(projectUpdates(scene, id)).toEqual([]);
   });
 
   test.concurrent('says what the service says to a name that it does not take', async ({
     onTestFinished,
   }) => {
     const faults = new Faults();
-    const strict = await openScene({ agent: { faults } }, onTestFinished);
+    const strict = await openAppScene({ agent: { faults } }, onTestFinished);
     const channel = strict.channel();
     await strict.finished(channel, strict.ask(channel, 'hello'));
-    const modal = await openSettings(strict, strict.ada, channel);
+    const modal = await openChannelSettings(strict, strict.ada, channel);
     const refused = { kind: 'status', status: 422, body: { detail: 'No such names' } } as const;
     faults.add({ call: 'PUT /projects/{project_id}', fault: refused });
     const errors = { channel_title: 'The agent service did not accept this: “No such names”.' };
     expect(await modal.save({ channel_title: 'Bad' })).toEqual({ response_action: 'errors', errors });
     // A service that wants something to change tells by the project's tasks that there is one.
-    const shown = await openSettings(strict, strict.grace, channel);
+    const shown = await openChannelSettings(strict, strict.grace, channel);
     expect(shown.shown).toContain('it stays as it is');
     expect(await shown.save({ channel_model: 'fast' })).toBeUndefined();
   });

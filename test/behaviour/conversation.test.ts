@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import * as words from '../../src/reply/words.ts';
-import { openScene, pause } from './scene.ts';
+import { openAppScene, pause } from './scene.ts';
 
-const scene = await openScene();
+const scene = await openAppScene();
 const { slack, agent } = scene;
 
 describe.concurrent('a conversation', () => {
@@ -14,7 +14,7 @@ describe.concurrent('a conversation', () => {
     expect(project?.description).toBe('Where things are tried');
     const task = agent.tasks.find(({ title }) => title === 'what folds fastest?');
     expect(task?.project.id).toBe(project?.id);
-    expect(scene.told('what folds fastest?').texts).toEqual(['what folds fastest? And why?']);
+    expect(scene.sentToAgent('what folds fastest?').texts).toEqual(['what folds fastest? And why?']);
     expect(scene.shown(channel, root)).toContain("I am the sandbox's agent");
     expect(scene.shown(channel, root)).toMatch(/Took (\d+ s|under a second)\./);
     expect(scene.shown(channel, root)).not.toContain('Stop');
@@ -28,7 +28,7 @@ describe.concurrent('a conversation', () => {
     await scene.finished(channel, second);
     const third = scene.reply(channel, root, 'and mine', { person: scene.grace });
     await scene.finished(channel, third);
-    expect(scene.told('first question of Ada').texts).toEqual([
+    expect(scene.sentToAgent('first question of Ada').texts).toEqual([
       'first question of Ada',
       'second question',
       'grace: and mine',
@@ -42,7 +42,7 @@ describe.concurrent('a conversation', () => {
     scene.reply(channel, root, `<@${scene.grace.id}> what do you think?`);
     await slack.settled();
     await pause(300);
-    expect(scene.told('who is asked here?').texts).toHaveLength(1);
+    expect(scene.sentToAgent('who is asked here?').texts).toHaveLength(1);
   });
 
   test('messages in a thread that is not ours, and messages without a mention, start nothing', async () => {
@@ -87,7 +87,7 @@ describe.concurrent('a conversation', () => {
     await scene.finished(channel, broadcast);
     const me = scene.reply(channel, root, 'is thinking', { subtype: 'me_message' });
     await scene.finished(channel, me);
-    expect(scene.told('broadcasts and me').texts).toEqual([
+    expect(scene.sentToAgent('broadcasts and me').texts).toEqual([
       'broadcasts and me',
       'to all of you',
       'is thinking',
@@ -104,7 +104,7 @@ describe.concurrent('a conversation', () => {
     slack.unfurl(channel.id, root.ts);
     await slack.settled();
     await pause(300);
-    expect(scene.told('forgot to mention you').texts).toEqual(['forgot to mention you']);
+    expect(scene.sentToAgent('forgot to mention you').texts).toEqual(['forgot to mention you']);
   });
 
   test('a mention in the middle of a human thread brings the conversation before it', async () => {
@@ -113,7 +113,7 @@ describe.concurrent('a conversation', () => {
     scene.reply(channel, root, 'Which lane?', { person: scene.grace });
     const question = scene.ask(channel, 'what may be wrong with the gel?', { thread: root.ts });
     await scene.finished(channel, question);
-    const [text] = scene.told('what may be wrong').texts;
+    const [text] = scene.sentToAgent('what may be wrong').texts;
     expect(text).toContain('> ');
     expect(text).toContain('The gel looks odd.');
     expect(text).toContain('grace');

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentScript } from '../../src/sandbox/agent/script.ts';
 import { type AgentService, startAgentService } from '../../src/sandbox/agent/service.ts';
-import { BotProcess, compiledIn } from '../../src/sandbox/chaos/bot-process.ts';
-import { compare, type Damage, damageKinds, type SaidMessage } from '../../src/sandbox/chaos/comparison.ts';
-import { settledFindings } from '../../src/sandbox/chaos/evidence.ts';
-import { type Connection, embeddedConnection } from '../../src/sandbox/chaos/ledger.ts';
+import { BotProcess, compileCacheSettings } from '../../src/sandbox/chaos/bot-process.ts';
+import { findDamage, type Damage, DAMAGE_KINDS, type SaidMessage } from '../../src/sandbox/chaos/comparison.ts';
+import { collectFindings } from '../../src/sandbox/chaos/evidence.ts';
+import { type DatabaseConnection, embeddedConnection } from '../../src/sandbox/chaos/ledger.ts';
 import { botSettings } from '../../src/sandbox/chaos/settings.ts';
-import { Ears, HeardFaults, type Place } from '../../src/sandbox/chaos/weather.ts';
-import { Witness } from '../../src/sandbox/chaos/witness.ts';
+import { CallNotifier, ObservedFaults, type FaultTarget } from '../../src/sandbox/chaos/weather.ts';
+import { DatabaseObserver } from '../../src/sandbox/chaos/witness.ts';
 import {
   type Channel,
   type Message,
@@ -17,47 +17,47 @@ import {
   type SlackWorkspace,
   startSlackWorkspace,
 } from '../../src/sandbox/slack/workspace.ts';
-import { copyOfTemplate } from '../store/postgres.ts';
+import { copyTemplateDatabase } from '../store/postgres.ts';
 import { pause } from './scene.ts';
 
 /** Far more than it takes, for machines that are busy. */
-const patienceMs = 100_000;
+const TIMEOUT_MS = 100_000;
 
 /** Has something done at the end of a test. */
 type WhenDone = (close: () => Promise<void>) => void;
 
 /** Real processes of the bot on one database, and people who talk to them. */
-export class Crew {
+export class ProcessScene {
   readonly slack: SlackWorkspace;
   readonly agent: AgentService;
   readonly said: SaidMessage[] = [];
-  readonly witness: Witness;
+  readonly observer: DatabaseObserver;
   readonly #settings: Record<string, string>;
-  readonly #ears: Ears;
+  readonly #callNotifier: CallNotifier;
   readonly #logs: string;
   readonly #ada: Person;
-  readonly #rooms: Channel[];
+  readonly #channels: Channel[];
   readonly #whenDone: WhenDone;
 
   constructor(parts: {
     slack: SlackWorkspace;
     agent: AgentService;
-    ears: Ears;
+    ears: CallNotifier;
     settings: Record<string, string>;
     logs: string;
-    connectionOf: () => Promise<Connection>;
+    connectionOf: () => Promise<DatabaseConnection>;
     whenDone: WhenDone;
   }) {
     this.slack = parts.slack;
     this.agent = parts.agent;
-    this.#ears = parts.ears;
+    this.#callNotifier = parts.ears;
     this.#settings = parts.settings;
     this.#logs = parts.logs;
     this.#whenDone = parts.whenDone;
-    this.witness = new Witness(parts.connectionOf);
+    this.observer = new DatabaseObserver(parts.connectionOf);
     this.#ada = this.slack.createPerson({ name: 'ada', realName: 'Ada' });
     // Several, because Slack takes one post a second and channel.
-    this.#rooms = ['east', 'west', 'north', 'south'].map((name) => this.slack.createChannel({ name }));
+    this.#channels = ['east', 'west', 'north', 'south'].map((name) => this.slack.createChannel({ name }));
   }
 
   /** Another process of the bot, which may not take events yet. */
@@ -88,25 +88,25 @@ export class Crew {
 
   /** The bot's messages in a thread. */
   replies(root: Message): Message[] {
-    const thread = this.slack.thread(this.#roomOf(root).id, root.ts);
+    const thread = this.slack.thread(this.#channelOf(root).id, root.ts);
     return thread.filter(({ user }) => user === this.slack.bot.userId);
   }
 
   /** Whether a thread shows some of its first reply, and goes on. */
   grows(root: Message): boolean {
-    return this.replies(root).some((message) => this.slack.shown(message).includes('Word'));
+    return this.replies(root).some((message) => this.slack.visibleText(message).includes('Word'));
   }
 
   /** Resolves in the moment in which such a call arrives. */
-  async hears(place: Place, call: RegExp): Promise<void> {
+  async waitForCall(place: FaultTarget, call: RegExp): Promise<void> {
     await new Promise<void>((resolve) => {
-      this.#ears.next(place, call, resolve);
+      this.#callNotifier.onNext(place, call, resolve);
     });
   }
 
   /** Waits until something is so. */
   async until(what: string, look: () => boolean): Promise<void> {
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + TIMEOUT_MS;
     while (!look()) {
       if (performance.now() > deadline) throw new Error(`This did not happen: ${what} (${this.#logs})`);
       await pause(20);
@@ -133,15 +133,15 @@ export class Crew {
   /** What is wrong when everything is done: kinds of damage with their sentences. */
   async damage(): Promise<Partial<Damage>> {
     const said = { said: this.said, names: ['ada'] };
-    const { findings } = await settledFindings(this.slack, this.agent, this.witness, said);
-    const damage = compare(findings);
-    const found = damageKinds.filter((kind) => damage[kind].length > 0);
+    const { findings } = await collectFindings(this.slack, this.agent, this.observer, said);
+    const damage = findDamage(findings);
+    const found = DAMAGE_KINDS.filter((kind) => damage[kind].length > 0);
     return Object.fromEntries(found.map((kind) => [kind, damage[kind]]));
   }
 
   #say(text: string, root: Message | undefined): Message {
     const person = this.#ada;
-    const channel = root === undefined ? this.#nextRoom() : this.#roomOf(root);
+    const channel = root === undefined ? this.#nextChannel() : this.#channelOf(root);
     const message =
       root === undefined
         ? this.slack.say({ person, channel, text: `<@${this.slack.bot.userId}> ${text}` })
@@ -151,30 +151,30 @@ export class Crew {
     return message;
   }
 
-  #nextRoom(): Channel {
-    const [room, ...others] = this.#rooms;
+  #nextChannel(): Channel {
+    const [room, ...others] = this.#channels;
     if (room === undefined) throw new Error('There is no room.');
-    this.#rooms.splice(0, this.#rooms.length, ...others, room);
+    this.#channels.splice(0, this.#channels.length, ...others, room);
     return room;
   }
 
-  #roomOf(root: Message): Channel {
+  #channelOf(root: Message): Channel {
     const { channel } = this.said.find(({ ts }) => ts === root.ts) ?? {};
-    const room = this.#rooms.find(({ id }) => id === channel);
+    const room = this.#channels.find(({ id }) => id === channel);
     if (room === undefined) throw new Error(`Nobody said ${root.ts}.`);
     return room;
   }
 }
 
 /** A crew on a database of the test's own, or each on the embedded one; gone with the test. */
-export async function openCrew(whenDone: WhenDone, where: 'shared' | 'embedded' = 'shared'): Promise<Crew> {
+export async function openProcessScene(whenDone: WhenDone, where: 'shared' | 'embedded' = 'shared'): Promise<ProcessScene> {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-crew-'));
   // The embedded server of a process that was killed may still be on its way out.
   whenDone(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   // Where we are root, the database's own user must get to its folder.
   await chmod(folder, 0o711);
-  const ears = new Ears();
-  const heard = (place: Place) => new HeardFaults(Math.random, (call) => ears.hear(place, call));
+  const ears = new CallNotifier();
+  const heard = (place: FaultTarget) => new ObservedFaults(Math.random, (call) => ears.notify(place, call));
   const slack = await startSlackWorkspace({
     limits: 'off',
     retryScale: 1 / 60,
@@ -185,14 +185,14 @@ export async function openCrew(whenDone: WhenDone, where: 'shared' | 'embedded' 
   const agent = await startAgentService({ script, faults: heard('agent') });
   whenDone(() => agent.stop());
   const dataFolder = join(folder, 'data');
-  const shared = where === 'shared' ? await copyOfTemplate() : undefined;
+  const shared = where === 'shared' ? await copyTemplateDatabase() : undefined;
   const settings = {
-    ...(await compiledIn(join(folder, 'compiled'))),
+    ...(await compileCacheSettings(join(folder, 'compiled'))),
     ...botSettings(slack, agent, 'socket', shared ?? { dataFolder }),
   };
   const connectionOf = async () => shared ?? embeddedConnection(dataFolder);
-  const crew = new Crew({ slack, agent, ears, settings, logs: folder, connectionOf, whenDone });
-  whenDone(() => crew.witness.stop());
+  const crew = new ProcessScene({ slack, agent, ears, settings, logs: folder, connectionOf, whenDone });
+  whenDone(() => crew.observer.stop());
   return crew;
 }
 

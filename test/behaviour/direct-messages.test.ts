@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Person } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, pause } from './scene.ts';
+import { openAppScene, pause } from './scene.ts';
 
-const scene = await openScene();
+const scene = await openAppScene();
 const { slack } = scene;
 
 /** Somebody writes to the bot, at the top of their direct messages or in a thread there. */
@@ -17,7 +17,7 @@ describe('direct messages with an app that is declared an agent', () => {
   test('offer prompts when they are opened, and their threads get the titles of tasks', async ({
     onTestFinished,
   }) => {
-    const other = await openScene(
+    const other = await openAppScene(
       { slack: { agent: true }, settings: { AGENT_SESSIONS: 'true' } },
       onTestFinished,
     );
@@ -45,7 +45,7 @@ describe('direct messages', () => {
     const lise = slack.createPerson({ name: 'lise' });
     const { dm, said } = await write(lise, 'What is in a neutron?');
     await write(lise, 'and in a proton?', said.ts);
-    const { texts } = scene.told('What is in a neutron?');
+    const { texts } = scene.sentToAgent('What is in a neutron?');
     expect(texts).toEqual(['What is in a neutron?', 'and in a proton?']);
     const projects = scene.agent.projects.filter(({ title }) => title === 'Direct messages with lise');
     expect(projects).toHaveLength(1);
@@ -63,11 +63,11 @@ describe('direct messages', () => {
     await scene.until('it is told', () => scene.shown(second.dm, second.said).includes('begins a new task'));
     const shown = scene.shown(second.dm, second.said);
     expect(shown).toContain(`/archives/${first.dm.id}/p${first.said.ts.replace('.', '')}`);
-    await scene.stage.restartBot();
+    await scene.sandbox.restartBot();
     const third = await write(otto, 'a third question of Otto');
     await pause(300);
     expect(scene.shown(third.dm, third.said)).not.toContain('begins a new task');
-    expect(scene.told('a third question of Otto').texts).toHaveLength(1);
+    expect(scene.sentToAgent('a third question of Otto').texts).toHaveLength(1);
   });
 
   test('name the thread before without a link where Slack tells none', async () => {

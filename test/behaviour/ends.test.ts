@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import * as words from '../../src/reply/words.ts';
-import { openScene } from './scene.ts';
+import { openAppScene } from './scene.ts';
 
-const scene = await openScene({ settings: { BACKGROUND_WAIT_SECONDS: '4', SILENCE_SECONDS: '2' } });
+const scene = await openAppScene({ settings: { BACKGROUND_WAIT_SECONDS: '4', SILENCE_SECONDS: '2' } });
 const { slack, agent } = scene;
-await scene.introduce(scene.grace);
+await scene.makeKnown(scene.grace);
 
 describe.concurrent('how a turn ends', () => {
   test('a failed reply shows the words of the service', async () => {
@@ -25,7 +25,7 @@ describe.concurrent('how a turn ends', () => {
     await slack.click(press);
     await slack.click(press);
     const told = await scene.until('the message is sent again', () => {
-      const now = scene.told('/fail and try me again');
+      const now = scene.sentToAgent('/fail and try me again');
       return now.fileIds.length === 2 && now;
     });
     expect(told.texts).toEqual(['/fail and try me again', '/fail and try me again']);
@@ -86,7 +86,7 @@ describe.concurrent('how a turn ends', () => {
     const reply = await scene.until('the reply grows', () =>
       scene
         .replies(channel, root)
-        .find((message) => slack.shown(message).includes('Stop') && message.versions.length > 1),
+        .find((message) => slack.visibleText(message).includes('Stop') && message.versions.length > 1),
     );
     await slack.click({ person: scene.grace.id, channel: channel.id, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
@@ -123,7 +123,7 @@ describe.concurrent('how a turn ends', () => {
     const reply = await scene.until('the silence is said', () =>
       scene
         .replies(channel, root)
-        .find((message) => slack.shown(message).includes('Nothing new from the agent')),
+        .find((message) => slack.visibleText(message).includes('Nothing new from the agent')),
     );
     await slack.click({ person: scene.ada.id, channel: channel.id, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
@@ -145,7 +145,7 @@ describe.concurrent('how a turn ends', () => {
     await scene.finished(channel, root);
     expect(scene.replies(channel, root).length).toBeGreaterThanOrEqual(4);
     for (const message of scene.replies(channel, root).slice(0, -1)) {
-      expect(slack.shown(message)).not.toContain('Stop');
+      expect(slack.visibleText(message)).not.toContain('Stop');
     }
   });
 });

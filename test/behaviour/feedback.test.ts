@@ -1,28 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, type Scene } from './scene.ts';
+import { openAppScene, type AppScene } from './scene.ts';
 
-const scene = await openScene();
+const scene = await openAppScene();
 const { slack } = scene;
-await scene.introduce(scene.grace);
+await scene.makeKnown(scene.grace);
 
 async function answered(
-  on: Scene,
+  on: AppScene,
   channel: Channel,
   text: string,
 ): Promise<{ reply: Message; turn: string }> {
   const root = on.ask(channel, text);
   await on.finished(channel, root);
   const key = { workspace: on.slack.team.id, channel: channel.id, ts: root.ts };
-  const turn = (await on.stage.bot.store.turns.ofMessage(key))?.id ?? '';
+  const turn = (await on.sandbox.bot.store.turns.ofMessage(key))?.id ?? '';
   const reply = on.replies(channel, root).find(({ blocks }) => JSON.stringify(blocks).includes('feedback'));
   if (reply === undefined) throw new Error('The answer has no thumbs.');
   return { reply, turn };
 }
 
-const kept = (on: Scene, turn: string, person: string) =>
-  on.stage.bot.store.feedback.get({ workspace: on.slack.team.id, turn, person });
+const kept = (on: AppScene, turn: string, person: string) =>
+  on.sandbox.bot.store.feedback.get({ workspace: on.slack.team.id, turn, person });
 
 describe.concurrent('what people think of an answer', () => {
   test('is kept with the turn, one thumb of each person, and can be changed', async () => {
@@ -45,7 +45,7 @@ describe.concurrent('what people think of an answer', () => {
   test('can be said in words, which are the person’s to change, and leave when they are forgotten', async ({
     onTestFinished,
   }) => {
-    const own = await openScene({}, onTestFinished);
+    const own = await openAppScene({}, onTestFinished);
     const channel = own.channel();
     const { reply, turn } = await answered(own, channel, 'something to comment on');
     const press = { person: own.ada, channel, ts: reply.ts, actionId: 'feedback', value: `bad/${turn}` };
@@ -66,17 +66,17 @@ describe.concurrent('what people think of an answer', () => {
     expect(JSON.stringify(modal)).toContain(words.commentTitle);
     expect((await own.slack.submitView(own.ada, { comment: 'Column b was left out.' })).acked).toBe(true);
     expect(await kept(own, turn, own.ada.id)).toEqual({ good: false, comment: 'Column b was left out.' });
-    const page = await fetch(`http://127.0.0.1:${own.stage.bot.port}/metrics`);
+    const page = await fetch(`http://127.0.0.1:${own.sandbox.bot.port}/metrics`);
     expect(await page.text()).toContain('taskthread_feedback{thumb="bad"} 1');
-    await own.stage.bot.store.oblivion.person(own.slack.team.id, own.ada.id);
+    await own.sandbox.bot.store.erasure.eraseUser(own.slack.team.id, own.ada.id);
     expect(await kept(own, turn, own.ada.id)).toBeUndefined();
   });
 
   test('is asked for by ordinary buttons where Slack refuses the thumbs', async ({ onTestFinished }) => {
-    const own = await openScene({ slack: { refusedBlocks: ['context_actions'] } }, onTestFinished);
+    const own = await openAppScene({ slack: { refusedBlocks: ['context_actions'] } }, onTestFinished);
     const channel = own.channel();
     const { reply, turn } = await answered(own, channel, 'in a workspace without thumbs');
-    expect(own.slack.shown(reply)).toContain(words.buttons.good);
+    expect(own.slack.visibleText(reply)).toContain(words.buttons.good);
     expect(JSON.stringify(reply.blocks)).toContain('"type":"markdown"');
     await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'feedback_good' });
     expect(await kept(own, turn, own.ada.id)).toEqual({ good: true, comment: null });
@@ -101,13 +101,13 @@ describe.concurrent('what people think of an answer', () => {
 test.concurrent('the first answer in a channel says once that it is automated and can be wrong', async ({
   onTestFinished,
 }) => {
-  const own = await openScene({}, onTestFinished);
+  const own = await openAppScene({}, onTestFinished);
   const channel = own.channel();
   const failed = own.ask(channel, '/fail first');
   await own.finished(channel, failed);
   const two = [own.ask(channel, 'one of two at once'), own.ask(channel, 'the other one')];
   await Promise.all(two.map((root) => own.finished(channel, root)));
-  await own.stage.restartBot();
+  await own.sandbox.restartBot();
   const later = own.ask(channel, 'after a restart');
   await own.finished(channel, later);
   const other = own.ask(own.channel(), 'in another channel');

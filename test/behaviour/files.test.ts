@@ -3,12 +3,12 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { contentFrom } from '../../src/sandbox/slack/content.ts';
 import type { SlackFile } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, pause } from './scene.ts';
+import { openAppScene, pause } from './scene.ts';
 
 const mib = 1024 * 1024;
-const scene = await openScene({
+const scene = await openAppScene({
   s3: true,
-  agent: { dialect: { partSize: 5 * mib, multipartThreshold: 5 * mib, refusedTypes: ['.exe'] } },
+  agent: { behaviour: { partSize: 5 * mib, multipartThreshold: 5 * mib, refusedTypes: ['.exe'] } },
   settings: {
     FILE_LIMIT_MIB: '16',
     FILES_LIMIT_MIB: '20',
@@ -78,7 +78,7 @@ describe.concurrent('files', () => {
     });
     await scene.finished(channel, root);
     expect(agent.files.some((file) => file.name === name)).toBe(true);
-    expect(scene.told('a file with an odd name').fileIds[0]).toHaveLength(1);
+    expect(scene.sentToAgent('a file with an odd name').fileIds[0]).toHaveLength(1);
   });
 
   test.each(missing)('the thread says which file is missing when $what', async ({ file, says }) => {
@@ -92,7 +92,7 @@ describe.concurrent('files', () => {
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain(says);
     expect(scene.shown(channel, root)).toContain('The message went to the agent without it.');
-    expect(scene.told(`with ${file.name}`).fileIds[0]).toHaveLength(1);
+    expect(scene.sentToAgent(`with ${file.name}`).fileIds[0]).toHaveLength(1);
   });
 
   test('too large, empty and refused files are named, and the message goes without them', async () => {
@@ -109,7 +109,7 @@ describe.concurrent('files', () => {
     expect(shown).toContain('“huge.csv” was left out: it is too large');
     expect(shown).toContain('“empty.csv” was left out: it is empty');
     expect(shown).toContain('“virus.exe” was left out: the agent service did not accept it');
-    expect(scene.told('none of these').texts).toEqual(['none of these']);
+    expect(scene.sentToAgent('none of these').texts).toEqual(['none of these']);
   });
 
   test.each(had)('a file of the kind $kind arrives whole', async ({ kind, name }) => {
@@ -120,7 +120,7 @@ describe.concurrent('files', () => {
     });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).not.toContain('left out');
-    const id = scene.told(`of the kind ${kind}`).fileIds[0]?.[0];
+    const id = scene.sentToAgent(`of the kind ${kind}`).fileIds[0]?.[0];
     expect(await agent.files.find((file) => file.id === id)?.sha256()).toBe(sha256(bytes));
   });
 
@@ -131,7 +131,7 @@ describe.concurrent('files', () => {
     });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('another service');
-    expect(scene.told('read the linked one').texts[0]).toMatch(
+    expect(scene.sentToAgent('read the linked one').texts[0]).toMatch(
       /^read the linked one\n\nA file that was shared as a link:\n- \[a plan \.gdoc\]\(<https:\/\/drive\.example\.com\/file\/F\w+>\)$/,
     );
   });
@@ -147,12 +147,12 @@ describe.concurrent('files', () => {
     expect(scene.shown(channel, root)).toContain(
       'I have “dropped.csv”. It goes along with your next message',
     );
-    expect(scene.told('first the question').texts).toHaveLength(1);
+    expect(scene.sentToAgent('first the question').texts).toHaveLength(1);
     const next = scene.reply(channel, root, 'now read it');
     await scene.finished(channel, next);
     const last = scene.reply(channel, root, 'and now without');
     await scene.finished(channel, last);
-    const { texts, fileIds } = scene.told('first the question');
+    const { texts, fileIds } = scene.sentToAgent('first the question');
     expect(texts).toEqual(['first the question', 'now read it', 'and now without']);
     expect(fileIds.map((ids) => ids.length)).toEqual([0, 1, 0]);
   });
@@ -162,16 +162,16 @@ describe.concurrent('files', () => {
     const file = (name: string) => ({ files: [{ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }] });
     const root = scene.ask(channel, '', file('secret.csv'));
     await scene.finished(channel, root);
-    const { store } = scene.stage.bot;
+    const { store } = scene.sandbox.bot;
     await store.db
       .updateTable('turns')
       .set({ finished_at: sql<Date>`now() - interval '8 days'` })
       .where('channel', '=', channel.id)
       .execute();
-    await store.retention.sweep({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+    await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
     const next = scene.reply(channel, root, 'now read both', file('second.csv'));
     await scene.finished(channel, next);
-    expect(scene.told('now read both').fileIds[0]).toHaveLength(2);
+    expect(scene.sentToAgent('now read both').fileIds[0]).toHaveLength(2);
     expect(
       (await store.turns.ofMessage({ workspace: scene.slack.team.id, channel: channel.id, ts: next.ts }))
         ?.file_notes,
@@ -190,7 +190,7 @@ describe.concurrent('files', () => {
     const third = scene.shareAgain(channel, 'same file, third', [file.id], first);
     await scene.finished(channel, third);
     expect(agent.files.filter(({ name }) => name === 'same.csv')).toHaveLength(1);
-    const ids = [...scene.told('same file, first').fileIds, ...scene.told('same file, second').fileIds];
+    const ids = [...scene.sentToAgent('same file, first').fileIds, ...scene.sentToAgent('same file, second').fileIds];
     expect(ids.map((one) => one.length)).toEqual([1, 1, 1]);
     expect(new Set(ids.flat()).size).toBe(1);
 
@@ -198,7 +198,7 @@ describe.concurrent('files', () => {
     file.content = contentFrom({ bytes: edited });
     const fourth = scene.shareAgain(channel, 'same file, edited', [file.id], first);
     await scene.finished(channel, fourth);
-    const [last = ''] = scene.told('same file, first').fileIds.at(-1) ?? [];
+    const [last = ''] = scene.sentToAgent('same file, first').fileIds.at(-1) ?? [];
     expect(ids.flat()).not.toContain(last);
     expect(await agent.files.find(({ id }) => id === last)?.sha256()).toBe(sha256(edited));
   });
@@ -221,7 +221,7 @@ describe.concurrent('files', () => {
     expect(shown).toContain('“two.bin” was left out: the files of this message are too large together.');
     expect(shown).toContain('“fourth.csv” was left out: there are too many files');
     expect(shown).toContain('The message went to the agent without them.');
-    expect(scene.told('over all limits').fileIds[0]).toHaveLength(1);
+    expect(scene.sentToAgent('over all limits').fileIds[0]).toHaveLength(1);
   });
 
   test('a zip bomb is just bytes', async () => {
@@ -250,7 +250,7 @@ describe.concurrent('files', () => {
 
   test('a service that finds a file too large is quoted', async () => {
     const channel = scene.channel();
-    agent.dialect.maxFileBytes = 13 * mib;
+    agent.behaviour.maxFileBytes = 13 * mib;
     const root = scene.ask(channel, 'too large over there', {
       files: [{ name: 'over.bin', size: 14 * mib }],
     });
@@ -262,8 +262,8 @@ describe.concurrent('files', () => {
 });
 
 test('while a long upload runs, the thread shows each file, and Stop ends it', async ({ onTestFinished }) => {
-  const dialect = { partSize: mib, multipartThreshold: mib, minPartSize: 1 };
-  const slow = await openScene({ agent: { dialect }, settings: { INLINE_LIMIT_MIB: '0' } }, onTestFinished);
+  const behaviour = { partSize: mib, multipartThreshold: mib, minPartSize: 1 };
+  const slow = await openAppScene({ agent: { behaviour: behaviour }, settings: { INLINE_LIMIT_MIB: '0' } }, onTestFinished);
   slow.agent.faults.add({ call: 'PUT part', fault: { kind: 'latency', ms: 1_000 } });
   const channel = slow.channel();
   const root = slow.ask(channel, 'this takes long', {

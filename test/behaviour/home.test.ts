@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
-import { openScene } from './scene.ts';
+import { openAppScene } from './scene.ts';
 
-const scene = await openScene();
+const scene = await openAppScene();
 const { slack } = scene;
 const team = slack.team.id;
 
@@ -40,7 +40,7 @@ function refusals(): (string | undefined)[] {
 
 /** Puts threads with tasks into the records, as if they had been there for long. */
 async function records(count: number, more: { channel: string; starter: string; title?: string }) {
-  const { db } = scene.stage.bot.store;
+  const { db } = scene.sandbox.bot.store;
   const project = 'prj_old';
   for (let from = 0; from < count; from += 500) {
     const rows = Array.from({ length: Math.min(500, count - from) }, (_, index) => ({
@@ -167,7 +167,7 @@ describe('the Home tab', () => {
     expect(shown(emil)).not.toContain('Doras');
     await press(dora, 'home_channel', channel.id);
     await seen(dora, 'Emils very own');
-    await scene.stage.restartBot();
+    await scene.sandbox.restartBot();
     // Opened again, by another process, it shows the same channel.
     slack.openHome(dora);
     await press(dora, 'home_refresh');

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openScene } from './scene.ts';
-import { Tenants } from './tenants.ts';
+import { openAppScene } from './scene.ts';
+import { MultiWorkspaceScene } from './tenants.ts';
 
 const organisation = { id: 'E1', name: 'The whole company' };
-const scene = await openScene({
+const scene = await openAppScene({
   oauth: true,
   slack: {
     retryScale: 0.01,
@@ -18,9 +18,9 @@ const scene = await openScene({
     ],
   },
 });
-const tenants = new Tenants(scene);
+const tenants = new MultiWorkspaceScene(scene);
 const { slack } = scene;
-const store = () => scene.stage.bot.store;
+const store = () => scene.sandbox.bot.store;
 
 describe('installing the app', () => {
   test('leads through Slack back to a workspace in which the bot answers', async () => {
@@ -29,7 +29,7 @@ describe('installing the app', () => {
     expect(visit.asked.searchParams.get('scope')).toContain('app_mentions:read');
     expect(visit.back.href).toMatch(/^https:\/\/bot\.invalid\/slack\/oauth_redirect\?/);
     expect([visit.status, visit.page]).toEqual([200, expect.stringContaining('is installed')]);
-    const place = tenants.place('T1');
+    const place = tenants.personAndChannel('T1');
     expect(await tenants.answered(tenants.ask(place, 'What is one and one?'))).not.toBe('');
   });
 
@@ -55,7 +55,7 @@ describe('installing the app', () => {
     const { rows } = await sql<{ row: string }>`
       select installations::text as row from installations where workspace = 'T1'`.execute(store().db);
     expect(rows).toHaveLength(1);
-    const { token, refreshToken = '' } = tenants.team('T1').grant;
+    const { token, refreshToken = '' } = tenants.team('T1').installation;
     expect(refreshToken).not.toBe('');
     for (const secret of [token, refreshToken]) expect(rows[0]?.row).not.toContain(secret.slice(-12));
   });
@@ -63,7 +63,7 @@ describe('installing the app', () => {
   test('in an organisation is for all of its workspaces', async () => {
     expect((await tenants.install('T3')).status).toBe(200);
     for (const id of ['T3', 'T4']) {
-      const place = tenants.place(id);
+      const place = tenants.personAndChannel(id);
       const root = tenants.ask(place, '/tools');
       expect(await tenants.answered(root)).not.toBe('');
       // Slack leaves the workspace out of presses there.
@@ -76,7 +76,7 @@ describe('installing the app', () => {
   });
 
   test('in an organisation goes from a workspace that it takes the app from, until it gives it back', async () => {
-    const place = tenants.place('T4');
+    const place = tenants.personAndChannel('T4');
     const row = async () =>
       store()
         .db.selectFrom('workspaces')
@@ -87,7 +87,7 @@ describe('installing the app', () => {
     await scene.until('it is withdrawn', async () => (await row())?.withdrawn_at != null);
     await slack.settled();
     const unheard = tenants.ask(place, 'Does anybody hear me?');
-    await tenants.answered(tenants.ask(tenants.place('T3'), 'The others go on.'));
+    await tenants.answered(tenants.ask(tenants.personAndChannel('T3'), 'The others go on.'));
     await slack.settled();
     const key = { workspace: 'T4', channel: unheard.channel, ts: unheard.ts };
     expect(await store().messages.get(key)).toBeUndefined();
@@ -95,14 +95,14 @@ describe('installing the app', () => {
     await scene.until('it is given back', async () => (await row())?.withdrawn_at === null);
     expect(await row()).toEqual({ left_at: null, withdrawn_at: null });
     expect(await tenants.answered(tenants.ask(place, 'And now?'))).not.toBe('');
-    expect(scene.told('Does anybody').texts).toEqual([]);
+    expect(scene.sentToAgent('Does anybody').texts).toEqual([]);
   });
 
   test('tokens that end soon are renewed by a start, and the bot goes on with them', async () => {
-    const before = tenants.team('T1').grant.token;
-    await scene.stage.restartBot();
-    await scene.until('the token is renewed', () => tenants.team('T1').grant.token !== before);
-    const place = tenants.place('T1');
+    const before = tenants.team('T1').installation.token;
+    await scene.sandbox.restartBot();
+    await scene.until('the token is renewed', () => tenants.team('T1').installation.token !== before);
+    const place = tenants.personAndChannel('T1');
     expect(await tenants.answered(tenants.ask(place, 'Still there?'))).not.toBe('');
   });
 });
@@ -110,7 +110,7 @@ describe('installing the app', () => {
 describe('uninstalling the app', () => {
   test('deletes the tokens at once, and a new installation goes on in the same thread', async () => {
     await tenants.install('T2');
-    const place = tenants.place('T2');
+    const place = tenants.personAndChannel('T2');
     const root = tenants.ask(place, 'Begin.');
     await tenants.answered(root);
     slack.uninstall('T2');
@@ -121,17 +121,17 @@ describe('uninstalling the app', () => {
     expect(await sealedOf('T1')).not.toBeNull();
     await tenants.install('T2');
     // What Slack says of the installation before comes late, and once more.
-    slack.farewell('app_uninstalled', 'T2');
-    slack.farewell('tokens_revoked', 'T2');
+    slack.sendUninstallEvent('app_uninstalled', 'T2');
+    slack.sendUninstallEvent('tokens_revoked', 'T2');
     await slack.settled();
     expect(await sealedOf('T2')).not.toBeNull();
     await tenants.answered(tenants.ask(place, 'Go on.', root), root);
-    expect(scene.told('Begin').texts).toHaveLength(2);
+    expect(scene.sentToAgent('Begin').texts).toHaveLength(2);
   });
 
   test('lets a running turn go, which goes on to its end after a new installation', async () => {
     await tenants.install('T2');
-    const place = tenants.place('T2');
+    const place = tenants.personAndChannel('T2');
     const root = tenants.ask(place, 'write for 4 s');
     await scene.until('the answer grows', () => tenants.shown(root).length > 0);
     slack.uninstall('T2');
@@ -146,15 +146,15 @@ describe('uninstalling the app', () => {
     const reply = tenants.ask(place, 'and then?', root);
     await tenants.answered(root);
     await tenants.answered(reply, root);
-    expect(scene.told('write').texts).toHaveLength(2);
+    expect(scene.sentToAgent('write').texts).toHaveLength(2);
   });
 
   test.each([['tokens_revoked' as const], ['app_uninstalled' as const]])(
     'needs only %s to delete the tokens',
     async (only) => {
       await tenants.install('T2');
-      tenants.team('T2').grant.state = 'inactive';
-      slack.farewell(only, 'T2');
+      tenants.team('T2').installation.state = 'inactive';
+      slack.sendUninstallEvent(only, 'T2');
       await scene.until('the tokens are gone', async () => (await sealedOf('T2')) === null);
       expect(await sealedOf('T1')).not.toBeNull();
     },
@@ -186,11 +186,11 @@ test('with events by HTTP the same pages install the app, and refuse whom the se
     { id: 'T6', name: 'Six', installed: false, organisation: { id: 'E6', name: 'Not named' } },
   ];
   const settings = { INSTALL_WORKSPACES: 'T9, E5' };
-  const byHttp = new Tenants(
-    await openScene({ oauth: true, transport: 'http', slack: { teams }, settings }, onTestFinished),
+  const byHttp = new MultiWorkspaceScene(
+    await openAppScene({ oauth: true, transport: 'http', slack: { teams }, settings }, onTestFinished),
   );
   expect((await byHttp.install('T9')).status).toBe(200);
-  const root = byHttp.ask(byHttp.place('T9'), 'By HTTP?');
+  const root = byHttp.ask(byHttp.personAndChannel('T9'), 'By HTTP?');
   expect(await byHttp.answered(root)).not.toBe('');
   expect((await byHttp.install('T5')).status).toBe(200);
   for (const [team, shown] of [
@@ -199,9 +199,9 @@ test('with events by HTTP the same pages install the app, and refuse whom the se
   ] as const) {
     const visit = await byHttp.install(team);
     expect([visit.status, visit.page]).toEqual([403, expect.stringContaining(shown)]);
-    expect(byHttp.team(team).grant.state).toBe('revoked');
+    expect(byHttp.team(team).installation.state).toBe('revoked');
   }
-  const { db, installations } = byHttp.scene.stage.bot.store;
+  const { db, installations } = byHttp.scene.sandbox.bot.store;
   const kept = await db.selectFrom('installations').select('workspace').orderBy('workspace').execute();
   expect(kept).toEqual([{ workspace: 'E5' }, { workspace: 'T9' }]);
   for (const table of ['workspaces', 'audit'] as const) {
@@ -212,5 +212,5 @@ test('with events by HTTP the same pages install the app, and refuse whom the se
   const row = { workspace: 'T7', name: 'Seven', organisation: false, enterprise: null, expires_at: null };
   await installations.put({ ...row, bot_user: 'U7', bot_id: 'B7', sealed: 'tokens' });
   expect((await byHttp.install('T7')).status).toBe(403);
-  expect(byHttp.team('T7').grant.state).toBe('live');
+  expect(byHttp.team('T7').installation.state).toBe('live');
 });

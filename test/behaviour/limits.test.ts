@@ -2,18 +2,18 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../src/sandbox/agent/script.ts';
 import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
-import { openScene } from './scene.ts';
-import { openStartingScene, StartingScene } from './starting-scene.ts';
+import { openAppScene } from './scene.ts';
+import { openStartFormScene, StartFormScene } from './starting-scene.ts';
 
 /** Waits until the person was told something; the answer is the last of it. */
-async function told(starting: StartingScene, person: Person, channel: Channel, times = 1): Promise<string> {
+async function told(starting: StartFormScene, person: Person, channel: Channel, times = 1): Promise<string> {
   return starting.scene.until(`${person.name} is told`, () => {
-    const heard = starting.heard(person, channel);
+    const heard = starting.ephemeralTexts(person, channel);
     return heard.length >= times && heard.at(-1);
   });
 }
 
-async function runs({ scene }: StartingScene, title: string): Promise<void> {
+async function runs({ scene }: StartFormScene, title: string): Promise<void> {
   await scene.until(`${title} runs`, () =>
     scene.agent.tasks.some((task) => task.title === title && task.status === 'running'),
   );
@@ -23,17 +23,17 @@ describe.concurrent('how much people may ask', () => {
   test('a person who has asked enough in an hour is told when to ask again, and others are not held up', async ({
     onTestFinished,
   }) => {
-    const starting = await openStartingScene({ settings: { TURNS_PER_HOUR_PERSON: '2' } }, onTestFinished);
+    const starting = await openStartFormScene({ settings: { TURNS_PER_HOUR_PERSON: '2' } }, onTestFinished);
     const { scene } = starting;
-    const { channel, person } = starting.room();
+    const { channel, person } = starting.personInChannel();
     for (const text of ['one', 'two']) await scene.finished(channel, starting.ask(person, channel, text));
     const third = starting.ask(person, channel, 'the third is too many');
     expect(await told(starting, person, channel)).toMatch(
       /2 messages within an hour.*not sent.*again in (1 h|60 min|59 min)/,
     );
-    expect(scene.told('the third is too many').texts).toEqual([]);
+    expect(scene.sentToAgent('the third is too many').texts).toEqual([]);
     expect(scene.replies(channel, third)).toEqual([]);
-    const details = await scene.stage.bot.store.db
+    const details = await scene.sandbox.bot.store.db
       .selectFrom('audit')
       .select('details')
       .where('kind', '=', 'refusal')
@@ -45,9 +45,9 @@ describe.concurrent('how much people may ask', () => {
   test('of many messages at the same moment no more run than one person may have at once', async ({
     onTestFinished,
   }) => {
-    const starting = await openStartingScene({ settings: { TURNS_AT_ONCE_PERSON: '3' } }, onTestFinished);
+    const starting = await openStartFormScene({ settings: { TURNS_AT_ONCE_PERSON: '3' } }, onTestFinished);
     const { scene } = starting;
-    const { channel, person } = starting.room();
+    const { channel, person } = starting.personInChannel();
     const roots: Message[] = [];
     for (let index = 0; index < 8; index += 1)
       roots.push(starting.ask(person, channel, `slowly the ${index}`));
@@ -56,7 +56,7 @@ describe.concurrent('how much people may ask', () => {
     );
     await scene.until('three run', () => scene.agent.tasks.length === 3);
     for (const { title } of scene.agent.tasks) await runs(starting, title);
-    expect(starting.heard(person, channel)).toHaveLength(5);
+    expect(starting.ephemeralTexts(person, channel)).toHaveLength(5);
     const begun = roots.find((root) => scene.replies(channel, root).length > 0);
     if (begun === undefined) throw new Error('Nothing runs.');
     await starting.press(person, channel, begun, 'stop');
@@ -66,9 +66,9 @@ describe.concurrent('how much people may ask', () => {
   });
 
   test('a button that is refused for asking too much can be pressed again', async ({ onTestFinished }) => {
-    const starting = await openStartingScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
+    const starting = await openStartFormScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
     const { scene } = starting;
-    const { channel, person } = starting.room();
+    const { channel, person } = starting.personInChannel();
     const root = starting.ask(person, channel, 'slowly to be stopped');
     await runs(starting, 'slowly to be stopped');
     await starting.press(person, channel, root, 'stop');
@@ -77,13 +77,13 @@ describe.concurrent('how much people may ask', () => {
       await starting.press(person, channel, root, 'retry');
       expect(await told(starting, person, channel, times)).toContain('one message within an hour');
     }
-    expect(scene.told('slowly to be stopped').texts).toHaveLength(1);
+    expect(scene.sentToAgent('slowly to be stopped').texts).toHaveLength(1);
   });
 
   test('Continue and a correction that are refused go when there is room', async ({ onTestFinished }) => {
-    const scene = await openScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
-    const starting = new StartingScene(scene);
-    const { channel, person } = starting.room();
+    const scene = await openAppScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
+    const starting = new StartFormScene(scene);
+    const { channel, person } = starting.personInChannel();
     const root = starting.ask(person, channel, '/lengthcut');
     await scene.finished(channel, root);
     scene.slack.edit(channel.id, root.ts, `${scene.mention} what I meant`);
@@ -93,15 +93,15 @@ describe.concurrent('how much people may ask', () => {
     expect(await told(starting, person, channel, 2)).toContain('one message within an hour');
     await correct();
     expect(await told(starting, person, channel, 3)).toContain('one message within an hour');
-    await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.stage.bot.store.db);
+    await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.sandbox.bot.store.db);
     // Buttons from before a restart still work.
-    await scene.stage.restartBot();
+    await scene.sandbox.restartBot();
     await correct();
-    await scene.until('it is corrected', () => scene.told('/lengthcut').texts.length === 2);
-    await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.stage.bot.store.db);
+    await scene.until('it is corrected', () => scene.sentToAgent('/lengthcut').texts.length === 2);
+    await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.sandbox.bot.store.db);
     await starting.press(person, channel, root, 'continue');
-    await scene.until('it goes on', () => scene.told('/lengthcut').texts.length === 3);
-    expect(scene.told('/lengthcut').texts.slice(1)).toEqual([
+    await scene.until('it goes on', () => scene.sentToAgent('/lengthcut').texts.length === 3);
+    expect(scene.sentToAgent('/lengthcut').texts.slice(1)).toEqual([
       expect.stringMatching(/^A correction of my message:.*what I meant$/),
       'Continue.',
     ]);
@@ -116,16 +116,16 @@ describe.concurrent('how much people may ask', () => {
       if (turn.text.includes('slowly')) await turn.sleep(2_000_000);
       turn.write(`Skill: ${turn.skill ?? 'none'}.`);
     };
-    const starting = await openStartingScene(
+    const starting = await openStartFormScene(
       { agent: { script }, settings: { TURNS_AT_ONCE_PERSON: '1' } },
       onTestFinished,
     );
     const { scene } = starting;
-    const { channel, person } = starting.room();
+    const { channel, person } = starting.personInChannel();
     const root = starting.ask(person, channel, '--skill sumary what is refused?');
     await scene.finished(channel, root);
     const before = scene.reply(channel, root, 'until the gate opens');
-    await scene.until('it works', () => scene.told('what is refused?').texts.length === 1);
+    await scene.until('it works', () => scene.sentToAgent('what is refused?').texts.length === 1);
     const choose = async () => {
       await starting.press(person, channel, root, 'choose_again');
       await starting.form(person);
@@ -144,12 +144,12 @@ describe.concurrent('how much people may ask', () => {
   });
 
   test('a workspace has limits of its own, which a form meets too', async ({ onTestFinished }) => {
-    const starting = await openStartingScene(
+    const starting = await openStartFormScene(
       { settings: { TURNS_AT_ONCE_WORKSPACE: '1', TURNS_PER_HOUR_WORKSPACE: '2' } },
       onTestFinished,
     );
     const { scene } = starting;
-    const { channel, person } = starting.room();
+    const { channel, person } = starting.personInChannel();
     const root = scene.ask(channel, 'Ada works slowly');
     await runs(starting, 'Ada works slowly');
     starting.ask(person, channel, 'somebody else');
@@ -170,9 +170,9 @@ describe.concurrent('other bots', () => {
     onTestFinished,
   }) => {
     // Ids of the sandbox's are known only once it runs.
-    const starting = await openStartingScene({ settings: { ADMITS_BOTS: 'B0KNOWN' } }, onTestFinished);
+    const starting = await openStartFormScene({ settings: { ADMITS_BOTS: 'B0KNOWN' } }, onTestFinished);
     const { scene } = starting;
-    const { channel } = starting.room();
+    const { channel } = starting.personInChannel();
     const [known, unknown] = ['known', 'unknown'].map((name) =>
       scene.slack.createPerson({ name, kind: 'bot' }),
     );
@@ -185,8 +185,8 @@ describe.concurrent('other bots', () => {
     const echo = scene.slack.say({ person: known, channel, thread: root.ts, text: 'an echo' });
     await scene.slack.settled();
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: echo.ts };
-    expect(await scene.stage.bot.store.messages.get(key)).toBeUndefined();
-    expect(scene.told('a known bot asks').texts).toEqual(['a known bot asks']);
-    expect(scene.told('an unknown bot asks').texts).toEqual([]);
+    expect(await scene.sandbox.bot.store.messages.get(key)).toBeUndefined();
+    expect(scene.sentToAgent('a known bot asks').texts).toEqual(['a known bot asks']);
+    expect(scene.sentToAgent('an unknown bot asks').texts).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { textOf } from '../../src/sandbox/agent/records.ts';
 import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
-import { openScene } from './scene.ts';
+import { openAppScene } from './scene.ts';
 
-const scene = await openScene({ settings: { REPLY_MESSAGES: '2' } });
+const scene = await openAppScene({ settings: { REPLY_MESSAGES: '2' } });
 
 /** What the agent wrote last. */
 function answerOf(): string {
@@ -60,7 +60,7 @@ describe('an answer of more messages than it may take', () => {
 test('an answer whose Markdown Slack refuses is shown whole, letter by letter, with its buttons', async ({
   onTestFinished,
 }) => {
-  const own = await openScene({ slack: { refusedBlocks: ['markdown'] } }, onTestFinished);
+  const own = await openAppScene({ slack: { refusedBlocks: ['markdown'] } }, onTestFinished);
   const channel = own.channel();
   const root = own.ask(channel, '/long 9000');
   await own.finished(channel, root);

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 import type { AgentScript } from '../../src/sandbox/agent/script.ts';
 import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, type Scene } from './scene.ts';
-import { newProject, set, taskOf } from './settings-scene.ts';
+import { openAppScene, type AppScene } from './scene.ts';
+import { newProject, saveChannelSettings, taskOf } from './settings-scene.ts';
 
 const script: AgentScript = async (turn) => {
   if (turn.text === 'fails') throw new Error('The script says so.');
@@ -12,9 +12,9 @@ const script: AgentScript = async (turn) => {
 const table = { name: 'table.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' };
 
 /** A scene whose service can take the operator's key for another account's. */
-async function openOperators(): Promise<{ scene: Scene; change: () => void }> {
+async function openOperators(): Promise<{ scene: AppScene; change: () => void }> {
   const apiKeys = { 'key-of-the-operator': 'one' };
-  const scene = await openScene({ agent: { apiKeys, script } });
+  const scene = await openAppScene({ agent: { apiKeys, script } });
   return {
     scene,
     change: () => {
@@ -30,7 +30,7 @@ const startTask = 'POST /experimental/tasks';
 
 const retry = async (channel: Channel, reply: Message | undefined) =>
   scene.slack.click({ person: scene.ada, channel, ts: reply?.ts ?? '', actionId: 'retry' });
-const made = (on: Scene, channel: Channel) => on.agent.projects.filter(({ title }) => title === channel.name);
+const made = (on: AppScene, channel: Channel) => on.agent.projects.filter(({ title }) => title === channel.name);
 
 describe("an operator's other account", () => {
   const [talked, kept, chosen] = [scene.channel(), scene.channel(), scene.channel()];
@@ -40,7 +40,7 @@ describe("an operator's other account", () => {
     const old = scene.ask(talked, 'before the change');
     const failed = scene.ask(talked, 'fails', { files: [table] });
     waiting = scene.slack.say({ person: scene.ada, channel: kept, text: scene.mention, files: [table] });
-    await set(scene, chosen, { channel_project: await newProject(scene, 'Chosen by people') });
+    await saveChannelSettings(scene, chosen, { channel_project: await newProject(scene, 'Chosen by people') });
     for (const one of [old, failed]) await scene.finished(talked, one);
     await scene.finished(kept, waiting);
     change();
@@ -52,8 +52,8 @@ describe("an operator's other account", () => {
     await scene.finished(talked, scene.reply(talked, old, 'and on with this', { files: [table] }));
     expect(scene.shown(talked, old)).toContain(words.taskGone);
     await retry(talked, scene.replies(talked, old).at(-1));
-    await scene.until('it begins anew', () => scene.told('and on with this').fileIds.length === 1);
-    expect(scene.told('and on with this').fileIds).toEqual([[expect.any(String)]]);
+    await scene.until('it begins anew', () => scene.sentToAgent('and on with this').fileIds.length === 1);
+    expect(scene.sentToAgent('and on with this').fileIds).toEqual([[expect.any(String)]]);
 
     await retry(talked, scene.replies(talked, failed)[0]);
     await scene.until('the thread says which file is missing', () =>
@@ -64,7 +64,7 @@ describe("an operator's other account", () => {
 
   test('does not get the ids of files that were shared without words before', async () => {
     await scene.finished(kept, scene.reply(kept, waiting, 'what is in it?'));
-    expect(scene.told('what is in it?').fileIds).toEqual([[]]);
+    expect(scene.sentToAgent('what is in it?').fileIds).toEqual([[]]);
     expect(scene.shown(kept, waiting)).toContain(leftBehind);
   });
 
@@ -74,7 +74,7 @@ describe("an operator's other account", () => {
     expect(scene.shown(chosen, root)).toContain(words.projectGone);
     expect(made(scene, chosen)).toEqual([]);
     const other = await newProject(scene, 'Chosen after that');
-    await set(scene, chosen, { channel_project: other });
+    await saveChannelSettings(scene, chosen, { channel_project: other });
     await retry(chosen, scene.replies(chosen, root)[0]);
     const task = await scene.until('it is asked', () => taskOf(scene, 'in the chosen one'));
     expect(task.project.id).toBe(other);
@@ -88,7 +88,7 @@ describe("an operator's other account", () => {
     const files = slack.say({ person: ada, channel, text: mention, files: [table] });
     await here.scene.finished(channel, files);
     await here.scene.finished(channel, here.scene.reply(channel, files, 'look at it'));
-    expect(here.scene.told('look at it').fileIds).toEqual([[expect.any(String)]]);
+    expect(here.scene.sentToAgent('look at it').fileIds).toEqual([[expect.any(String)]]);
     expect(made(here.scene, channel)).toHaveLength(2);
   });
 });

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 import type { AgentTurn } from '../../src/sandbox/agent/script.ts';
 import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
-import { Lanes } from '../../src/store/lanes.ts';
-import { openScene, pause } from './scene.ts';
+import { SharedRateLimits } from '../../src/store/lanes.ts';
+import { openAppScene, pause } from './scene.ts';
 
 /** How long no edit is to be had (ms). */
 const dryMs = 12_000;
@@ -49,7 +49,7 @@ const answers: Record<string, (turn: AgentTurn, dry: () => Promise<void>) => Pro
 const gates = new Map<string, PromiseWithResolvers<void>>(
   Object.keys(answers).map((name) => [name, Promise.withResolvers<void>()]),
 );
-const scene = await openScene({
+const scene = await openAppScene({
   agent: {
     script: async (turn) => {
       await answers[turn.text]?.(turn, async () => gates.get(turn.text)?.promise);
@@ -57,7 +57,7 @@ const scene = await openScene({
   },
 });
 const { slack } = scene;
-const lanes = new Lanes(scene.stage.bot.store.db);
+const lanes = new SharedRateLimits(scene.sandbox.bot.store.db);
 
 describe('an answer that ends while no edit is to be had', () => {
   const threads = new Map<string, { channel: Channel; root: Message }>();

@@ -2,19 +2,19 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import * as words from '../../src/reply/words.ts';
 import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, pause, type Scene } from './scene.ts';
+import { openAppScene, pause, type AppScene } from './scene.ts';
 
-const scene = await openScene();
-const starters = await openScene({ settings: { CONTROLS_BY: 'starter' } });
+const scene = await openAppScene();
+const starters = await openAppScene({ settings: { CONTROLS_BY: 'starter' } });
 
-async function growing(on: Scene, channel: Channel, root: Message): Promise<Message> {
+async function growing(on: AppScene, channel: Channel, root: Message): Promise<Message> {
   return on.until('the reply grows', () =>
-    on.replies(channel, root).find((message) => on.slack.shown(message).includes('Second')),
+    on.replies(channel, root).find((message) => on.slack.visibleText(message).includes('Second')),
   );
 }
 
 /** A message of ours with a button of ours, where it does not belong. */
-async function forged(on: Scene, channel: Channel, actionId: string, value: string): Promise<string> {
+async function forged(on: AppScene, channel: Channel, actionId: string, value: string): Promise<string> {
   const button = { type: 'button', action_id: actionId, value, text: { type: 'plain_text', text: 'Press' } };
   const blocks = [{ type: 'actions', elements: [button] }];
   const answer = await fetch(`${on.slack.apiUrl}chat.postMessage`, {
@@ -25,18 +25,18 @@ async function forged(on: Scene, channel: Channel, actionId: string, value: stri
   return z.looseObject({ ts: z.string() }).parse(await answer.json()).ts;
 }
 
-async function turnOf(on: Scene, root: Message): Promise<string> {
+async function turnOf(on: AppScene, root: Message): Promise<string> {
   const key = { workspace: on.slack.team.id, channel: root.channel, ts: root.ts };
-  return on.until('its turn has begun', async () => (await on.stage.bot.store.turns.ofMessage(key))?.id);
+  return on.until('its turn has begun', async () => (await on.sandbox.bot.store.turns.ofMessage(key))?.id);
 }
 
-const told = (on: Scene, person: Person, channel: Channel) =>
+const told = (on: AppScene, person: Person, channel: Channel) =>
   on.slack.ephemerals(person, channel).map(({ text }) => text);
 
-async function refusals(on: Scene, channel: Channel): Promise<unknown[]> {
+async function refusals(on: AppScene, channel: Channel): Promise<unknown[]> {
   const rows: unknown[] = [];
   const workspace = on.slack.team.id;
-  for await (const row of on.stage.bot.store.audit.read({ since: new Date(0), workspace }))
+  for await (const row of on.sandbox.bot.store.audit.read({ since: new Date(0), workspace }))
     if (row.kind === 'refusal' && row.channel === channel.id)
       rows.push([row.person, row.details.control, row.details.why]);
   return rows;
@@ -59,7 +59,7 @@ describe.concurrent('who may use controls', () => {
     );
     await pause(500);
     expect(scene.agent.tasks.find(({ title }) => title === '/slow 1000')?.status).toBe('running');
-    expect(scene.told('/slow 1000').texts).toHaveLength(1);
+    expect(scene.sentToAgent('/slow 1000').texts).toHaveLength(1);
     scene.reply(channel, root, 'what waits', { person: scene.grace });
     await scene.slack.settled();
     await scene.slack.click({ person: scene.grace, channel, ts: reply.ts, actionId: 'stop' });
@@ -75,8 +75,8 @@ describe.concurrent('who may use controls', () => {
         JSON.stringify([stranger.id, 'stop_reaction', why]),
       ]),
     );
-    const stopped = await scene.withButton(channel, root, 'retry');
-    expect(scene.slack.shown(stopped)).toContain('Stopped by grace.');
+    const stopped = await scene.messageWithButton(channel, root, 'retry');
+    expect(scene.slack.visibleText(stopped)).toContain('Stopped by grace.');
     await scene.slack.click({ person: stranger, channel, ts: stopped.ts, actionId: 'retry' });
     for (const actionId of ['go', 'take_back'])
       await scene.slack.click({ person: stranger, channel, ts: held.ts, actionId });
@@ -88,7 +88,7 @@ describe.concurrent('who may use controls', () => {
     await scene.until('it is over for one of them', () =>
       two.some((person) => told(scene, person, channel).includes(words.controlOver.over)),
     );
-    expect(scene.told('/slow 1000').texts).toHaveLength(1);
+    expect(scene.sentToAgent('/slow 1000').texts).toHaveLength(1);
   });
 
   test('by the starter: others are refused, admins and who asked are not, and a restart changes nothing', async () => {
@@ -96,7 +96,7 @@ describe.concurrent('who may use controls', () => {
     const channel = starters.channel();
     const root = starters.ask(channel, '/slow 1000 mine');
     const reply = await growing(starters, channel, root);
-    await starters.stage.restartBot();
+    await starters.sandbox.restartBot();
     const press = { channel, ts: reply.ts, actionId: 'stop' };
     await starters.slack.click({ ...press, person: starters.grace });
     await starters.until('it is told', () =>
@@ -111,7 +111,7 @@ describe.concurrent('who may use controls', () => {
         .replies(channel, hers)
         .find(
           (one) =>
-            JSON.stringify(one.blocks).includes('"stop"') && starters.slack.shown(one).includes('Second'),
+            JSON.stringify(one.blocks).includes('"stop"') && starters.slack.visibleText(one).includes('Second'),
         ),
     );
     await starters.slack.click({ ...press, ts: second.ts, person: starters.grace });
@@ -160,8 +160,8 @@ describe.concurrent('who may use controls', () => {
       expect(shown()).not.toContain('in secret');
       await scene.slack.closeView(mallory);
     }
-    expect(scene.told('/slow 1000 in secret').texts).toHaveLength(1);
-    expect((await scene.stage.bot.store.turns.get(scene.slack.team.id, value))?.stop_asked_at).toBeNull();
+    expect(scene.sentToAgent('/slow 1000 in secret').texts).toHaveLength(1);
+    expect((await scene.sandbox.bot.store.turns.get(scene.slack.team.id, value))?.stop_asked_at).toBeNull();
   });
 
   test('in direct messages nobody presses but the person whose they are', async () => {
@@ -186,7 +186,7 @@ describe.concurrent('who may use controls', () => {
 
   test('starting anew asks for permission like the other controls', async () => {
     const channel = scene.channel();
-    const { channels } = scene.stage.bot.store;
+    const { channelSettings: channels } = scene.sandbox.bot.store;
     await channels.set(scene.slack.team.id, channel.id, scene.ada.id, { controls: 'starter' });
     const root = scene.ask(channel, 'what is mine alone?');
     await scene.finished(channel, root);
@@ -213,7 +213,7 @@ describe.concurrent('who may use controls', () => {
   test("a channel's own setting comes first", async () => {
     const channel = scene.channel();
     const workspace = scene.slack.team.id;
-    const { channels } = scene.stage.bot.store;
+    const { channelSettings: channels } = scene.sandbox.bot.store;
     await channels.set(workspace, channel.id, scene.ada.id, { controls: 'admins' });
     const root = scene.ask(channel, '/slow 1000 for admins');
     const reply = await growing(scene, channel, root);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openCrew } from './crew.ts';
+import { openProcessScene } from './crew.ts';
 import { pause } from './scene.ts';
 
 /** Longer than a lease (8 s) and than the queue waits for a process (10 s); FROZEN_SECONDS=<number> tries others. */
@@ -16,16 +16,16 @@ describe.concurrent('a process', () => {
   test('that was frozen in the middle of a send and of live replies does no harm when it wakes', async ({
     onTestFinished,
   }) => {
-    const crew = await openCrew(onTestFinished);
+    const crew = await openProcessScene(onTestFinished);
     const frozen = await crew.start();
-    await crew.witness.start();
+    await crew.observer.start();
     // They must not have ended when it wakes, also where the machine is busy.
     const seconds = frozenMs / 1_000 + 20;
     const live = [crew.ask('a live one', seconds), crew.ask('another live one', seconds)];
     await crew.until('the replies grow', () => live.every((root) => crew.grows(root)));
     const send = /^POST .*\/messages$/;
     crew.agent.faults.add({ call: send, fault: { kind: 'latency', ms: 300 }, times: 1 });
-    const heard = crew.hears('agent', send);
+    const heard = crew.waitForCall('agent', send);
     const sending = crew.ask('one that is being sent');
     await heard;
     frozen.freeze();
@@ -44,9 +44,9 @@ describe.concurrent('a process', () => {
   test('of two that dies: its turns go on in the other within 15 s, and what waits is not forgotten', async ({
     onTestFinished,
   }) => {
-    const crew = await openCrew(onTestFinished);
+    const crew = await openProcessScene(onTestFinished);
     const first = await crew.start();
-    await crew.witness.start();
+    await crew.observer.start();
     const live = ['this', 'that', 'and that'].map((text) => crew.ask(text, 16));
     await crew.until('the replies grow', () => live.every((root) => crew.grows(root)));
     for (const root of live) crew.reply(root, 'one that waits');
@@ -60,9 +60,9 @@ describe.concurrent('a process', () => {
   test('after the other, restarted under load, loses and repeats nothing, and goes within 10 s', async ({
     onTestFinished,
   }) => {
-    const crew = await openCrew(onTestFinished);
+    const crew = await openProcessScene(onTestFinished);
     const old = [await crew.start(), await crew.start()];
-    await crew.witness.start();
+    await crew.observer.start();
     const stops: { inTime: boolean; ms: number }[] = [];
     const roll = async () => {
       for (const bot of old) {
@@ -88,7 +88,7 @@ describe.concurrent('a process', () => {
   test('killed at moments of its start starts again, and on the embedded database its turns are taken up within 3 s of the start', async ({
     onTestFinished,
   }) => {
-    const crew = await openCrew(onTestFinished, 'embedded');
+    const crew = await openProcessScene(onTestFinished, 'embedded');
     const interrupted = async (moments: number[]) => {
       for (const ms of moments) {
         const bot = crew.spawn();
@@ -99,7 +99,7 @@ describe.concurrent('a process', () => {
     // First while there is no database yet.
     await interrupted(startUpMoments);
     const bot = await crew.start();
-    await crew.witness.start();
+    await crew.observer.start();
     const live = ['this', 'that'].map((text) => crew.ask(text, 10));
     await crew.until('the replies grow', () => live.every((root) => crew.grows(root)));
     await bot.kill();

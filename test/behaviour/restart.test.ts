@@ -1,17 +1,17 @@
 import { expect, test, vi } from 'vitest';
 import type { Fault } from '../../src/sandbox/faults.ts';
-import { openScene } from './scene.ts';
+import { openAppScene } from './scene.ts';
 
 test('a restart in the middle of an answer never takes text away that people could read', async ({
   onTestFinished,
 }) => {
-  const scene = await openScene({}, onTestFinished);
+  const scene = await openAppScene({}, onTestFinished);
   const channel = scene.channel();
   const root = scene.ask(channel, '/slow 200');
   const first = () => scene.replies(channel, root)[0];
   const words = /Second 1 of/;
   await scene.until('the answer grows', () => words.test(first()?.text ?? ''));
-  await scene.stage.restartBot();
+  await scene.sandbox.restartBot();
   await scene.finished(channel, root);
   const versions = first()?.versions ?? [];
   const begun = versions.findIndex(({ text }) => words.test(text));
@@ -24,13 +24,13 @@ test('a stop waits for no call that others repeat, and hands the turns over mean
   onTestFinished,
 }) => {
   const settings = { WATCH_SECONDS: '0.2', BACKGROUND_WAIT_SECONDS: '0', DRAIN_SECONDS: '60' };
-  const scene = await openScene({ settings }, onTestFinished);
+  const scene = await openAppScene({ settings }, onTestFinished);
   const { faults } = scene.agent;
   const channel = scene.channel();
   const watched = scene.ask(channel, 'watched from now on');
   await scene.finished(channel, watched);
   const looks = async () => {
-    const { db } = scene.stage.bot.store;
+    const { db } = scene.sandbox.bot.store;
     const row = await db.selectFrom('watches').select('looks').where('root', '=', watched.ts).execute();
     return row[0]?.looks;
   };
@@ -48,7 +48,7 @@ test('a stop waits for no call that others repeat, and hands the turns over mean
   scene.reply(channel, other, 'stop');
   await scene.until('a look and a stop hang', () => hangs(look) && hangs(stop));
   const made = await looks();
-  await scene.stage.restartBot();
+  await scene.sandbox.restartBot();
   expect(await looks()).toBe(made);
   for (const end of mend) end();
   for (const slow of [root, other]) await scene.finished(channel, slow);

@@ -4,7 +4,7 @@ import * as words from '../../src/reply/words.ts';
 import type { AgentScript } from '../../src/sandbox/agent/script.ts';
 import { Faults } from '../../src/sandbox/faults.ts';
 import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, pause, type Scene } from './scene.ts';
+import { openAppScene, pause, type AppScene } from './scene.ts';
 
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(5_000, 7)]);
 const table = ['gene,fold', ...Array.from({ length: 30 }, (_, row) => `g${row},${row}`)].join('\n');
@@ -33,9 +33,9 @@ const maker: AgentScript = async (turn) => {
 };
 
 const settings = { INLINE_LIMIT_MIB: '1', WATCH_SECONDS: '0.3', BACKGROUND_WAIT_SECONDS: '0' };
-const scene = await openScene({ agent: { script: maker }, settings });
+const scene = await openAppScene({ agent: { script: maker }, settings });
 
-async function asked(stage: Scene, text: string): Promise<{ channel: Channel; root: Message }> {
+async function asked(stage: AppScene, text: string): Promise<{ channel: Channel; root: Message }> {
   const channel = stage.channel();
   const root = stage.ask(channel, text);
   await stage.finished(channel, root);
@@ -43,14 +43,14 @@ async function asked(stage: Scene, text: string): Promise<{ channel: Channel; ro
 }
 
 /** The thread's messages that show files, each with their names. */
-function shares(stage: Scene, channel: Channel, root: Message): string[][] {
+function shares(stage: AppScene, channel: Channel, root: Message): string[][] {
   return stage
     .replies(channel, root)
     .filter(({ fileIds }) => fileIds.length > 0)
     .map(({ fileIds }) => fileIds.map((id) => stage.slack.file(id).name ?? ''));
 }
 
-function urls(stage: Scene, channel: Channel, root: Message): string[] {
+function urls(stage: AppScene, channel: Channel, root: Message): string[] {
   const blocks = JSON.stringify(stage.replies(channel, root).map((message) => message.blocks));
   return [...blocks.matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');
 }
@@ -110,11 +110,11 @@ describe.concurrent('results', () => {
 test('what was claimed after one turn, and not posted before the next, is posted after that', async ({
   onTestFinished,
 }) => {
-  const own = await openScene({ agent: { script: maker }, settings }, onTestFinished);
+  const own = await openAppScene({ agent: { script: maker }, settings }, onTestFinished);
   const { channel, root } = await asked(own, 'notes 1');
   const next = own.reply(channel, root, 'and on');
   await own.finished(channel, next);
-  const { db } = own.stage.bot.store;
+  const { db } = own.sandbox.bot.store;
   const batch = '00000000-0000-4000-8000-000000000001';
   await db.updateTable('results').set({ batch, shown_at: null }).where('root', '=', root.ts).execute();
   await own.until('it is posted', () => own.shown(channel, root).includes('made after the answer'));
@@ -124,7 +124,7 @@ test('what was claimed after one turn, and not posted before the next, is posted
 
 test('a share whose answer was lost is not made again', async ({ onTestFinished }) => {
   const faults = new Faults();
-  const lossy = await openScene({ agent: { script: maker }, slack: { faults }, settings }, onTestFinished);
+  const lossy = await openAppScene({ agent: { script: maker }, slack: { faults }, settings }, onTestFinished);
   faults.add({ call: 'files.completeUploadExternal', fault: { kind: 'lost' }, times: 1 });
   const { channel, root } = await asked(lossy, 'pictures 2');
   await lossy.until('the pictures are there', () => shares(lossy, channel, root).length > 0);
@@ -136,7 +136,7 @@ test('a share whose answer was lost is not made again', async ({ onTestFinished 
 describe('results that cannot be listed or shown', () => {
   test('leave the answer as it is, and are posted once they can be read', async ({ onTestFinished }) => {
     const faults = new Faults();
-    const own = await openScene({ agent: { script: maker, faults }, settings }, onTestFinished);
+    const own = await openAppScene({ agent: { script: maker, faults }, settings }, onTestFinished);
     const call = 'GET /experimental/tasks/{task_id}/results';
     faults.add({ call, fault: { kind: 'status', status: 200, body: { none: true } }, times: 1 });
     const { channel, root } = await asked(own, 'notes 1');
@@ -155,7 +155,7 @@ describe('results that cannot be listed or shown', () => {
       await turn.result('note.txt', 'text/plain', 'A note.');
       await ends.promise;
     };
-    const own = await openScene({ agent: { script }, slack: { faults }, settings }, onTestFinished);
+    const own = await openAppScene({ agent: { script }, slack: { faults }, settings }, onTestFinished);
     const channel = own.channel();
     const root = own.ask(channel, 'one note');
     await own.until('the answer shows', () => own.shown(channel, root).includes('A note.'));
@@ -172,7 +172,7 @@ describe('results that cannot be listed or shown', () => {
 
 test('a workspace that takes no files gets the links', async ({ onTestFinished }) => {
   const faults = new Faults();
-  const full = await openScene({ agent: { script: maker }, slack: { faults }, settings }, onTestFinished);
+  const full = await openAppScene({ agent: { script: maker }, slack: { faults }, settings }, onTestFinished);
   const body = { ok: false, error: 'file_uploads_disabled' };
   faults.add({ call: 'files.getUploadURLExternal', fault: { kind: 'status', status: 200, body } });
   const { channel, root } = await asked(full, 'pictures 2');
@@ -184,7 +184,7 @@ test('a workspace that takes no files gets the links', async ({ onTestFinished }
 test('a picture that the service does not hand out is left to its link, and asked for once', async ({
   onTestFinished,
 }) => {
-  const own = await openScene({ agent: { script: maker }, settings }, onTestFinished);
+  const own = await openAppScene({ agent: { script: maker }, settings }, onTestFinished);
   own.agent.faults.add({ call: 'GET download', fault: { kind: 'status', status: 403 } });
   const { channel, root } = await asked(own, 'pictures 1');
   expect(urls(own, channel, root)).toHaveLength(1);
@@ -193,8 +193,8 @@ test('a picture that the service does not hand out is left to its link, and aske
 });
 
 test('250 results with links of 2,500 characters are posted whole', async ({ onTestFinished }) => {
-  const agent = { script: maker, dialect: { downloadLinkLength: 2_500 } };
-  const many = await openScene({ agent, settings: { ...settings, WATCH_MINUTES: '0' } }, onTestFinished);
+  const agent = { script: maker, behaviour: { downloadLinkLength: 2_500 } };
+  const many = await openAppScene({ agent, settings: { ...settings, WATCH_MINUTES: '0' } }, onTestFinished);
   const { channel, root } = await asked(many, 'notes 250');
   const links = urls(many, channel, root);
   expect(new Set(links).size).toBe(250);
@@ -217,8 +217,8 @@ describe('a link of ours', () => {
       PORT: String(port),
       SECRET_KEY: 'k'.repeat(32),
     };
-    const agent = { script: maker, dialect: { downloadLinkMs: 1_500 } };
-    const stable = await openScene({ agent, settings: { ...settings, ...ours } }, onTestFinished);
+    const agent = { script: maker, behaviour: { downloadLinkMs: 1_500 } };
+    const stable = await openAppScene({ agent, settings: { ...settings, ...ours } }, onTestFinished);
     const { channel, root } = await asked(stable, 'notes 1');
     const [link = ''] = urls(stable, channel, root);
     expect(link).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${port}/results/[\\w-]+\\.[\\w-]+$`));

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, type Scene } from './scene.ts';
+import { openAppScene, type AppScene } from './scene.ts';
 
-const scene = await openScene();
-const strict = await openScene({ agent: { dialect: { messageToStopped: 409 } } });
+const scene = await openAppScene();
+const strict = await openAppScene({ agent: { behaviour: { messageToStopped: 409 } } });
 
 async function stopped(
-  on: Scene,
+  on: AppScene,
   channel: Channel,
   text: string,
 ): Promise<{ root: Message; reply: Message }> {
@@ -15,14 +15,14 @@ async function stopped(
     files: [{ name: 'kept.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }],
   });
   const reply = await on.until('the reply grows', () =>
-    on.replies(channel, root).find((message) => on.slack.shown(message).includes('Second')),
+    on.replies(channel, root).find((message) => on.slack.visibleText(message).includes('Second')),
   );
   await on.slack.click({ person: on.ada, channel, ts: reply.ts, actionId: 'stop' });
   await on.finished(channel, root);
-  return { root, reply: await on.withButton(channel, root, 'retry') };
+  return { root, reply: await on.messageWithButton(channel, root, 'retry') };
 }
 
-const sentTo = (on: Scene, title: string) =>
+const sentTo = (on: AppScene, title: string) =>
   on.agent.tasks
     .filter((task) => task.title.startsWith(title))
     .map(({ messages }) => messages.filter(({ role }) => role === 'user').length);
@@ -37,7 +37,7 @@ describe.concurrent('Try again', () => {
       scene.slack.click({ ...press, person: scene.grace }),
     ]);
     const told = await scene.until('it is sent again', () => {
-      const now = scene.told('/slow 1000 same task');
+      const now = scene.sentToAgent('/slow 1000 same task');
       return now.fileIds.length === 2 && now;
     });
     expect(told.texts[1]).toBe(told.texts[0]);
@@ -51,16 +51,16 @@ describe.concurrent('Try again', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000 again before the rest');
     const reply = await scene.until('the reply grows', () =>
-      scene.replies(channel, root).find((message) => scene.slack.shown(message).includes('Second')),
+      scene.replies(channel, root).find((message) => scene.slack.visibleText(message).includes('Second')),
     );
     scene.reply(channel, root, 'what waits');
     await scene.slack.settled();
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
-    const { ts } = await scene.withButton(channel, root, 'retry');
+    const { ts } = await scene.messageWithButton(channel, root, 'retry');
     await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'retry' });
-    await scene.until('it is sent again', () => scene.told('/slow 1000 again before').texts.length === 2);
-    expect(new Set(scene.told('/slow 1000 again before').texts).size).toBe(1);
+    await scene.until('it is sent again', () => scene.sentToAgent('/slow 1000 again before').texts.length === 2);
+    expect(new Set(scene.sentToAgent('/slow 1000 again before').texts).size).toBe(1);
   });
 
   test('begins a new task where the old one takes no more', async () => {
@@ -85,14 +85,14 @@ describe.concurrent('Try again', () => {
     const root = strict.ask(channel, 'a task that will be gone');
     await strict.finished(channel, root);
     const task = strict.agent.tasks.find(({ title }) => title.startsWith('a task that will be gone'));
-    const url = `${strict.stage.config.AGENT_BASE_URL}/experimental/tasks/${task?.id ?? ''}`;
-    const headers = { authorization: `Bearer ${strict.stage.config.AGENT_API_KEY}` };
+    const url = `${strict.sandbox.config.AGENT_BASE_URL}/experimental/tasks/${task?.id ?? ''}`;
+    const headers = { authorization: `Bearer ${strict.sandbox.config.AGENT_API_KEY}` };
     expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(200);
     const next = strict.reply(channel, root, 'is anybody there');
     await strict.finished(channel, next);
     const refused = strict
       .replies(channel, root)
-      .find((one) => strict.slack.shown(one).includes(words.taskGone));
+      .find((one) => strict.slack.visibleText(one).includes(words.taskGone));
     await strict.slack.click({ person: strict.grace, channel, ts: refused?.ts ?? '', actionId: 'retry' });
     await strict.until('the new task has it', () => sentTo(strict, 'is anybody there')[0] === 1);
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentScript, ReviewPlan } from '../../src/sandbox/agent/script.ts';
 import { Faults } from '../../src/sandbox/faults.ts';
 import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, pause, type Scene } from './scene.ts';
+import { openAppScene, pause, type AppScene } from './scene.ts';
 
 const long = Array.from({ length: 400 }, (_, line) => `Finding ${line}: ${'a'.repeat(80)}.`).join('\n\n');
 const plans: Record<string, ReviewPlan> = {
@@ -22,19 +22,19 @@ const reviewed: AgentScript = async (turn) => {
 };
 
 const settings = { WATCH_SECONDS: '0.2', BACKGROUND_WAIT_SECONDS: '0' };
-const scene = await openScene({ agent: { script: reviewed }, settings });
+const scene = await openAppScene({ agent: { script: reviewed }, settings });
 
-async function asked(stage: Scene, text: string): Promise<{ channel: Channel; root: Message }> {
+async function asked(stage: AppScene, text: string): Promise<{ channel: Channel; root: Message }> {
   const channel = stage.channel();
   const root = stage.ask(channel, text);
   await stage.finished(channel, root);
   return { channel, root };
 }
 
-function reviews(stage: Scene, channel: Channel, root: Message): string[] {
+function reviews(stage: AppScene, channel: Channel, root: Message): string[] {
   return stage
     .replies(channel, root)
-    .map((message) => stage.slack.shown(message))
+    .map((message) => stage.slack.visibleText(message))
     .filter((shown) => /review|Finding/.test(shown));
 }
 
@@ -82,7 +82,7 @@ describe.concurrent('a review', () => {
     const thread = { workspace: scene.slack.team.id, channel: channel.id, root: root.ts };
     const known = createHash('sha256').update('The reviewer ran out of time').digest('base64url');
     const row = { ...thread, review: `failed:${known}`, turn: crypto.randomUUID(), shown_at: new Date() };
-    await scene.stage.bot.store.db.insertInto('reviews').values(row).execute();
+    await scene.sandbox.bot.store.db.insertInto('reviews').values(row).execute();
     await scene.finished(channel, root);
     await pause(1_200);
     expect(reviews(scene, channel, root)).toEqual([]);
@@ -105,7 +105,7 @@ describe.concurrent('a review', () => {
 
   test('whose Markdown Slack refuses is shown whole', async ({ onTestFinished }) => {
     const slack = { refusedBlocks: ['markdown'] };
-    const own = await openScene({ agent: { script: reviewed }, slack, settings }, onTestFinished);
+    const own = await openAppScene({ agent: { script: reviewed }, slack, settings }, onTestFinished);
     const { channel, root } = await asked(own, 'one middling');
     await own.until('the findings are there', () => reviews(own, channel, root).length > 0);
     const shown = own.shown(channel, root);
@@ -131,8 +131,8 @@ describe.concurrent('a review', () => {
 
 describe.concurrent('in a workspace of its own', () => {
   test('two that failed for the same reason are said both', async ({ onTestFinished }) => {
-    const agent = { script: reviewed, dialect: { reviewsKept: true } };
-    const keeping = await openScene({ agent, settings }, onTestFinished);
+    const agent = { script: reviewed, behaviour: { reviewsKept: true } };
+    const keeping = await openAppScene({ agent, settings }, onTestFinished);
     const { channel, root } = await asked(keeping, 'one failing');
     const told = () => reviews(keeping, channel, root).length;
     await keeping.until('the first is said', () => told() === 1);
@@ -143,7 +143,7 @@ describe.concurrent('in a workspace of its own', () => {
   });
 
   test('the rest of a review that takes too many messages is a file', async ({ onTestFinished }) => {
-    const short = await openScene(
+    const short = await openAppScene(
       { agent: { script: reviewed }, settings: { ...settings, REPLY_MESSAGES: '2' } },
       onTestFinished,
     );
@@ -166,7 +166,7 @@ describe.concurrent('in a workspace of its own', () => {
     'a review whose post %s when the bot ended is posted once',
     async ([, kind], { onTestFinished }) => {
       const faults = new Faults();
-      const lossy = await openScene(
+      const lossy = await openAppScene(
         { agent: { script: reviewed }, slack: { faults }, settings },
         onTestFinished,
       );
@@ -176,12 +176,12 @@ describe.concurrent('in a workspace of its own', () => {
       );
       faults.add({ call: 'chat.postMessage', fault: { kind }, times: 1 });
       await lossy.until('the post is tried', async () => {
-        const posts = await lossy.stage.bot.store.db.selectFrom('posts').select('part').execute();
+        const posts = await lossy.sandbox.bot.store.db.selectFrom('posts').select('part').execute();
         return posts.some(({ part }) => part.startsWith('review:'));
       });
       await pause(300);
-      await lossy.stage.restartBot();
-      const { db } = lossy.stage.bot.store;
+      await lossy.sandbox.restartBot();
+      const { db } = lossy.sandbox.bot.store;
       await lossy.until('the review is known to be there', async () =>
         (await db.selectFrom('reviews').selectAll().execute()).some((row) => row.shown_at !== null),
       );
@@ -191,7 +191,7 @@ describe.concurrent('in a workspace of its own', () => {
   );
 
   test('nothing is watched for no time', async ({ onTestFinished }) => {
-    const blind = await openScene(
+    const blind = await openAppScene(
       { agent: { script: reviewed }, settings: { ...settings, WATCH_MINUTES: '0' } },
       onTestFinished,
     );

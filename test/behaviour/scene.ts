@@ -2,35 +2,35 @@ import { pino } from 'pino';
 import { afterAll } from 'vitest';
 import { textOf } from '../../src/sandbox/agent/records.ts';
 import type { Channel, Message, Person, SlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
-import { type Stage, type StageOptions, setStage } from '../../src/sandbox/stage.ts';
-import { addressOf } from '../../src/store/embedded.ts';
-import { copyOfTemplate, dropDatabase } from '../store/postgres.ts';
+import { type InProcessSandbox, type InProcessSandboxOptions, startInProcessSandbox } from '../../src/sandbox/stage.ts';
+import { connectionUrl } from '../../src/store/embedded.ts';
+import { copyTemplateDatabase, dropDatabase } from '../store/postgres.ts';
 
 /** Far more than it takes, for machines that are busy. */
-const patienceMs = 100_000;
-const lookEveryMs = 25;
+const TIMEOUT_MS = 100_000;
+const POLL_INTERVAL_MS = 25;
 
 type Saying = Parameters<SlackWorkspace['say']>[0];
 
 /** A stage with people on it, and short words for what tests do there. */
-export class Scene {
-  readonly stage: Stage;
+export class AppScene {
+  readonly sandbox: InProcessSandbox;
   readonly ada: Person;
   readonly grace: Person;
   #channels = 0;
 
-  constructor(stage: Stage) {
-    this.stage = stage;
+  constructor(stage: InProcessSandbox) {
+    this.sandbox = stage;
     this.ada = stage.slack.createPerson({ name: 'ada', realName: 'Ada' });
     this.grace = stage.slack.createPerson({ name: 'grace', realName: 'Grace' });
   }
 
   get slack() {
-    return this.stage.slack;
+    return this.sandbox.slack;
   }
 
   get agent() {
-    return this.stage.agent;
+    return this.sandbox.agent;
   }
 
   /** The bot's mention, as it is typed. */
@@ -63,7 +63,7 @@ export class Scene {
       person: this.ada,
       channel,
       text: `${this.mention} ${text}`,
-      again: fileIds,
+      existingFileIds: fileIds,
       ...(root && { thread: root.ts }),
     });
   }
@@ -75,13 +75,13 @@ export class Scene {
   }
 
   /** The bot's newest message in a thread with such a button, once there is one. */
-  withButton(channel: Channel, root: Message, actionId: string): Promise<Message> {
+  messageWithButton(channel: Channel, root: Message, actionId: string): Promise<Message> {
     const has = ({ blocks }: Message) => JSON.stringify(blocks ?? []).includes(`"${actionId}"`);
     return this.until(`there is a button ${actionId}`, () => this.replies(channel, root).findLast(has));
   }
 
   /** Makes somebody known to the bot, which looks strangers up for a short time only when they press something. */
-  async introduce(person: Person): Promise<void> {
+  async makeKnown(person: Person): Promise<void> {
     const channel = this.channel();
     await this.finished(channel, this.ask(channel, 'hello', { person }));
   }
@@ -89,12 +89,12 @@ export class Scene {
   /** What the bot shows in a thread, all of it. */
   shown(channel: Channel, root: Message): string {
     return this.replies(channel, root)
-      .map((message) => this.slack.shown(message))
+      .map((message) => this.slack.visibleText(message))
       .join('\n\n');
   }
 
   /** What the service holds of people's messages in the thread's task, oldest first. */
-  told(title: string): { texts: string[]; fileIds: string[][] } {
+  sentToAgent(title: string): { texts: string[]; fileIds: string[][] } {
     const task = this.agent.tasks.find((one) => one.title.startsWith(title));
     const messages = task?.messages ?? [];
     const texts = messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
@@ -106,11 +106,11 @@ export class Scene {
   async finished(
     { id: channel }: Pick<Channel, 'id'>,
     message: Message,
-    withinMs = patienceMs,
+    withinMs = TIMEOUT_MS,
   ): Promise<void> {
     const key = { workspace: message.teamId, channel, ts: message.ts };
     const finished = async () => {
-      const turn = await this.stage.bot.store.turns.ofMessage(key);
+      const turn = await this.sandbox.bot.store.turns.ofMessage(key);
       return turn?.finished_at != null;
     };
     await this.until(`the turn of "${message.text}" finishes`, finished, withinMs);
@@ -120,13 +120,13 @@ export class Scene {
   async until<T>(
     what: string,
     look: () => T | undefined | false | Promise<T | undefined | false>,
-    withinMs = patienceMs,
+    withinMs = TIMEOUT_MS,
   ): Promise<T> {
     const deadline = performance.now() + withinMs;
     while (performance.now() < deadline) {
       const seen = await look();
       if (seen !== undefined && seen !== false) return seen;
-      await pause(lookEveryMs);
+      await pause(POLL_INTERVAL_MS);
     }
     throw new Error(`This did not happen: ${what}`);
   }
@@ -141,14 +141,14 @@ export async function pause(ms: number): Promise<void> {
  * A bot between a Slack workspace and an agent service, on a database of its own, gone with the test file; with
  * `onTestFinished` for a scene of one test.
  */
-export async function openScene(
-  options: Partial<StageOptions> = {},
+export async function openAppScene(
+  options: Partial<InProcessSandboxOptions> = {},
   whenDone: (close: () => Promise<void>) => void = afterAll,
-): Promise<Scene> {
-  const connection = await copyOfTemplate();
-  const stage = await setStage({
+): Promise<AppScene> {
+  const connection = await copyTemplateDatabase();
+  const stage = await startInProcessSandbox({
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
-    databaseUrl: addressOf(connection),
+    databaseUrl: connectionUrl(connection),
     ...options,
     agent: { pace: 0.02, ...options.agent },
     // Longer than Slack's 3 s, for machines that are busy.
@@ -159,5 +159,5 @@ export async function openScene(
     await stage.stop();
     await dropDatabase(connection);
   });
-  return new Scene(stage);
+  return new AppScene(stage);
 }

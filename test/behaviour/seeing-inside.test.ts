@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { openScene } from './scene.ts';
+import { openAppScene } from './scene.ts';
 
 const lines: Record<string, unknown>[] = [];
 const line = z.record(z.string(), z.unknown());
 const log = pino({ level: 'info' }, { write: (text) => void lines.push(line.parse(JSON.parse(text))) });
-const scene = await openScene({ log });
-const at = (path: string) => `http://127.0.0.1:${scene.stage.bot.port}${path}`;
+const scene = await openAppScene({ log });
+const at = (path: string) => `http://127.0.0.1:${scene.sandbox.bot.port}${path}`;
 
 /** The value of one figure, 0 where it is not there. */
 async function figure(name: string): Promise<number> {
@@ -82,7 +82,7 @@ test('each step of a turn is one line with the ids of turn, thread and task', as
   const asked = scene.ask(channel, 'one line a step');
   await scene.finished(channel, asked);
   const key = { workspace: scene.slack.team.id, channel: channel.id, ts: asked.ts };
-  const turn = await scene.stage.bot.store.turns.ofMessage(key);
+  const turn = await scene.sandbox.bot.store.turns.ofMessage(key);
   const mine = lines.filter((one) => one.turn === turn?.id);
   const steps = mine.flatMap(({ step }) => (step === undefined ? [] : [step]));
   expect(steps).toEqual(['visible', 'frozen', 'sent', 'replying', 'settled', 'results', 'finished']);
@@ -100,7 +100,7 @@ test('the audit trail says who asked, what the agent used and what came of it', 
   const asked = scene.ask(channel, 'a secret question', { files });
   await scene.finished(channel, asked);
   const rows = [];
-  for await (const row of scene.stage.bot.store.audit.read({ since: new Date(0) })) rows.push(row);
+  for await (const row of scene.sandbox.bot.store.audit.read({ since: new Date(0) })) rows.push(row);
   expect(rows.find(({ root }) => root === asked.ts)).toMatchObject({
     kind: 'turn',
     person: scene.ada.id,

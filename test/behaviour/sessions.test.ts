@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { openScene } from './scene.ts';
+import { openAppScene } from './scene.ts';
 
 test.concurrent("Slack's own sign stands while the agent works, and its stop button stops it", async ({
   onTestFinished,
 }) => {
-  const scene = await openScene(
+  const scene = await openAppScene(
     { slack: { agent: true }, settings: { AGENT_SESSIONS: 'true' } },
     onTestFinished,
   );
@@ -29,7 +29,7 @@ test.concurrent("Slack's own sign stands while the agent works, and its stop but
 test.concurrent('nothing is lost where Slack does not show sessions of the app, and it is not asked again', async ({
   onTestFinished,
 }) => {
-  const scene = await openScene({ settings: { AGENT_SESSIONS: 'true' } }, onTestFinished);
+  const scene = await openAppScene({ settings: { AGENT_SESSIONS: 'true' } }, onTestFinished);
   const channel = scene.channel();
   for (const text of ['no agent here', 'and none here']) {
     const root = scene.ask(channel, text);
@@ -41,7 +41,7 @@ test.concurrent('nothing is lost where Slack does not show sessions of the app, 
 });
 
 test.concurrent('sessions are not shown by default', async ({ onTestFinished }) => {
-  const scene = await openScene({ slack: { agent: true } }, onTestFinished);
+  const scene = await openAppScene({ slack: { agent: true } }, onTestFinished);
   const channel = scene.channel();
   const root = scene.ask(channel, 'quietly');
   await scene.finished(channel, root);

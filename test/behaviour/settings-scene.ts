@@ -1,13 +1,13 @@
 import type { View } from '../../src/sandbox/slack/views.ts';
 import type { Channel, Person } from '../../src/sandbox/slack/workspace.ts';
-import type { Scene } from './scene.ts';
+import type { AppScene } from './scene.ts';
 
 /** The modal with a channel's settings, in the hands of one person. */
-export class SettingsModal {
-  readonly #scene: Scene;
+export class ChannelSettingsModal {
+  readonly #scene: AppScene;
   readonly #person: Person;
 
-  constructor(scene: Scene, person: Person) {
+  constructor(scene: AppScene, person: Person) {
     this.#scene = scene;
     this.#person = person;
   }
@@ -37,11 +37,11 @@ export class SettingsModal {
 }
 
 /** Opens the settings by `/agent settings`; waits until they are there, or what is shown in their place. */
-export async function openSettings(scene: Scene, person: Person, channel: Channel): Promise<SettingsModal> {
+export async function openChannelSettings(scene: AppScene, person: Person, channel: Channel): Promise<ChannelSettingsModal> {
   // What was left open would pass for the new one.
   if (scene.slack.modal(person) !== undefined) await scene.slack.closeView(person);
   await scene.slack.command({ person, channel, command: '/agent', text: 'settings' });
-  const modal = new SettingsModal(scene, person);
+  const modal = new ChannelSettingsModal(scene, person);
   await scene.until(
     'the settings are there',
     () => modal.view !== undefined && !modal.shown.includes('Loading…'),
@@ -50,18 +50,18 @@ export async function openSettings(scene: Scene, person: Person, channel: Channe
 }
 
 /** Opens the settings and saves some. */
-export async function set(
-  scene: Scene,
+export async function saveChannelSettings(
+  scene: AppScene,
   channel: Channel,
   values: Record<string, string | string[]>,
 ): Promise<void> {
-  const errors = await (await openSettings(scene, scene.ada, channel)).save(values);
+  const errors = await (await openChannelSettings(scene, scene.ada, channel)).save(values);
   if (errors !== undefined) throw new Error(`Not saved: ${JSON.stringify(errors)}`);
 }
 
 /** What the audit trail tells of a channel. */
-export async function audited(scene: Scene, channel: Channel, kind: 'setting' | 'refusal') {
-  const rows = await scene.stage.bot.store.db
+export async function auditRows(scene: AppScene, channel: Channel, kind: 'setting' | 'refusal') {
+  const rows = await scene.sandbox.bot.store.db
     .selectFrom('audit')
     .select(['person', 'details'])
     .where('channel', '=', channel.id)
@@ -72,28 +72,28 @@ export async function audited(scene: Scene, channel: Channel, kind: 'setting' | 
 }
 
 /** The service's projects, by what the test says of them. */
-export function projectOf(stage: Scene, of: Channel) {
-  return stage.agent.projects.find(({ title }) => title === of.name);
+export function projectOf(scene: AppScene, of: Channel) {
+  return scene.agent.projects.find(({ title }) => title === of.name);
 }
 
 /** Makes a project at the service, beside the bot. */
-export async function newProject(stage: Scene, title: string, description = ''): Promise<string> {
-  await fetch(`${stage.agent.url}/projects`, {
+export async function newProject(scene: AppScene, title: string, description = ''): Promise<string> {
+  await fetch(`${scene.agent.url}/projects`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${stage.agent.apiKey}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${scene.agent.apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ title, description }),
   });
-  return stage.agent.projects.find((one) => one.title === title)?.id ?? '';
+  return scene.agent.projects.find((one) => one.title === title)?.id ?? '';
 }
 
 /** A task at the service. */
-export function taskOf(stage: Scene, title: string) {
-  return stage.agent.tasks.find((task) => task.title === title);
+export function taskOf(scene: AppScene, title: string) {
+  return scene.agent.tasks.find((task) => task.title === title);
 }
 
 /** Bodies of the calls that changed a project. */
-export function changes(stage: Scene, id: string): unknown[] {
-  return stage.agent.calls
+export function projectUpdates(scene: AppScene, id: string): unknown[] {
+  return scene.agent.calls
     .filter(({ name, path }) => name === 'PUT /projects/{project_id}' && path.includes(id))
     .map(({ body }) => body)
     .filter((body) => JSON.stringify(body) !== '{}');

@@ -1,7 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import { waitingMark } from '../../src/relay/controls/marks.ts';
-import type { ServiceDialect } from '../../src/sandbox/agent/dialect.ts';
-import { openScene, type Scene } from './scene.ts';
+import { WAITING_EMOJI } from '../../src/relay/controls/marks.ts';
+import type { ServiceBehaviour } from '../../src/sandbox/agent/dialect.ts';
+import { openAppScene, type AppScene } from './scene.ts';
 
 describe.concurrent('a run that is silent and waits for a person', () => {
   test('gets the next message at once, and its answer goes on in the same reply', async ({
@@ -14,15 +14,15 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(replies).toHaveLength(1);
     expect(scene.shown(channel, root)).toContain('You answered "grace: the treated group"');
     expect(scene.shown(channel, root)).not.toMatch(/Nothing new|Passed grace/);
-    expect(scene.told('/ask').texts).toEqual(['/ask Which one?', 'grace: the treated group']);
-    await scene.until('the mark of waiting is gone', () => !answer.reactions.get(waitingMark)?.length);
+    expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'grace: the treated group']);
+    await scene.until('the mark of waiting is gone', () => !answer.reactions.get(WAITING_EMOJI)?.length);
   });
 
   test('gets the next message at once, and a new reply answers it', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, { afterAsk: 'new-reply' });
     const answer = scene.reply(channel, root, 'the treated group');
     await scene.finished(channel, answer);
-    const [first, second, ...more] = scene.replies(channel, root).map((reply) => scene.slack.shown(reply));
+    const [first, second, ...more] = scene.replies(channel, root).map((reply) => scene.slack.visibleText(reply));
     expect(more).toEqual([]);
     expect(first).toContain('Which one?');
     expect(first).not.toContain('You answered');
@@ -53,10 +53,10 @@ describe.concurrent('a run that is silent and waits for a person', () => {
       scene.shown(channel, root).includes('accepts no message while it works'),
     );
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
-    expect((await scene.stage.bot.store.messages.get(key))?.state).toBe('waiting');
-    expect(await scene.stage.bot.store.turns.ofMessage(key)).toBeUndefined();
+    expect((await scene.sandbox.bot.store.messages.get(key))?.state).toBe('waiting');
+    expect(await scene.sandbox.bot.store.turns.ofMessage(key)).toBeUndefined();
     await scene.finished(channel, next);
-    expect(scene.told('/silent').texts).toEqual(['/silent 600', '/files 1']);
+    expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 600', '/files 1']);
     expect(scene.shown(channel, root)).toContain('That was the silence.');
     expect(scene.replies(channel, root).length).toBeGreaterThanOrEqual(2);
   });
@@ -71,11 +71,11 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, '/files 1', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
-    await scene.until('it is being passed on', () => scene.stage.bot.store.turns.ofMessage(key));
+    await scene.until('it is being passed on', () => scene.sandbox.bot.store.turns.ofMessage(key));
     await scene.finished(channel, root);
     mend();
     await scene.finished(channel, next);
-    expect(scene.told('/silent').texts).toEqual(['/silent 450', '/files 1']);
+    expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 450', '/files 1']);
   });
 
   test('that cannot be read any more takes nothing along: what was on its way gets a turn of its own', async ({
@@ -90,14 +90,14 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, '/files 1', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
-    const { turns } = scene.stage.bot.store;
+    const { turns } = scene.sandbox.bot.store;
     const passing = await scene.until('it is being passed on', () => turns.ofMessage(key));
     const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
     scene.agent.faults.add({ call, fault: { kind: 'status', status: 404 }, times: 1 });
     await scene.finished(channel, root);
     expect(await turns.get(passing.workspace, passing.id)).toBeUndefined();
     await scene.finished(channel, next);
-    const { texts, fileIds } = scene.told('/silent');
+    const { texts, fileIds } = scene.sentToAgent('/silent');
     expect(texts).toEqual(['/silent 450', '/files 1']);
     expect(fileIds.at(-1)).toHaveLength(1);
   });
@@ -109,12 +109,12 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const wrong = scene.reply(channel, root, 'the wrong group', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: wrong.ts };
-    await scene.until('its own turn has begun', () => scene.stage.bot.store.turns.ofMessage(key));
+    await scene.until('its own turn has begun', () => scene.sandbox.bot.store.turns.ofMessage(key));
     scene.slack.remove(channel.id, wrong.ts);
     await scene.finished(channel, wrong);
     const right = scene.reply(channel, root, 'the right group');
     await scene.finished(channel, right);
-    expect(scene.told('/ask').texts).toEqual(['/ask Which one?', 'the right group']);
+    expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'the right group']);
   });
 
   test('keeps a message that was taken back just before the run was stopped', async ({ onTestFinished }) => {
@@ -124,7 +124,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const wrong = scene.reply(channel, root, 'the wrong group', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: wrong.ts };
-    const { turns, messages } = scene.stage.bot.store;
+    const { turns, messages } = scene.sandbox.bot.store;
     await scene.until('its own turn has begun', () => turns.ofMessage(key));
     const reply = scene.replies(channel, root)[0];
     if (reply === undefined) throw new Error('There is no reply.');
@@ -136,19 +136,19 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.shown(channel, root)).not.toMatch(/waiting here/);
     const right = scene.reply(channel, root, 'the right group');
     await scene.finished(channel, right);
-    expect(scene.told('/ask').texts).toEqual(['/ask Which one?', 'the right group']);
+    expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'the right group']);
   });
 });
 
 type WhenDone = TestContext['onTestFinished'];
 
-async function open(whenDone: WhenDone, dialect: Partial<ServiceDialect>): Promise<Scene> {
-  return openScene({ agent: { dialect }, settings: { SILENCE_SECONDS: '1' } }, whenDone);
+async function open(whenDone: WhenDone, behaviour: Partial<ServiceBehaviour>): Promise<AppScene> {
+  return openAppScene({ agent: { behaviour: behaviour }, settings: { SILENCE_SECONDS: '1' } }, whenDone);
 }
 
 /** A thread whose agent asked something and waits. */
-async function asked(whenDone: WhenDone, dialect: Partial<ServiceDialect>) {
-  const scene = await open(whenDone, dialect);
+async function asked(whenDone: WhenDone, behaviour: Partial<ServiceBehaviour>) {
+  const scene = await open(whenDone, behaviour);
   const channel = scene.channel();
   const root = scene.ask(channel, '/ask Which one?');
   await scene.until('the agent asks', () => scene.shown(channel, root).includes('Which one?'));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Faults } from '../../src/sandbox/faults.ts';
-import { openScene } from './scene.ts';
+import { openAppScene } from './scene.ts';
 
-const scene = await openScene();
+const scene = await openAppScene();
 const { slack, agent } = scene;
 
 /** Begins a long turn and waits until its reply grows. */
@@ -20,7 +20,7 @@ function toldAda({ slack, ada } = scene): string {
   const dm = slack.openDm(ada);
   return slack
     .messages(dm)
-    .map((message) => slack.shown(message))
+    .map((message) => slack.visibleText(message))
     .join('\n');
 }
 
@@ -59,7 +59,7 @@ test('a mention without words where the bot may not write: the asker is told, an
   onTestFinished,
 }) => {
   const faults = new Faults();
-  const own = await openScene({ slack: { faults } }, onTestFinished);
+  const own = await openAppScene({ slack: { faults } }, onTestFinished);
   const body = { ok: false, error: 'restricted_action_read_only_channel' };
   faults.add({ call: 'chat.postMessage', fault: { kind: 'status', status: 200, body }, times: 1 });
   const channel = own.channel();
@@ -74,18 +74,18 @@ test('the reply is deleted, and the service has nothing to stop any more: the as
 }) => {
   const goesOn = Promise.withResolvers<void>();
   const agent = {
-    dialect: { cancelSettled: 409 as const },
+    behaviour: { cancelSettled: 409 as const },
     script: async (turn: { write(text: string): void }) => {
       turn.write('A beginning.');
       await goesOn.promise;
       turn.write(' An end.');
     },
   };
-  const own = await openScene({ agent }, onTestFinished);
+  const own = await openAppScene({ agent }, onTestFinished);
   const channel = own.channel();
   const root = own.ask(channel, 'one to settle first');
   const reply = await own.until('the reply shows text', () =>
-    own.replies(channel, root).find((message) => own.slack.shown(message).includes('A beginning.')),
+    own.replies(channel, root).find((message) => own.slack.visibleText(message).includes('A beginning.')),
   );
   own.slack.remove(channel.id, reply.ts);
   const task = () => own.agent.tasks.find(({ title }) => title.startsWith('one to settle first'));

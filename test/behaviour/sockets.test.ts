@@ -4,9 +4,9 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startApp, type TaskthreadApp } from '../../src/app.ts';
-import { appOf } from '../../src/listen/sharing.ts';
-import { silent } from '../silent.ts';
-import { openScene, pause, type Scene } from './scene.ts';
+import { slackAppIdOf } from '../../src/listen/sharing.ts';
+import { silentLog } from '../silent.ts';
+import { openAppScene, pause, type AppScene } from './scene.ts';
 
 const readiness = z.looseObject({
   sockets: z.object({ live: z.number(), allowed: z.number(), trouble: z.string().optional() }),
@@ -21,15 +21,15 @@ async function socketsOf(app: Pick<TaskthreadApp, 'port'>) {
 type WhenDone = (close: () => Promise<void> | void) => void;
 
 /** One more process on the scene's database; it lives until the test ends. */
-async function another(scene: Scene, whenDone: WhenDone): Promise<TaskthreadApp> {
-  const app = await startApp(scene.stage.config, pino({ level: process.env.TEST_LOG ?? 'silent' }));
+async function another(scene: AppScene, whenDone: WhenDone): Promise<TaskthreadApp> {
+  const app = await startApp(scene.sandbox.config, pino({ level: process.env.TEST_LOG ?? 'silent' }));
   whenDone(() => app.stop());
   return app;
 }
 
 /** The program in a process of its own. */
-function program(scene: Scene, whenDone: WhenDone) {
-  const { DATABASE_URL = '' } = scene.stage.config;
+function program(scene: AppScene, whenDone: WhenDone) {
+  const { DATABASE_URL = '' } = scene.sandbox.config;
   const child = spawn(process.execPath, ['src/main.ts'], {
     env: {
       PATH: process.env.PATH ?? '',
@@ -54,19 +54,19 @@ function program(scene: Scene, whenDone: WhenDone) {
 }
 
 /** Other processes hold so many connections, as the database sees it. */
-async function takenByOthers(scene: Scene, sockets: number): Promise<void> {
+async function takenByOthers(scene: AppScene, sockets: number): Promise<void> {
   const values = {
     workspace: scene.slack.team.id,
-    app: appOf(scene.slack.appToken),
+    app: slackAppIdOf(scene.slack.appToken),
     process: crypto.randomUUID(),
     sockets,
     held_until: new Date(Date.now() + 60_000),
   };
-  await scene.stage.bot.store.db.insertInto('receivers').values(values).execute();
+  await scene.sandbox.bot.store.db.insertInto('receivers').values(values).execute();
 }
 
 /** A connection of somebody else's. */
-async function stranger(scene: Scene, whenDone: WhenDone): Promise<WebSocket> {
+async function stranger(scene: AppScene, whenDone: WhenDone): Promise<WebSocket> {
   const response = await fetch(`${scene.slack.apiUrl}apps.connections.open`, {
     method: 'POST',
     headers: { authorization: `Bearer ${scene.slack.appToken}` },
@@ -82,31 +82,31 @@ describe.concurrent("Slack's connections", () => {
   test('one process has two; when it is killed, the next one takes them over and answers', async ({
     onTestFinished,
   }) => {
-    const scene = await openScene({ settings: { SLACK_SOCKETS: '2' } }, onTestFinished);
-    await scene.stage.bot.stop();
+    const scene = await openAppScene({ settings: { SLACK_SOCKETS: '2' } }, onTestFinished);
+    await scene.sandbox.bot.stop();
     const child = program(scene, onTestFinished);
     await scene.until('the program has two connections', () => scene.slack.connections === 2);
-    await scene.stage.restartBot();
+    await scene.sandbox.restartBot();
     child.kill('SIGKILL');
-    await scene.until('the other one has both', async () => (await socketsOf(scene.stage.bot)).live === 2);
+    await scene.until('the other one has both', async () => (await socketsOf(scene.sandbox.bot)).live === 2);
     expect(scene.slack.connections).toBe(2);
     const channel = scene.channel();
     const root = scene.ask(channel, 'still there?');
     await scene.finished(channel, root);
-    expect(scene.told('still there?').texts).toEqual(['still there?']);
+    expect(scene.sentToAgent('still there?').texts).toEqual(['still there?']);
   });
 
   test('six processes share four: never more, at least two, and one that stops leaves its own to others', async ({
     onTestFinished,
   }) => {
-    const scene = await openScene({ settings: { SLACK_SOCKETS: '4' } }, onTestFinished);
+    const scene = await openAppScene({ settings: { SLACK_SOCKETS: '4' } }, onTestFinished);
     const seen = new Set<number>();
     const watch = setInterval(() => seen.add(scene.slack.connections), 5);
     onTestFinished(() => clearInterval(watch));
     // One after the other: a start keeps this process busy, and all of them share it, with leases of 8 s.
     const others: TaskthreadApp[] = [];
     while (others.length < 5) others.push(await another(scene, onTestFinished));
-    const apps = [scene.stage.bot, ...others];
+    const apps = [scene.sandbox.bot, ...others];
     const lives = async () => Promise.all(apps.map(async (app) => (await socketsOf(app)).live));
     await scene.until('four of them have one each', async () => {
       const live = await lives();
@@ -123,8 +123,8 @@ describe.concurrent("Slack's connections", () => {
   });
 
   test('a process without a connection takes a turn over and finishes it', async ({ onTestFinished }) => {
-    const scene = await openScene({ agent: { pace: 1 }, settings: { SLACK_SOCKETS: '2' } }, onTestFinished);
-    const first = scene.stage.bot;
+    const scene = await openAppScene({ agent: { pace: 1 }, settings: { SLACK_SOCKETS: '2' } }, onTestFinished);
+    const first = scene.sandbox.bot;
     const channel = scene.channel();
     const root = scene.ask(channel, 'who finishes this?\n/slow 10');
     await scene.until('the first process shows the reply', () => scene.replies(channel, root).length > 0);
@@ -139,49 +139,49 @@ describe.concurrent("Slack's connections", () => {
       async () => (await second.store.turns.ofMessage(key))?.finished_at != null,
     );
     expect(await socketsOf(second)).toEqual({ live: 0, allowed: 0 });
-    expect(scene.told('who finishes this?').texts).toEqual(['who finishes this?\n/slow 10']);
+    expect(scene.sentToAgent('who finishes this?').texts).toEqual(['who finishes this?\n/slow 10']);
   });
 
   test('Slack refuses connections for a while: the process lives, says why, and comes back', async ({
     onTestFinished,
   }) => {
-    const scene = await openScene({}, onTestFinished);
+    const scene = await openAppScene({}, onTestFinished);
     const refuse = (fault: { status: number; body?: unknown }) =>
       scene.slack.faults.add({ call: 'apps.connections.open', fault: { kind: 'status', ...fault } });
     const mend = refuse({ status: 503 });
     scene.slack.cutSockets();
     await scene.until('health says that there is none, and why', async () => {
-      const { live, trouble } = await socketsOf(scene.stage.bot);
+      const { live, trouble } = await socketsOf(scene.sandbox.bot);
       return live === 0 && trouble?.includes('503');
     });
     const worse = refuse({ status: 200, body: { ok: false, error: 'account_inactive' } });
     mend();
     await scene.until('it is told of the token', async () =>
-      (await socketsOf(scene.stage.bot)).trouble?.includes('account_inactive'),
+      (await socketsOf(scene.sandbox.bot)).trouble?.includes('account_inactive'),
     );
     worse();
-    await scene.until('both are back', async () => (await socketsOf(scene.stage.bot)).live === 2);
-    expect((await socketsOf(scene.stage.bot)).trouble).toBeUndefined();
+    await scene.until('both are back', async () => (await socketsOf(scene.sandbox.bot)).live === 2);
+    expect((await socketsOf(scene.sandbox.bot)).trouble).toBeUndefined();
     const channel = scene.channel();
     const root = scene.ask(channel, 'back again?');
     await scene.finished(channel, root);
   });
 
   test('an eleventh connection is refused by Slack and does no harm', async ({ onTestFinished }) => {
-    const scene = await openScene({}, onTestFinished);
-    await scene.stage.bot.stop();
+    const scene = await openAppScene({}, onTestFinished);
+    await scene.sandbox.bot.stop();
     const strangers: WebSocket[] = [];
     for (let count = 0; count < 9; count += 1) strangers.push(await stranger(scene, onTestFinished));
-    await scene.stage.restartBot();
-    const { live, allowed, trouble } = await socketsOf(scene.stage.bot);
+    await scene.sandbox.restartBot();
+    const { live, allowed, trouble } = await socketsOf(scene.sandbox.bot);
     expect({ live, allowed }).toEqual({ live: 1, allowed: 2 });
     expect(trouble).toContain('too_many_websockets');
     strangers[0]?.close();
-    await scene.until('the second one comes', async () => (await socketsOf(scene.stage.bot)).live === 2);
+    await scene.until('the second one comes', async () => (await socketsOf(scene.sandbox.bot)).live === 2);
   });
 
   test('when Slack asks its connections to go, new ones stand at once', async ({ onTestFinished }) => {
-    const scene = await openScene({}, onTestFinished);
+    const scene = await openAppScene({}, onTestFinished);
     // A connection that has just been made would wait a moment.
     await pause(5_100);
     const opened = () => scene.slack.calls.filter(({ method }) => method === 'apps.connections.open').length;
@@ -189,14 +189,14 @@ describe.concurrent("Slack's connections", () => {
     const asked = performance.now();
     scene.slack.refreshSockets('warning');
     await scene.until('two new ones are opened', () => opened() === before + 2);
-    await scene.until('they stand', async () => (await socketsOf(scene.stage.bot)).live === 2);
+    await scene.until('they stand', async () => (await socketsOf(scene.sandbox.bot)).live === 2);
     // Bolt's own client waits 5 s.
     expect(performance.now() - asked).toBeLessThan(4_500);
   });
 
   test('a token that Slack does not take is said at the start', async ({ onTestFinished }) => {
-    const scene = await openScene({}, onTestFinished);
-    const config = { ...scene.stage.config, SLACK_APP_TOKEN: 'xapp-1-A0WRONG-1-no' };
-    await expect(startApp(config, silent)).rejects.toThrow(/does not take SLACK_APP_TOKEN \(invalid_auth\)/);
+    const scene = await openAppScene({}, onTestFinished);
+    const config = { ...scene.sandbox.config, SLACK_APP_TOKEN: 'xapp-1-A0WRONG-1-no' };
+    await expect(startApp(config, silentLog)).rejects.toThrow(/does not take SLACK_APP_TOKEN \(invalid_auth\)/);
   });
 });

@@ -1,9 +1,9 @@
 import { form, notKnown } from '../../src/reply/words.ts';
 import type { AgentScript } from '../../src/sandbox/agent/script.ts';
 import type { Channel, Message, Person, SlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, pause, type Scene } from './scene.ts';
+import { openAppScene, pause, type AppScene } from './scene.ts';
 
-type SceneOptions = NonNullable<Parameters<typeof openScene>[0]>;
+type SceneOptions = NonNullable<Parameters<typeof openAppScene>[0]>;
 
 /** The agent says what it was asked with; `slowly` in a question makes it take its time. */
 const script: AgentScript = async (turn) => {
@@ -13,11 +13,11 @@ const script: AgentScript = async (turn) => {
 };
 
 /** A scene with short words for forms; each test has its own people, because windows are theirs. */
-export class StartingScene {
-  readonly scene: Scene;
+export class StartFormScene {
+  readonly scene: AppScene;
   #people = 0;
 
-  constructor(scene: Scene) {
+  constructor(scene: AppScene) {
     this.scene = scene;
   }
 
@@ -26,14 +26,14 @@ export class StartingScene {
   }
 
   /** Somebody who has no window open. */
-  newcomer(): Person {
+  newPerson(): Person {
     this.#people += 1;
     return this.#slack.createPerson({ name: `person-${this.#people}`, realName: `Person ${this.#people}` });
   }
 
   /** A newcomer in a channel of their own. */
-  room(more: { bot?: boolean } = {}): { channel: Channel; person: Person } {
-    const person = this.newcomer();
+  personInChannel(more: { bot?: boolean } = {}): { channel: Channel; person: Person } {
+    const person = this.newPerson();
     const name = `room-${this.#people}`;
     return { person, channel: this.#slack.createChannel({ name, bot: more.bot !== false }) };
   }
@@ -70,14 +70,14 @@ export class StartingScene {
 
   /** Whether a sent form is closed, or says what became of it, as it does on a busy machine. */
   isTaken(person: Person): boolean {
-    const shown = this.window(person);
+    const shown = this.modalText(person);
     return (
       this.#slack.modal(person) === undefined || [form.slow, form.posted].some((one) => shown.includes(one))
     );
   }
 
   /** What the person's window says. */
-  window(person: Person): string {
+  modalText(person: Person): string {
     return JSON.stringify(this.#slack.modal(person)?.blocks ?? []);
   }
 
@@ -97,7 +97,7 @@ export class StartingScene {
 
   /** Somebody deletes a task at the service. */
   async deleteTask(id: string): Promise<void> {
-    const { AGENT_BASE_URL: base, AGENT_API_KEY: key } = this.scene.stage.config;
+    const { AGENT_BASE_URL: base, AGENT_API_KEY: key } = this.scene.sandbox.config;
     const headers = { authorization: `Bearer ${key}` };
     await fetch(`${base}/experimental/tasks/${id}`, { method: 'DELETE', headers });
   }
@@ -110,7 +110,7 @@ export class StartingScene {
         (one) =>
           one.user === this.#slack.bot.userId &&
           one.threadTs === undefined &&
-          this.#slack.shown(one).includes(question),
+          this.#slack.visibleText(one).includes(question),
       );
   }
 
@@ -119,27 +119,27 @@ export class StartingScene {
   }
 
   /** What the service was sent for the tasks of this title. */
-  starts(title: string): unknown[] {
+  startedTasks(title: string): unknown[] {
     const calls = this.scene.agent.calls.filter(({ name }) => name === 'POST /experimental/tasks');
     return calls.flatMap(({ body }) => (Object(body).title === title ? [body] : []));
   }
 
   /** What only the person sees in a channel, oldest first. */
-  heard(person: Person, channel: Channel): string[] {
-    return this.#slack.ephemerals(person, channel).map((one) => this.#slack.shown(one));
+  ephemeralTexts(person: Person, channel: Channel): string[] {
+    return this.#slack.ephemerals(person, channel).map((one) => this.#slack.visibleText(one));
   }
 
   /** Presses a button of a thread's newest reply that has one. */
   async press(person: Person, channel: Channel, root: Message, actionId: string): Promise<void> {
-    const { ts } = await this.scene.withButton(channel, root, actionId);
+    const { ts } = await this.scene.messageWithButton(channel, root, actionId);
     await this.#slack.click({ person, channel, ts, actionId });
   }
 }
 
 /** Opens one; with `onTestFinished` for a scene of one test. */
-export async function openStartingScene(
+export async function openStartFormScene(
   options: SceneOptions = {},
-  whenDone?: Parameters<typeof openScene>[1],
-): Promise<StartingScene> {
-  return new StartingScene(await openScene({ ...options, agent: { script, ...options.agent } }, whenDone));
+  whenDone?: Parameters<typeof openAppScene>[1],
+): Promise<StartFormScene> {
+  return new StartFormScene(await openAppScene({ ...options, agent: { script, ...options.agent } }, whenDone));
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/faults.ts';
-import { openStepScene } from './step-scene.ts';
-import { type StepCall, stepCalls, wholeTrace } from './steps.ts';
+import { openTurnStepScene } from './step-scene.ts';
+import { type TurnStepCall, TURN_STEP_CALLS, COMPLETE_TRACE } from './steps.ts';
 
 const busy = { status: 429, headers: { 'retry-after': '1' } };
 
 /** What goes wrong with one call, and how that looks at the step. */
-const faults: { what: string; fault: (step: StepCall) => Fault }[] = [
+const faults: { what: string; fault: (step: TurnStepCall) => Fault }[] = [
   { what: 'is answered with a server error', fault: () => ({ kind: 'status', status: 503 }) },
   { what: 'is cut off before it takes effect', fault: () => ({ kind: 'cut' }) },
   { what: 'takes effect but its answer is lost', fault: () => ({ kind: 'lost' }) },
@@ -18,13 +18,13 @@ describe.concurrent('each call of a turn that', () => {
   test.for(faults)(
     '$what leaves one message, one reply and its results once',
     async ({ fault }, { onTestFinished }) => {
-      const steps = await openStepScene({}, onTestFinished);
-      const turns = stepCalls.map((call) => ({ call, turn: steps.begin(call, fault(call)) }));
+      const steps = await openTurnStepScene({}, onTestFinished);
+      const turns = TURN_STEP_CALLS.map((call) => ({ call, turn: steps.begin(call, fault(call)) }));
       const traces = await Promise.all(
         turns.map(async ({ call, turn }) => [call.step, await steps.trace(turn)] as const),
       );
       expect(Object.fromEntries(traces)).toEqual(
-        Object.fromEntries(stepCalls.map(({ step }) => [step, wholeTrace])),
+        Object.fromEntries(TURN_STEP_CALLS.map(({ step }) => [step, COMPLETE_TRACE])),
       );
     },
   );

@@ -1,21 +1,21 @@
 import { textOf } from '../../src/sandbox/agent/records.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, type Scene } from './scene.ts';
+import { openAppScene, type AppScene } from './scene.ts';
 import { ScopedFaults } from './scoped-faults.ts';
-import type { StepCall } from './steps.ts';
+import type { TurnStepCall } from './steps.ts';
 
 /** A lost call is settled after ten seconds at the latest; the lanes and a busy machine hold so many threads up. */
-const patienceMs = 150_000;
+const TIMEOUT_MS = 150_000;
 
-interface Case {
+interface FaultCase {
   name: string;
   channel: Channel;
   root: Message;
 }
 
 /** What a turn left behind, at the service and in its thread. */
-export interface Trace {
+export interface TurnTrace {
   /** Calls that met the fault. */
   faults: number;
   /** People's messages in the tasks of the thread. */
@@ -42,15 +42,15 @@ const [begin, end, result, rows] = [
   /2 files from the agent/,
   /\d+ rows?, \d+ columns/,
 ];
-const unsettled = /\bStop\b|cannot be reached|a lot to do|The agent is working/;
+const UNFINISHED_TEXT = /\bStop\b|cannot be reached|a lot to do|The agent is working/;
 
 /** A scene where each thread is in a channel of its own, and a fault hits one thread's call. */
-export class StepScene {
-  readonly scene: Scene;
+export class TurnStepScene {
+  readonly scene: AppScene;
   readonly #faults: Record<'slack' | 'agent', ScopedFaults>;
   readonly #about = new Map<string, string>();
 
-  constructor(scene: Scene, faults: Record<'slack' | 'agent', ScopedFaults>) {
+  constructor(scene: AppScene, faults: Record<'slack' | 'agent', ScopedFaults>) {
     this.scene = scene;
     this.#faults = faults;
     for (const place of ['slack', 'agent'] as const) {
@@ -59,7 +59,7 @@ export class StepScene {
   }
 
   /** Somebody asks something with a table; the first such call of its turn meets the fault. */
-  begin(step: StepCall, fault: Fault): Case {
+  begin(step: TurnStepCall, fault: Fault): FaultCase {
     const { slack } = this.scene;
     const name = `case-${step.step.replaceAll(' ', '-')}`;
     const person = slack.createPerson({ name: `asker of ${name}`, realName: 'Asker' });
@@ -76,15 +76,15 @@ export class StepScene {
   }
 
   /** How many calls of a turn met a fault. */
-  hits({ name }: Case): number {
+  hits({ name }: FaultCase): number {
     const calls = [...this.#faults.slack.hits, ...this.#faults.agent.hits];
     return calls.filter((call) => call.includes(` ${name} `)).length;
   }
 
   /** Waits for the end of the turn, and tells what it left behind. */
-  async trace(turn: Case): Promise<Trace> {
+  async trace(turn: FaultCase): Promise<TurnTrace> {
     const { name, channel, root } = turn;
-    await this.scene.finished(channel, root, patienceMs);
+    await this.scene.finished(channel, root, TIMEOUT_MS);
     const asked = `summarise ${name}`;
     const tasks = this.scene.agent.tasks.filter(({ title }) => title === asked);
     const messages = tasks.flatMap((task) => task.messages);
@@ -99,19 +99,19 @@ export class StepScene {
       withResults: this.#posts(turn, (shown) => result.test(shown)),
       withRows: this.#posts(turn, (shown) => rows.test(shown)),
       withFiles: this.#withFiles(turn),
-      unsettled: this.#posts(turn, (shown) => unsettled.test(shown)),
+      unsettled: this.#posts(turn, (shown) => UNFINISHED_TEXT.test(shown)),
       others: this.#posts(turn, (shown, message) => {
         return message.fileIds.length === 0 && ![begin, end, result, rows].some((part) => part.test(shown));
       }),
     };
   }
 
-  #posts({ channel, root }: Case, which: (shown: string, message: Message) => boolean): number {
+  #posts({ channel, root }: FaultCase, which: (shown: string, message: Message) => boolean): number {
     const posts = this.scene.replies(channel, root);
-    return posts.filter((message) => which(this.scene.slack.shown(message), message)).length;
+    return posts.filter((message) => which(this.scene.slack.visibleText(message), message)).length;
   }
 
-  #withFiles({ channel, root }: Case): number {
+  #withFiles({ channel, root }: FaultCase): number {
     return this.scene.replies(channel, root).filter(({ fileIds }) => fileIds.length > 0).length;
   }
 
@@ -127,12 +127,12 @@ export class StepScene {
 }
 
 /** Opens one; `whenDone` as for a scene. */
-export async function openStepScene(
+export async function openTurnStepScene(
   settings: Record<string, string>,
   whenDone: (close: () => Promise<void>) => void,
-): Promise<StepScene> {
+): Promise<TurnStepScene> {
   const faults = { slack: new ScopedFaults(), agent: new ScopedFaults() };
-  const scene = await openScene(
+  const scene = await openAppScene(
     {
       slack: { shareDelayMs: 0, faults: faults.slack, clientMsgIdDedupe: false },
       agent: { faults: faults.agent },
@@ -140,5 +140,5 @@ export async function openStepScene(
     },
     whenDone,
   );
-  return new StepScene(scene, faults);
+  return new TurnStepScene(scene, faults);
 }

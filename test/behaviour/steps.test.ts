@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
-import { openScene } from './scene.ts';
+import { openAppScene } from './scene.ts';
 
-const scene = await openScene();
+const scene = await openAppScene();
 const { slack } = scene;
 
 /** What the person's open modal shows. */
@@ -22,7 +22,7 @@ describe('the steps of a turn', () => {
     const root = scene.ask(channel, '/tools 12');
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('12 steps in');
-    await scene.stage.restartBot();
+    await scene.sandbox.restartBot();
     await pressSteps(channel, root);
     await scene.until('the first steps are there', () => modal().includes('1. Look up: entry 1'));
     expect(modal()).toContain('Nothing about entry 10');
@@ -50,12 +50,12 @@ describe('the steps of a turn', () => {
     const root = scene.ask(channel, '/tools 1');
     await scene.finished(channel, root);
     const key = { workspace: slack.team.id, channel: channel.id, ts: root.ts };
-    const turn = await scene.stage.bot.store.turns.ofMessage(key);
+    const turn = await scene.sandbox.bot.store.turns.ofMessage(key);
     const [reply] = scene.replies(channel, root);
     const press = { person: scene.grace, channel, ts: reply?.ts ?? '' };
     await slack.click({ ...press, actionId: 'feedback', value: `good/${turn?.id}` });
     const thanks = await scene.until('thanks are there', () => slack.ephemerals(scene.grace, channel)[0]);
-    await scene.stage.restartBot();
+    await scene.sandbox.restartBot();
     const mend = slack.faults.add({ call: 'users.info', fault: { kind: 'status', status: 503 } });
     await slack.click({ ...press, actionId: 'steps' });
     await scene.until('the window is there', () => modal(scene.grace).includes(words.loading));

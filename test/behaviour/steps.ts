@@ -1,10 +1,10 @@
-import type { Place } from '../../src/sandbox/chaos/weather.ts';
-import type { Trace } from './step-scene.ts';
+import type { FaultTarget } from '../../src/sandbox/chaos/weather.ts';
+import type { TurnTrace } from './step-scene.ts';
 
 /** A call that a turn makes at one of its steps. */
-export interface StepCall {
+export interface TurnStepCall {
   step: string;
-  place: Place;
+  place: FaultTarget;
   /** One name, or several with `|` between them. */
   name: string;
   /** What the call says, where others of that name are made at other steps. */
@@ -15,13 +15,13 @@ export interface StepCall {
 
 /** The bot gives a call at Slack up after 5 s, a send and a creation at the service when its lease may end, after 8 s. */
 const [slackGivesUp, serviceGivesUp, long] = [6_000, 8_500, 1_500];
-const tasks = '/experimental/tasks';
+const TASKS_PATH = '/experimental/tasks';
 
 /** The steps of a turn with a file and results, by the calls that they make. */
-export const stepCalls: readonly StepCall[] = [
+export const TURN_STEP_CALLS: readonly TurnStepCall[] = [
   { step: 'first reply', place: 'slack', name: 'chat.postMessage', slowMs: slackGivesUp },
   { step: 'project', place: 'agent', name: 'POST /projects', slowMs: serviceGivesUp },
-  { step: 'task', place: 'agent', name: `POST ${tasks}`, slowMs: serviceGivesUp },
+  { step: 'task', place: 'agent', name: `POST ${TASKS_PATH}`, slowMs: serviceGivesUp },
   { step: 'download', place: 'slack', name: 'files.download', slowMs: long },
   { step: 'upload', place: 'agent', name: 'POST /experimental/files', slowMs: long },
   {
@@ -31,8 +31,8 @@ export const stepCalls: readonly StepCall[] = [
     slowMs: long,
   },
   { step: 'freezing', place: 'slack', name: 'users.info', slowMs: slackGivesUp },
-  { step: 'send', place: 'agent', name: `POST ${tasks}/{task_id}/messages`, slowMs: serviceGivesUp },
-  { step: 'following', place: 'agent', name: `GET ${tasks}/{task_id}/messages/{message_id}`, slowMs: long },
+  { step: 'send', place: 'agent', name: `POST ${TASKS_PATH}/{task_id}/messages`, slowMs: serviceGivesUp },
+  { step: 'following', place: 'agent', name: `GET ${TASKS_PATH}/{task_id}/messages/{message_id}`, slowMs: long },
   {
     step: 'settling',
     place: 'slack',
@@ -41,7 +41,7 @@ export const stepCalls: readonly StepCall[] = [
     says: '1 step in',
     slowMs: slackGivesUp,
   },
-  { step: 'list of results', place: 'agent', name: `GET ${tasks}/{task_id}/results`, slowMs: long },
+  { step: 'list of results', place: 'agent', name: `GET ${TASKS_PATH}/{task_id}/results`, slowMs: long },
   {
     step: 'post of results',
     place: 'slack',
@@ -52,7 +52,7 @@ export const stepCalls: readonly StepCall[] = [
 ];
 
 /** One message with its file, one reply, and its results once. */
-export const wholeTrace: Trace = {
+export const COMPLETE_TRACE: TurnTrace = {
   faults: 1,
   told: ['as asked'],
   files: [1],

@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, pause } from './scene.ts';
+import { openAppScene, pause } from './scene.ts';
 
-const scene = await openScene();
+const scene = await openAppScene();
 const { slack, agent } = scene;
 
 /** Waits until the live reply of a message shows something of the answer. */
 async function growing(channel: Channel, root: Message, on = scene): Promise<Message> {
   return on.until('the reply grows', () =>
-    on.replies(channel, root).find((message) => on.slack.shown(message).includes('Second')),
+    on.replies(channel, root).find((message) => on.slack.visibleText(message).includes('Second')),
   );
 }
 
@@ -35,7 +35,7 @@ describe.concurrent('stopping the agent', () => {
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by grace.');
     expect(scene.shown(channel, root)).toContain('Second 1');
-    expect(scene.told(`/slow 1000 ${typed.slice(0, 4)}`).texts).toHaveLength(1);
+    expect(scene.sentToAgent(`/slow 1000 ${typed.slice(0, 4)}`).texts).toHaveLength(1);
   });
 
   test('a message that only begins with stop is for the agent', async () => {
@@ -44,7 +44,7 @@ describe.concurrent('stopping the agent', () => {
     await scene.finished(channel, root);
     const next = scene.reply(channel, root, 'stop at the second column');
     await scene.finished(channel, next);
-    expect(scene.told('words that mention stopping').texts).toHaveLength(2);
+    expect(scene.sentToAgent('words that mention stopping').texts).toHaveLength(2);
   });
 
   test('the word stop where nothing is at work is told to its writer alone', async () => {
@@ -53,7 +53,7 @@ describe.concurrent('stopping the agent', () => {
     await scene.finished(channel, root);
     scene.reply(channel, root, 'stop');
     await scene.until('it is told', () => told(scene.ada, channel).includes('nothing to stop'));
-    expect(scene.told('soon over').texts).toHaveLength(1);
+    expect(scene.sentToAgent('soon over').texts).toHaveLength(1);
     const top = scene.ask(channel, 'stop');
     await scene.until('it is told again', () => slack.ephemerals(scene.ada, channel).length > 1);
     await pause(300);
@@ -93,14 +93,14 @@ describe.concurrent('stopping the agent', () => {
     await scene.finished(channel, root);
     slack.react(scene.ada, channel, root.ts, 'octagonal_sign');
     await scene.until('it is told', () => told(scene.ada, channel).includes('already ended'));
-    expect(scene.told('/slow 1000 react').texts).toHaveLength(1);
+    expect(scene.sentToAgent('/slow 1000 react').texts).toHaveLength(1);
   });
 
   test('a second press within ten seconds changes nothing, a later one stops the task at once', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/stubborn');
     const reply = await scene.until('the reply grows', () =>
-      scene.replies(channel, root).find((message) => slack.shown(message).includes('I do not stop')),
+      scene.replies(channel, root).find((message) => slack.visibleText(message).includes('I do not stop')),
     );
     const press = { person: scene.grace, channel, ts: reply.ts, actionId: 'stop' };
     await slack.click(press);
@@ -109,7 +109,7 @@ describe.concurrent('stopping the agent', () => {
     );
     await slack.click({ ...press, person: scene.ada });
     await scene.until('it is told', () => told(scene.ada, channel).includes('already been asked to stop'));
-    const { db, turns } = scene.stage.bot.store;
+    const { db, turns } = scene.sandbox.bot.store;
     const key = { workspace: slack.team.id, channel: channel.id, ts: root.ts };
     const id = (await turns.ofMessage(key))?.id ?? '';
     await db.updateTable('turns').set({ stop_ts: sql`stop_ts - 10` }).where('id', '=', id).execute();
@@ -142,11 +142,11 @@ describe.concurrent('what waits behind a stop', () => {
     await scene.until('the number is brought up to date', () => post.text.startsWith('3 messages'));
     slack.remove(channel, second.ts);
     await scene.until('the number is brought up to date', () => post.text.startsWith('2 messages'));
-    expect(scene.told('/slow 1000 held and').texts).toHaveLength(1);
+    expect(scene.sentToAgent('/slow 1000 held and').texts).toHaveLength(1);
     const press = { person: scene.grace, channel, ts: post.ts, actionId: 'go' };
     await Promise.allSettled([slack.click(press), slack.click({ ...press, person: scene.ada })]);
     await scene.finished(channel, third);
-    expect(scene.told('/slow 1000 held and').texts.slice(1)).toEqual([
+    expect(scene.sentToAgent('/slow 1000 held and').texts.slice(1)).toEqual([
       expect.stringContaining('the first that waits'),
       expect.stringContaining('the third, said since'),
     ]);
@@ -167,10 +167,10 @@ describe.concurrent('what waits behind a stop', () => {
     await slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'take_back' });
     await scene.until('the post says it', () => post.text.startsWith('ada took 1 message back.'));
     const key = { workspace: slack.team.id, channel: channel.id, ts: waiting.ts };
-    expect((await scene.stage.bot.store.messages.get(key))?.state).toBe('withdrawn');
+    expect((await scene.sandbox.bot.store.messages.get(key))?.state).toBe('withdrawn');
     const next = scene.reply(channel, root, 'this one is meant');
     await scene.finished(channel, next);
-    expect(scene.told('/slow 1000 held and taken').texts.slice(1)).toEqual(['this one is meant']);
+    expect(scene.sentToAgent('/slow 1000 held and taken').texts.slice(1)).toEqual(['this one is meant']);
   });
 
   test('is not held any more where its writers took it back themselves', async () => {
@@ -186,7 +186,7 @@ describe.concurrent('what waits behind a stop', () => {
     await slack.settled();
     const next = scene.reply(channel, root, 'this goes at once');
     await scene.finished(channel, next);
-    expect(scene.told('/slow 1000 deleted').texts.slice(1)).toEqual(['this goes at once']);
+    expect(scene.sentToAgent('/slow 1000 deleted').texts.slice(1)).toEqual(['this goes at once']);
     await scene.until('the post says it', () => post.text === 'No messages are waiting here any more.');
   });
 
@@ -198,14 +198,14 @@ describe.concurrent('what waits behind a stop', () => {
     await slack.settled();
     const instead = scene.reply(channel, root, 'do this instead');
     await scene.finished(channel, instead);
-    expect(scene.told('/slow 1000 something').texts.slice(1)).toEqual(['do this instead']);
+    expect(scene.sentToAgent('/slow 1000 something').texts.slice(1)).toEqual(['do this instead']);
   });
 });
 
 test.concurrent('a thread is still held after a restart, and its buttons work then', async ({
   onTestFinished,
 }) => {
-  const own = await openScene({}, onTestFinished);
+  const own = await openAppScene({}, onTestFinished);
   const channel = own.channel();
   const root = own.ask(channel, '/slow 1000');
   await own.until('the reply grows', () => own.shown(channel, root).includes('Second'));
@@ -217,37 +217,37 @@ test.concurrent('a thread is still held after a restart, and its buttons work th
   const post = await own.until('the thread says what waits', () =>
     own.replies(channel, root).find(({ text }) => text.includes('has been waiting here')),
   );
-  await own.stage.restartBot();
+  await own.sandbox.restartBot();
   await pause(2_500);
-  expect(own.told('/slow 1000').texts).toHaveLength(1);
+  expect(own.sentToAgent('/slow 1000').texts).toHaveLength(1);
   await own.slack.click({ person: own.ada, channel, ts: post.ts, actionId: 'go' });
   await own.finished(channel, waiting);
-  expect(own.told('/slow 1000').texts).toEqual(['/slow 1000', 'after the restart']);
+  expect(own.sentToAgent('/slow 1000').texts).toEqual(['/slow 1000', 'after the restart']);
   await own.slack.click({ person: own.grace, channel, ts: stopped?.ts ?? '', actionId: 'retry' });
-  await own.until('it is sent again', () => own.told('/slow 1000').texts.length === 3);
+  await own.until('it is sent again', () => own.sentToAgent('/slow 1000').texts.length === 3);
 });
 
 test.concurrent('a turn that is not sent yet is never sent, though the service is away', async ({
   onTestFinished,
 }) => {
-  const own = await openScene({}, onTestFinished);
+  const own = await openAppScene({}, onTestFinished);
   const channel = own.channel();
   const mend = own.agent.faults.add({ call: 'POST /projects', fault: { kind: 'status', status: 503 } });
   const root = own.ask(channel, 'stopped before it began');
   const reply = await own.until('the trouble is shown', () =>
-    own.replies(channel, root).find((message) => own.slack.shown(message).includes('cannot be reached')),
+    own.replies(channel, root).find((message) => own.slack.visibleText(message).includes('cannot be reached')),
   );
   await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'stop' });
   await own.finished(channel, root);
   mend();
   expect(own.shown(channel, root)).toContain('Stopped by ada.');
-  expect(own.told('stopped before it began').texts).toEqual([]);
+  expect(own.sentToAgent('stopped before it began').texts).toEqual([]);
 });
 
 test.concurrent('a stop that the service could not be told of is told it later', async ({
   onTestFinished,
 }) => {
-  const own = await openScene({}, onTestFinished);
+  const own = await openAppScene({}, onTestFinished);
   const channel = own.channel();
   const root = own.ask(channel, '/slow 1000 with a lost stop');
   const reply = await growing(channel, root, own);

@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
-import { settingsAccount } from '../../src/store/accounts.ts';
-import { openScene, pause } from './scene.ts';
+import { SETTINGS_ACCOUNT } from '../../src/store/accounts.ts';
+import { openAppScene, pause } from './scene.ts';
 
-const scene = await openScene({ settings: { INLINE_LIMIT_MIB: '0' } });
+const scene = await openAppScene({ settings: { INLINE_LIMIT_MIB: '0' } });
 const { slack } = scene;
 const table = { name: 'sheep.csv', mime: 'text/csv', bytes: 'name,legs\nDolly,4\n' };
 
@@ -56,7 +56,7 @@ function taskOf(title: string) {
 
 /** Rows of the audit trail about deletions of a channel's tasks. */
 async function deletions(channel: Channel) {
-  const { db } = scene.stage.bot.store;
+  const { db } = scene.sandbox.bot.store;
   return db
     .selectFrom('audit')
     .select(['person', 'task'])
@@ -88,7 +88,7 @@ describe("a task's details", () => {
     expect((await fetch(urls[1] ?? '')).status).toBe(200);
     await slack.closeView(scene.ada);
     // The Home tab of before the restart still works.
-    await scene.stage.restartBot();
+    await scene.sandbox.restartBot();
     const value = `${channel.id}/${root.ts}`;
     await slack.click({ person: scene.ada, view: 'home', actionId: 'task_details', value });
     await modalShows('sheep.csv');
@@ -170,7 +170,7 @@ describe("a task's details", () => {
     const dm = slack.openDm(scene.ada);
     const told = () => slack.messages(dm).filter(({ text }) => text.includes('I could not bring you')).length;
     const before = told();
-    await scene.stage.restartBot();
+    await scene.sandbox.restartBot();
     expect(told()).toBe(before + 1);
   });
 
@@ -196,7 +196,7 @@ describe("a task's details", () => {
 
   test('say it where they cannot be read', async () => {
     const { channel, root } = await asked('Unreadable');
-    vi.spyOn(scene.stage.bot.store.tasks, 'get').mockRejectedValueOnce(new Error('The database is away.'));
+    vi.spyOn(scene.sandbox.bot.store.tasks, 'get').mockRejectedValueOnce(new Error('The database is away.'));
     await openDetails(channel, root);
     expect(await modalShows(words.windowAway)).not.toContain(words.loading);
   });
@@ -208,7 +208,7 @@ describe("a task's details", () => {
     await slack.closeView(scene.grace);
     slack.kick(channel, scene.grace);
     // Who was in the channel a moment ago is remembered for half a minute, but not by a new process.
-    await scene.stage.restartBot();
+    await scene.sandbox.restartBot();
     const value = `${channel.id}/${root.ts}`;
     await slack.click({ person: scene.grace, view: 'home', actionId: 'task_details', value });
     const text = await modalShows('You are not in the channel', scene.grace);
@@ -245,7 +245,7 @@ describe('deleting a task', () => {
 
     const next = scene.reply(channel, root, 'and now something new');
     await scene.finished(channel, next);
-    expect(scene.told('and now something new').texts).toEqual(['and now something new']);
+    expect(scene.sentToAgent('and now something new').texts).toEqual(['and now something new']);
     expect(scene.shown(channel, root)).not.toContain('no longer knows');
     expect(notices(channel, root)).toBe(1);
   });
@@ -295,39 +295,39 @@ describe('deleting a task', () => {
     await modalShows('will be deleted once it is back');
     back();
     expect(scene.agent.tasks.some((task) => task.id === id)).toBe(true);
-    const { db } = scene.stage.bot.store;
+    const { db } = scene.sandbox.bot.store;
     await db
       .updateTable('task_deletions')
       .set({ held_until: new Date(0) })
       .where('task', '=', id)
       .execute();
-    await scene.stage.restartBot();
+    await scene.sandbox.restartBot();
     await scene.until('it is gone', () => !scene.agent.tasks.some((task) => task.id === id));
     await scene.until('the thread is told', () => notices(channel, root) > 0);
     expect(await deletions(channel)).toEqual([{ person: scene.ada.id, task: id }]);
   });
 
   test('is given up where the service does not do it for a week, and its thread is told', async () => {
-    const { db } = scene.stage.bot.store;
+    const { db } = scene.sandbox.bot.store;
     const { channel, root } = await asked('Never deleted');
     const id = taskOf('Never deleted')?.id ?? '';
     const where = { workspace: root.teamId, channel: channel.id, root: root.ts };
     const when = { asked_at: new Date(Date.now() - 8 * 24 * 60 * 60_000), held_until: new Date(0) };
-    const row = { ...where, ...when, task: id, person: scene.ada.id, account: settingsAccount };
+    const row = { ...where, ...when, task: id, person: scene.ada.id, account: SETTINGS_ACCOUNT };
     await db.insertInto('task_deletions').values(row).execute();
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'DELETE /experimental/tasks/{task_id}', fault });
-    await scene.stage.restartBot();
+    await scene.sandbox.restartBot();
     await scene.until('the thread is told', () => scene.shown(channel, root).includes(words.taskStays));
     const left = async () =>
-      (await scene.stage.bot.store.taskDeletions.get({ workspace: root.teamId, task: id }))?.told_at;
+      (await scene.sandbox.bot.store.taskDeletions.get({ workspace: root.teamId, task: id }))?.told_at;
     await scene.until('it is over', async () => (await left()) != null);
     expect(notices(channel, root)).toBe(0);
     back();
   });
 
   test('is not said to be done where the account of the task is not known any more', async () => {
-    const { db } = scene.stage.bot.store;
+    const { db } = scene.sandbox.bot.store;
     const { channel, root } = await asked('Left with its account');
     const id = taskOf('Left with its account')?.id ?? '';
     await db.updateTable('threads').set({ account: 'gone' }).where('task_id', '=', id).execute();
@@ -342,7 +342,7 @@ describe('deleting a task', () => {
     const where = { workspace: root.teamId, channel: channel.id, root: root.ts };
     const row = { ...where, task: id, person: scene.ada.id, account: 'gone', held_until: new Date(0) };
     await db.insertInto('task_deletions').values(row).execute();
-    await scene.stage.restartBot();
+    await scene.sandbox.restartBot();
     await scene.until('the thread is told', () => scene.shown(channel, root).includes(words.taskNotDeleted));
     expect(notices(channel, root)).toBe(0);
     expect(await deletions(channel)).toEqual([]);

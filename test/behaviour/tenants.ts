@@ -1,10 +1,10 @@
-import { accountSection, type ShownAccount } from '../../src/reply/views/account-view.ts';
+import { accountSection, type AccountSummary } from '../../src/reply/views/account-view.ts';
 import type { Channel, Message, Person, SlackWorkspace, Team } from '../../src/sandbox/slack/workspace.ts';
-import type { StageOptions } from '../../src/sandbox/stage.ts';
-import { openScene, type Scene } from './scene.ts';
+import type { InProcessSandboxOptions } from '../../src/sandbox/stage.ts';
+import { openAppScene, type AppScene } from './scene.ts';
 
 /** What a browser sees at the end of an installation. */
-export interface Visit {
+export interface InstallVisit {
   status: number;
   page: string;
   /** Where the app sent the browser for Slack's question. */
@@ -15,10 +15,10 @@ export interface Visit {
 }
 
 /** Several workspaces on one stage, and browsers in which people install the app. */
-export class Tenants {
-  readonly scene: Scene;
+export class MultiWorkspaceScene {
+  readonly scene: AppScene;
 
-  constructor(scene: Scene) {
+  constructor(scene: AppScene) {
     this.scene = scene;
   }
 
@@ -33,7 +33,7 @@ export class Tenants {
   }
 
   /** Somebody of a workspace installs the app; `more` is added to what Slack is asked. */
-  async install(teamId: string, more: Record<string, string> = {}): Promise<Visit> {
+  async install(teamId: string, more: Record<string, string> = {}): Promise<InstallVisit> {
     const first = await this.fetch('/slack/install');
     const asked = new URL(first.headers.get('location') ?? '');
     const cookie = (first.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
@@ -47,12 +47,12 @@ export class Tenants {
 
   /** A browser opens a page of the bot's. */
   async fetch(path: string, cookie = ''): Promise<Response> {
-    const url = `http://127.0.0.1:${this.scene.stage.bot.port}${path}`;
+    const url = `http://127.0.0.1:${this.scene.sandbox.bot.port}${path}`;
     return fetch(url, { redirect: 'manual', headers: cookie === '' ? {} : { cookie } });
   }
 
   /** A person of a workspace, and a channel with everybody and the bot in it. */
-  place(teamId: string, more: { admin?: boolean } = {}): { person: Person; channel: Channel } {
+  personAndChannel(teamId: string, more: { admin?: boolean } = {}): { person: Person; channel: Channel } {
     const person = this.slack.createPerson({ name: `ann-${teamId}`.toLowerCase(), teamId, ...more });
     return { person, channel: this.slack.createChannel({ name: 'lab', teamId }) };
   }
@@ -74,16 +74,16 @@ export class Tenants {
   shown(root: Message): string {
     const bot = this.team(root.teamId).bot.userId;
     const replies = this.slack.thread(root.channel, root.ts).filter(({ user }) => user === bot);
-    return replies.map((message) => this.slack.shown(message)).join('\n\n');
+    return replies.map((message) => this.slack.visibleText(message)).join('\n\n');
   }
 
   /** Shows a person the account's part of the Home tab, as the bot does for admins. */
-  async showHome(person: Person, account: ShownAccount = { kind: 'none' }): Promise<void> {
+  async showHome(person: Person, account: AccountSummary = { kind: 'none' }): Promise<void> {
     const view = { type: 'home', blocks: accountSection(account) };
     const answer = await fetch(`${this.slack.apiUrl}views.publish`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${this.team(person.teamId).grant.token}`,
+        authorization: `Bearer ${this.team(person.teamId).installation.token}`,
         'content-type': 'application/json',
       },
       body: JSON.stringify({ user_id: person.id, view }),
@@ -122,13 +122,13 @@ export class Tenants {
 }
 
 /** A scene of workspaces of which each installs the app by OAuth, `T1` and `T2` at once. */
-export async function openTenants(options: Partial<StageOptions> = {}): Promise<Tenants> {
+export async function openMultiWorkspaceScene(options: Partial<InProcessSandboxOptions> = {}): Promise<MultiWorkspaceScene> {
   const teams = [
     { id: 'T1', name: 'One' },
     { id: 'T2', name: 'Two' },
   ];
-  const tenants = new Tenants(
-    await openScene({ ...options, oauth: true, slack: { teams, ...options.slack } }),
+  const tenants = new MultiWorkspaceScene(
+    await openAppScene({ ...options, oauth: true, slack: { teams, ...options.slack } }),
   );
   for (const id of ['T1', 'T2']) await tenants.install(id);
   return tenants;

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../src/sandbox/slack/workspace.ts';
-import { openTenants } from './tenants.ts';
+import { openMultiWorkspaceScene } from './tenants.ts';
 
 const organisation = { id: 'E1', name: 'The whole company' };
 /** One by itself, one with a channel that it shares with the first (Slack Connect), and two of an organisation. */
-const tenants = await openTenants({
+const tenants = await openMultiWorkspaceScene({
   slack: {
     teams: [
       { id: 'T1', name: 'One' },
@@ -18,7 +18,7 @@ const tenants = await openTenants({
   settings: { TURNS_PER_HOUR_PERSON: '2' },
 });
 const { scene, slack } = tenants;
-const { store } = scene.stage.bot;
+const { store } = scene.sandbox.bot;
 await tenants.install('T3');
 
 /** Waits until the person is told that their message was not sent. */
@@ -27,7 +27,7 @@ async function refused(person: Person, channel: Channel, message: Message): Prom
   await scene.until('it is refused', async () => (await store.messages.get(key))?.state === 'refused');
   return scene.until('they are told', () => {
     const last = slack.ephemerals(person, channel).at(-1);
-    return last && slack.shown(last);
+    return last && slack.visibleText(last);
   });
 }
 
@@ -51,9 +51,9 @@ describe('of three workspaces', () => {
     expect(await tenants.answered(root)).toContain('shared with another organisation');
     const aside = slack.say({ person: visitor, channel, text: 'me too', thread: root.ts });
     await refused(visitor, channel, aside);
-    expect(scene.told('from here').texts).toEqual(['from here']);
-    expect(scene.told('from over there').texts).toEqual([]);
-    await store.channels.set('T2', channel.id, host.id, { admits: 'everyone' });
+    expect(scene.sentToAgent('from here').texts).toEqual(['from here']);
+    expect(scene.sentToAgent('from over there').texts).toEqual([]);
+    await store.channelSettings.set('T2', channel.id, host.id, { admits: 'everyone' });
     const again = tenants.ask({ person: visitor, channel }, 'now from over there');
     expect(await tenants.answered(again)).not.toContain('shared with another organisation');
   });
@@ -71,7 +71,7 @@ describe('of three workspaces', () => {
     for (const person of [guest, foreign]) {
       const said = tenants.ask({ person, channel }, `from ${person.name}`);
       expect(await refused(person, channel, said)).toContain('I am not allowed to work for you here');
-      expect(scene.told(`from ${person.name}`).texts).toEqual([]);
+      expect(scene.sentToAgent(`from ${person.name}`).texts).toEqual([]);
     }
   });
 
@@ -133,7 +133,7 @@ describe('of three workspaces', () => {
     const third = tenants.ask(first, 'c');
     expect(await refused(first.person, first.channel, third)).toMatch(/2 messages within an hour/);
     for (const text of ['d', 'e']) await tenants.answered(tenants.ask(second, text));
-    await store.channels.set('T1', first.channel.id, first.person.id, { admits: 'guests' });
+    await store.channelSettings.set('T1', first.channel.id, first.person.id, { admits: 'guests' });
     await tenants.answered(tenants.ask({ ...first, person: first.guest }, 'f'));
     const theirs = tenants.ask({ ...second, person: second.guest }, 'g');
     await refused(second.guest, second.channel, theirs);

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { StoreError } from '../../src/store/errors.ts';
-import { openScene, pause, type Scene } from './scene.ts';
+import { DatabaseError } from '../../src/store/errors.ts';
+import { openAppScene, pause, type AppScene } from './scene.ts';
 
 describe.concurrent('trouble', () => {
   test('the service away at the mention: the thread says so, and the turn goes on when it is back', async ({
     onTestFinished,
   }) => {
-    const scene = await openScene({}, onTestFinished);
+    const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
     const root = scene.ask(channel, 'are you there?');
@@ -16,7 +16,7 @@ describe.concurrent('trouble', () => {
     );
     back();
     await scene.finished(channel, root);
-    expect(scene.told('are you there?').texts).toEqual(['are you there?']);
+    expect(scene.sentToAgent('are you there?').texts).toEqual(['are you there?']);
     expect(scene.shown(channel, root)).not.toContain('cannot be reached');
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
@@ -24,11 +24,11 @@ describe.concurrent('trouble', () => {
   test('the service away in the middle of an answer: the reply says so, and that it is being stopped', async ({
     onTestFinished,
   }) => {
-    const scene = await openScene({}, onTestFinished);
+    const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000');
     const reply = await scene.until('the reply grows', () =>
-      scene.replies(channel, root).find((message) => scene.slack.shown(message).includes('Second')),
+      scene.replies(channel, root).find((message) => scene.slack.visibleText(message).includes('Second')),
     );
     const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
     const saysTrouble = () => scene.shown(channel, root).includes('cannot be reached');
@@ -47,7 +47,7 @@ describe.concurrent('trouble', () => {
   test('an edit that Slack fails at is tried again, though nothing more comes', async ({
     onTestFinished,
   }) => {
-    const scene = await openScene({}, onTestFinished);
+    const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const mend = scene.slack.faults.add({ call: 'chat.update', fault: { kind: 'status', status: 500 } });
     const root = scene.ask(channel, '/stubborn');
@@ -69,8 +69,8 @@ describe.concurrent('trouble', () => {
   test('the answer to the commit that records a send is lost: the message is sent once', async ({
     onTestFinished,
   }) => {
-    const scene = await openScene({}, onTestFinished);
-    const { store } = scene.stage.bot;
+    const scene = await openAppScene({}, onTestFinished);
+    const { store } = scene.sandbox.bot;
     const channel = scene.channel();
     const whole = store.transaction.bind(store);
     let lost = false;
@@ -79,18 +79,18 @@ describe.concurrent('trouble', () => {
       const sent = await store.db.selectFrom('turns').where('user_message_id', 'is not', null).execute();
       if (lost || sent.length === 0) return result;
       lost = true;
-      throw new StoreError('unavailable', 'The connection broke off.');
+      throw new DatabaseError('unavailable', 'The connection broke off.');
     };
     const root = scene.ask(channel, 'only once');
     await scene.finished(channel, root);
     expect(lost).toBe(true);
-    expect(scene.told('only once').texts).toEqual(['only once']);
+    expect(scene.sentToAgent('only once').texts).toEqual(['only once']);
   });
 
   test('a dead service key is said once, and the turn goes on when it is mended', async ({
     onTestFinished,
   }) => {
-    const scene = await openScene({}, onTestFinished);
+    const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
     const root = scene.ask(channel, 'does the key fit?');
@@ -99,14 +99,14 @@ describe.concurrent('trouble', () => {
     );
     mend();
     await scene.finished(channel, root);
-    expect(scene.told('does the key fit?').texts).toEqual(['does the key fit?']);
+    expect(scene.sentToAgent('does the key fit?').texts).toEqual(['does the key fit?']);
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
   test('a dead service key stops the calls with it, and is told to the operator', async ({
     onTestFinished,
   }) => {
-    const scene = await openScene({}, onTestFinished);
+    const scene = await openAppScene({}, onTestFinished);
     const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
     const roots = [1, 2, 3, 4, 5].map((question) => {
       const channel = scene.channel();
@@ -119,7 +119,7 @@ describe.concurrent('trouble', () => {
     await pause(3_000);
     expect(scene.agent.calls.length - before).toBeLessThanOrEqual(1);
     expect(await readiness(scene)).toMatchObject({ ready: true, agentKeyRefusedSince: expect.any(String) });
-    const metrics = await (await fetch(`http://127.0.0.1:${scene.stage.bot.port}/metrics`)).text();
+    const metrics = await (await fetch(`http://127.0.0.1:${scene.sandbox.bot.port}/metrics`)).text();
     expect(metrics).toContain('taskthread_credential_refused{setting="AGENT_API_KEY"} 1');
     mend();
     for (const { channel, root } of roots) await scene.finished(channel, root);
@@ -129,7 +129,7 @@ describe.concurrent('trouble', () => {
   test('a dead Slack token stops the calls with it; the answer is there when it is mended', async ({
     onTestFinished,
   }) => {
-    const scene = await openScene({}, onTestFinished);
+    const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 400');
     await scene.until('the reply has begun', () => scene.shown(channel, root).includes('Second'));
@@ -152,7 +152,7 @@ describe.concurrent('trouble', () => {
   test('replies that came before their thread became ours are read back and wait like any other', async ({
     onTestFinished,
   }) => {
-    const scene = await openScene({}, onTestFinished);
+    const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const root = scene.slack.say({ person: scene.ada, channel, text: 'forgot to mention the bot' });
     const reply = scene.reply(channel, root, 'and one more thing', { person: scene.grace });
@@ -160,7 +160,7 @@ describe.concurrent('trouble', () => {
     scene.slack.edit(channel.id, root.ts, `${scene.mention} forgot to mention the bot`);
     await scene.finished(channel, root);
     await scene.finished(channel, reply);
-    expect(scene.told('forgot to mention the bot').texts).toEqual([
+    expect(scene.sentToAgent('forgot to mention the bot').texts).toEqual([
       'forgot to mention the bot',
       'grace: and one more thing',
     ]);
@@ -173,7 +173,7 @@ const report = z.looseObject({
   agentKeyRefusedSince: z.string().nullable(),
 });
 
-async function readiness(scene: Scene): Promise<z.output<typeof report>> {
-  const answer = await fetch(`http://127.0.0.1:${scene.stage.bot.port}/readyz`);
+async function readiness(scene: AppScene): Promise<z.output<typeof report>> {
+  const answer = await fetch(`http://127.0.0.1:${scene.sandbox.bot.port}/readyz`);
   return report.parse(await answer.json());
 }

@@ -1,32 +1,32 @@
 import { describe, expect, test } from 'vitest';
-import { openStartingScene } from './starting-scene.ts';
+import { openStartFormScene } from './starting-scene.ts';
 
 /** Slack does not tell who somebody is. */
 const silent = { call: 'users.info', fault: { kind: 'status', status: 503 } } as const;
 
 describe.concurrent('while Slack does not tell who somebody is', () => {
   test('there is no task, and they are told; then it goes on', async ({ onTestFinished }) => {
-    const starting = await openStartingScene({}, onTestFinished);
+    const starting = await openStartFormScene({}, onTestFinished);
     const { scene } = starting;
-    const { channel, person } = starting.room();
+    const { channel, person } = starting.personInChannel();
     const mend = scene.slack.faults.add(silent);
     const root = starting.ask(person, channel, 'who am I?');
-    const heard = await scene.until('they are told', () => starting.heard(person, channel)[0]);
+    const heard = await scene.until('they are told', () => starting.ephemeralTexts(person, channel)[0]);
     expect(heard).toContain('Your message waits');
     expect(scene.agent.tasks).toEqual([]);
     expect(scene.replies(channel, root)).toEqual([]);
     mend();
     await scene.finished(channel, root);
-    expect(scene.told('who am I?').texts).toEqual(['who am I?']);
-    expect(starting.heard(person, channel)).toHaveLength(1);
+    expect(scene.sentToAgent('who am I?').texts).toEqual(['who am I?']);
+    expect(starting.ephemeralTexts(person, channel)).toHaveLength(1);
   });
 
   test('what waits behind a message that is refused then is what it would have been without it', async ({
     onTestFinished,
   }) => {
-    const starting = await openStartingScene({}, onTestFinished);
+    const starting = await openStartFormScene({}, onTestFinished);
     const { scene } = starting;
-    const { store } = scene.stage.bot;
+    const { store } = scene.sandbox.bot;
     const guest = scene.slack.createPerson({ name: 'visitor', kind: 'guest' });
     const channel = scene.channel();
     const mend = scene.slack.faults.add(silent);
@@ -49,9 +49,9 @@ describe.concurrent('while Slack does not tell who somebody is', () => {
   });
 
   test('a form is refused with what was typed still in it', async ({ onTestFinished }) => {
-    const starting = await openStartingScene({}, onTestFinished);
+    const starting = await openStartFormScene({}, onTestFinished);
     const { scene } = starting;
-    const { channel, person } = starting.room();
+    const { channel, person } = starting.personInChannel();
     const mend = scene.slack.faults.add(silent);
     await starting.command(person, channel, 'new');
     await starting.form(person);

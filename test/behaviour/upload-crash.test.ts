@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { BotProcess } from '../../src/sandbox/chaos/bot-process.ts';
-import { setScenery } from '../../src/sandbox/scenery.ts';
-import { addressOf } from '../../src/store/embedded.ts';
-import { copyOfTemplate } from '../store/postgres.ts';
-import { openScene } from './scene.ts';
+import { startSandboxServices } from '../../src/sandbox/scenery.ts';
+import { connectionUrl } from '../../src/store/embedded.ts';
+import { copyTemplateDatabase } from '../store/postgres.ts';
+import { openAppScene } from './scene.ts';
 
 const kib = 1024;
 const parts = 32;
@@ -13,14 +13,14 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 
 test('a kill in the middle of an upload neither loses nor doubles the attachment', async () => {
   await using undo = new AsyncDisposableStack();
-  const { slack, agent, settings, folder } = await setScenery(
+  const { slack, agent, settings, folder } = await startSandboxServices(
     {
       slack: { limits: 'off', retryScale: 0.01 },
       agent: {
         pace: 0.02,
-        dialect: { partSize: 64 * kib, multipartThreshold: 64 * kib, minPartSize: 1 },
+        behaviour: { partSize: 64 * kib, multipartThreshold: 64 * kib, minPartSize: 1 },
       },
-      databaseUrl: addressOf(await copyOfTemplate()),
+      databaseUrl: connectionUrl(await copyTemplateDatabase()),
     },
     undo,
   );
@@ -60,18 +60,18 @@ test('a kill in the middle of an upload neither loses nor doubles the attachment
 });
 
 test('a process that is asked to stop hands an upload over', async () => {
-  const dialect = { partSize: 64 * kib, multipartThreshold: 64 * kib, minPartSize: 1 };
-  const scene = await openScene({ agent: { dialect } }, onTestFinished);
+  const behaviour = { partSize: 64 * kib, multipartThreshold: 64 * kib, minPartSize: 1 };
+  const scene = await openAppScene({ agent: { behaviour: behaviour } }, onTestFinished);
   scene.agent.faults.add({ call: 'PUT part', fault: { kind: 'latency', ms: 150 } });
   const channel = scene.channel();
   const bytes = randomBytes(parts * 64 * kib);
   const root = scene.ask(channel, 'and this', { files: [{ name: 'reads.bin', bytes }] });
   const puts = () => scene.agent.calls.filter(({ name }) => name === 'PUT part').length;
   await scene.until('half of it is there', () => puts() > parts / 2);
-  await scene.stage.restartBot();
+  await scene.sandbox.restartBot();
   await scene.finished(channel, root);
   expect(await scene.agent.files[0]?.sha256()).toBe(sha256(bytes));
   expect(scene.agent.files).toHaveLength(1);
   expect(puts()).toBeLessThan(parts + 13);
-  expect(scene.told('and this').fileIds).toEqual([[scene.agent.files[0]?.id]]);
+  expect(scene.sentToAgent('and this').fileIds).toEqual([[scene.agent.files[0]?.id]]);
 });

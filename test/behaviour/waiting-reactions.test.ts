@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { waitingMark } from '../../src/relay/controls/marks.ts';
+import { WAITING_EMOJI } from '../../src/relay/controls/marks.ts';
 import type { Channel, Message } from '../../src/sandbox/slack/workspace.ts';
-import { openScene, type Scene } from './scene.ts';
+import { openAppScene, type AppScene } from './scene.ts';
 
 /** As many waiting reactions as a workspace has at one time. */
 const most = 5;
 
-const hasMark = ({ reactions }: Message) => (reactions.get(waitingMark)?.length ?? 0) > 0;
+const hasMark = ({ reactions }: Message) => (reactions.get(WAITING_EMOJI)?.length ?? 0) > 0;
 
 /** A thread whose agent works until it is stopped. */
-async function busyThread(scene: Scene, text: string): Promise<{ channel: Channel; root: Message }> {
+async function busyThread(scene: AppScene, text: string): Promise<{ channel: Channel; root: Message }> {
   const channel = scene.channel();
   const root = scene.ask(channel, `${text}\n/slow 100000`);
   await scene.until('the turn has begun', () => scene.replies(channel, root).length > 0);
@@ -17,7 +17,7 @@ async function busyThread(scene: Scene, text: string): Promise<{ channel: Channe
 }
 
 /** The calls that were to take the waiting reaction from a message. */
-function removals(scene: Scene, ts: string) {
+function removals(scene: AppScene, ts: string) {
   return scene.slack.calls.filter(
     ({ method, args }) => method === 'reactions.remove' && args.timestamp === ts,
   );
@@ -27,7 +27,7 @@ describe.concurrent('a waiting reaction that cannot be removed', () => {
   test('is gone with its deleted message: it is asked for once, and new ones appear', async ({
     onTestFinished,
   }) => {
-    const scene = await openScene({}, onTestFinished);
+    const scene = await openAppScene({}, onTestFinished);
     const { channel, root } = await busyThread(scene, 'one to wait for');
     const deleted = Array.from({ length: most }, (_, index) =>
       scene.reply(channel, root, `not this ${index}`),
@@ -51,7 +51,7 @@ describe.concurrent('a waiting reaction that cannot be removed', () => {
   });
 
   test('is given up at once where Slack refuses it, and new ones appear', async ({ onTestFinished }) => {
-    const scene = await openScene({}, onTestFinished);
+    const scene = await openAppScene({}, onTestFinished);
     const refused = { kind: 'status', status: 200, body: { ok: false, error: 'not_reactable' } } as const;
     const { channel, root } = await busyThread(scene, 'one to wait for');
     const marked = Array.from({ length: most }, (_, index) => scene.reply(channel, root, `marked ${index}`));

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 import type { Channel, Person } from '../../src/sandbox/slack/workspace.ts';
-import { openTenants } from './tenants.ts';
+import { openMultiWorkspaceScene } from './tenants.ts';
 
-const tenants = await openTenants({ settings: { ADMITS: 'guests', ADMITS_BOTS: 'B0USUAL' } });
+const tenants = await openMultiWorkspaceScene({ settings: { ADMITS: 'guests', ADMITS_BOTS: 'B0USUAL' } });
 const { scene, slack } = tenants;
-const { store } = scene.stage.bot;
+const { store } = scene.sandbox.bot;
 const boss = slack.createPerson({ name: 'boss', teamId: 'T1', admin: true });
 
 let count = 0;
@@ -83,9 +83,9 @@ describe('who may use the agent in a workspace', () => {
     bot.botId = 'B0CHANNEL';
     await store.workspaceSettings.set('T1', boss.id, { admits: 'members', bots: ['B0CHANNEL'] });
     expect([await works(guest, channel), await works(bot, channel)]).toEqual([false, true]);
-    await store.channels.set('T1', channel.id, boss.id, { admits: 'everyone', bots: [] });
+    await store.channelSettings.set('T1', channel.id, boss.id, { admits: 'everyone', bots: [] });
     expect([await works(stranger, channel), await works(bot, channel)]).toEqual([true, undefined]);
-    await store.channels.set('T1', channel.id, boss.id, { admits: null, bots: null });
+    await store.channelSettings.set('T1', channel.id, boss.id, { admits: null, bots: null });
     expect([await works(stranger, channel), await works(bot, channel)]).toEqual([false, true]);
   });
 
@@ -105,7 +105,7 @@ describe('who may use the agent in a workspace', () => {
   });
 
   test('is for admins to see and to set, and for nobody else', async () => {
-    const { person } = tenants.place('T2');
+    const { person } = tenants.personAndChannel('T2');
     slack.openHome(person);
     await scene.until('the Home tab is there', () => slack.home(person));
     expect(JSON.stringify(slack.home(person)?.blocks)).not.toContain('door_change');

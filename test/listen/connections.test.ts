@@ -1,10 +1,10 @@
 import { App } from '@slack/bolt';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { boltLogger } from '../../src/listen/bolt-logger.ts';
-import { Connections } from '../../src/listen/connections.ts';
-import { appOf } from '../../src/listen/sharing.ts';
+import { createBoltLogger } from '../../src/listen/bolt-logger.ts';
+import { SocketModePool } from '../../src/listen/connections.ts';
+import { slackAppIdOf } from '../../src/listen/sharing.ts';
 import { type SlackWorkspace, startSlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
-import { silent } from '../silent.ts';
+import { silentLog } from '../silent.ts';
 
 const open: SlackWorkspace[] = [];
 afterAll(() => Promise.all(open.map((slack) => slack.stop())));
@@ -15,24 +15,24 @@ async function connect(answer: (open: number) => Promise<number>) {
   open.push(slack);
   const heard: number[] = [];
   let left = 0;
-  const connections = new Connections({
+  const connections = new SocketModePool({
     appToken: slack.appToken,
     slackApiUrl: slack.apiUrl,
-    sharing: {
+    socketLease: {
       renew: async (count) => {
         heard.push(count);
         return { allowed: await answer(count), processes: 1 };
       },
-      leave: async () => {
+      release: async () => {
         left += 1;
       },
       leaseMs: 2_500,
     },
-    everyMs: 50,
-    onLive: () => undefined,
-    log: silent,
+    renewIntervalMs: 50,
+    onConnected: () => undefined,
+    log: silentLog,
   });
-  new App({ receiver: connections, authorize: async () => ({}), logger: boltLogger(silent) });
+  new App({ receiver: connections, authorize: async () => ({}), logger: createBoltLogger(silentLog) });
   onTestFinished(() => connections.stop());
   await connections.start();
   return { slack, connections, heard, left: () => left };
@@ -76,8 +76,8 @@ describe("a process's connections", () => {
   });
 
   test('are counted with those of the same Slack app, which its token names', () => {
-    expect(appOf('xapp-1-A0123ABC-456-abcdef')).toBe('A0123ABC');
-    expect(appOf('xapp-1-A0123ABC-457-fedcba')).toBe('A0123ABC');
-    expect(appOf('xapp-another-form')).not.toBe(appOf('xapp-another-one'));
+    expect(slackAppIdOf('xapp-1-A0123ABC-456-abcdef')).toBe('A0123ABC');
+    expect(slackAppIdOf('xapp-1-A0123ABC-457-fedcba')).toBe('A0123ABC');
+    expect(slackAppIdOf('xapp-another-form')).not.toBe(slackAppIdOf('xapp-another-one'));
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readDeparture } from '../../src/listen/departures.ts';
+import { parseUninstallEvent } from '../../src/listen/departures.ts';
 
 const envelope = (event: Record<string, unknown>, more: Record<string, unknown> = {}) => ({
   type: 'event_callback',
@@ -12,14 +12,14 @@ const at = new Date(1_800_000_000_000);
 
 describe('an event about the end of an installation', () => {
   test('names the workspace, and whose tokens are revoked', () => {
-    expect(readDeparture(envelope({ type: 'app_uninstalled' }))).toEqual({
+    expect(parseUninstallEvent(envelope({ type: 'app_uninstalled' }))).toEqual({
       kind: 'uninstalled',
       workspace: 'T1',
       organisation: undefined,
       at,
     });
     expect(
-      readDeparture(envelope({ type: 'tokens_revoked', tokens: { oauth: ['U1'], bot: ['U2'] } })),
+      parseUninstallEvent(envelope({ type: 'tokens_revoked', tokens: { oauth: ['U1'], bot: ['U2'] } })),
     ).toEqual({
       kind: 'revoked',
       workspace: 'T1',
@@ -28,7 +28,7 @@ describe('an event about the end of an installation', () => {
       people: ['U1'],
       bots: ['U2'],
     });
-    expect(readDeparture(envelope({ type: 'tokens_revoked', tokens: {} }))).toMatchObject({
+    expect(parseUninstallEvent(envelope({ type: 'tokens_revoked', tokens: {} }))).toMatchObject({
       people: [],
       bots: [],
     });
@@ -36,11 +36,11 @@ describe('an event about the end of an installation', () => {
 
   test('names the organisation where it is for all of its workspaces', () => {
     const ofAll = { authorizations: [{ enterprise_id: 'E1', team_id: 'T1', is_enterprise_install: true }] };
-    const departure = readDeparture(envelope({ type: 'app_uninstalled' }, ofAll));
+    const departure = parseUninstallEvent(envelope({ type: 'app_uninstalled' }, ofAll));
     expect(departure).toMatchObject({ workspace: undefined, organisation: 'E1' });
-    const withdrawn = readDeparture(envelope({ type: 'team_access_revoked', team_ids: ['T1', 'T2'] }, ofAll));
+    const withdrawn = parseUninstallEvent(envelope({ type: 'team_access_revoked', team_ids: ['T1', 'T2'] }, ofAll));
     expect(withdrawn).toMatchObject({ kind: 'withdrawn', organisation: 'E1', from: ['T1', 'T2'] });
-    const granted = readDeparture(envelope({ type: 'team_access_granted', team_ids: ['T1'] }, ofAll));
+    const granted = parseUninstallEvent(envelope({ type: 'team_access_granted', team_ids: ['T1'] }, ofAll));
     expect(granted).toMatchObject({ kind: 'granted', organisation: 'E1', to: ['T1'] });
   });
 
@@ -51,6 +51,6 @@ describe('an event about the end of an installation', () => {
       { type: 'block_actions' },
       undefined,
     ])
-      expect(readDeparture(other)).toBeUndefined();
+      expect(parseUninstallEvent(other)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readEnvelope } from '../../src/listen/events.ts';
+import { parseEnvelope } from '../../src/listen/events.ts';
 
 const event = { type: 'message', channel: 'C1', ts: '1.000000', user: 'U1' };
 const outer = { type: 'event_callback', event };
@@ -9,7 +9,7 @@ const authorization = { enterprise_id: 'E1', team_id: 'T1', user_id: 'UB', is_bo
 const ofAll = { ...authorization, is_enterprise_install: true };
 
 function read(body: object) {
-  const envelope = readEnvelope(body);
+  const envelope = parseEnvelope(body);
   return envelope && [envelope.workspace, envelope.organisation];
 }
 

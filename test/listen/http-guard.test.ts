@@ -1,22 +1,22 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { mostBodyBytes } from '../../src/listen/bodies.ts';
-import { openReceiver } from './receiver.ts';
+import { MAX_BODY_BYTES } from '../../src/listen/bodies.ts';
+import { openHttpReceiver } from './receiver.ts';
 
-const receiver = await openReceiver({ T1: { userId: 'UBOT', botId: 'BBOT' } });
+const receiver = await openHttpReceiver({ T1: { userId: 'UBOT', botId: 'BBOT' } });
 const now = () => Math.floor(Date.now() / 1_000);
 const challenge = JSON.stringify({ type: 'url_verification', challenge: 'c0ffee' });
 const forged = `v0=${'0'.repeat(64)}`;
 
 /** Begins a request of 2 MiB of which the last byte never comes; the answer is what is answered, once that is anything. */
-function begin(signature: string, stamp: number | string, bytes = mostBodyBytes - 1): Promise<string> {
+function begin(signature: string, stamp: number | string, bytes = MAX_BODY_BYTES - 1): Promise<string> {
   const socket: Socket = connect(receiver.port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   const head = [
     'POST /slack/events HTTP/1.1',
     'Host: a',
     'Content-Type: application/json',
-    `Content-Length: ${mostBodyBytes}`,
+    `Content-Length: ${MAX_BODY_BYTES}`,
     `X-Slack-Request-Timestamp: ${stamp}`,
     `X-Slack-Signature: ${signature}`,
   ];
@@ -48,7 +48,7 @@ describe("Slack's requests", () => {
   });
 
   test('that are too large are refused before they are read, and the next one is taken', async () => {
-    const answer = await receiver.send(`{"type":"${'x'.repeat(mostBodyBytes)}"}`);
+    const answer = await receiver.send(`{"type":"${'x'.repeat(MAX_BODY_BYTES)}"}`);
     expect(answer.status).toBe(413);
     expect((await receiver.send(challenge)).status).toBe(200);
   });

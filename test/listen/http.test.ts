@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { openReceiver } from './receiver.ts';
+import { openHttpReceiver } from './receiver.ts';
 
 const bots = { T1: { userId: 'UBOT', botId: 'BBOT' } };
-const receiver = await openReceiver(bots);
+const receiver = await openHttpReceiver(bots);
 let next = 0;
 
 /** An event as Slack sends it; a new message each time unless `ts` says which. */

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { InstallStates, StateRefused } from '../../src/listen/install-states.ts';
+import { OAuthStateStore, OAuthStateRejected } from '../../src/listen/install-states.ts';
 
 const options = { scopes: ['chat:write'], redirectUri: 'https://bot.example/slack/oauth_redirect' };
 let clock = 1_800_000_000_000;
 
-function states(secretKeys = ['a'.repeat(32)], spent = new Set<string>()): InstallStates {
+function states(secretKeys = ['a'.repeat(32)], spent = new Set<string>()): OAuthStateStore {
   const spend = async (state: string) => !spent.has(state) && Boolean(spent.add(state));
-  return new InstallStates({ secretKeys, options, spend, now: () => clock });
+  return new OAuthStateStore({ secretKeys, options, markUsed: spend, now: () => clock });
 }
 
-async function verdict(ours: InstallStates, state: string): Promise<unknown> {
+async function verdict(ours: OAuthStateStore, state: string): Promise<unknown> {
   return ours.verifyStateParam(new Date(), state).catch((error: unknown) => {
-    if (error instanceof StateRefused) return error.why;
+    if (error instanceof OAuthStateRejected) return error.reason;
     throw error;
   });
 }

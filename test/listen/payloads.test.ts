@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { fileNames, readMessage } from '../../src/relay/reading/message.ts';
-import { readable } from '../../src/relay/reading/readable.ts';
-import { openReceiver } from './receiver.ts';
+import { fileNamesOf, parseMessage } from '../../src/relay/reading/message.ts';
+import { readableText } from '../../src/relay/reading/readable.ts';
+import { openHttpReceiver } from './receiver.ts';
 
 /** What a recorded payload must lead to. */
 type Outcome = { turn: string; files: string[] } | { control: string } | 'silence';
@@ -38,7 +38,7 @@ const bots = {
   T00FAKE00AA: { userId: 'U00FAKEBOT01', botId: 'B00FAKEBOT01' },
   T0ADGE2G4EM: { userId: 'U0ADXR1N57A', botId: 'B0ADXR1N57A' },
 };
-const receiver = await openReceiver(bots);
+const receiver = await openHttpReceiver(bots);
 
 if (files.length === 0) console.log('Skipped: recorded payloads; set SLACK_PAYLOADS to a folder of them.');
 
@@ -78,8 +78,8 @@ async function outcome(
   const { workspace, channel } = admission.thread;
   const key = { workspace, channel, ts: body.event?.ts ?? '' };
   const row = await receiver.store.messages.get(key);
-  const message = readMessage(row?.words);
+  const message = parseMessage(row?.words);
   const botUser =
     workspace in bots ? bots[workspace === 'T0ADGE2G4EM' ? workspace : 'T00FAKE00AA'].userId : '';
-  return { turn: readable(message, nobody, botUser), files: fileNames(message) };
+  return { turn: readableText(message, nobody, botUser), files: fileNamesOf(message) };
 }

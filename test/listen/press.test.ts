@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readActor, readPlace, readWhereabouts } from '../../src/listen/press.ts';
+import { parseActor, parsePressLocation, parseInstallationQuery } from '../../src/listen/press.ts';
 
 const by = { team: { id: 'T1' }, user: { id: 'U1', team_id: 'T2' } };
 const pressed = (container: object) => ({ ...by, channel: { id: 'C1' }, container });
@@ -16,13 +16,13 @@ describe('the place of a press', () => {
       '1.000000',
     ],
   ] as const)('%s', ([, container, threadTs]) => {
-    expect(readPlace(pressed(container))).toEqual({ ...place, threadTs });
+    expect(parsePressLocation(pressed(container))).toEqual({ ...place, threadTs });
   });
 
   test('in a window is none, but it is known who pressed', () => {
     const body = { ...by, container: { type: 'view', view_id: 'V1' } };
-    expect(readPlace(body)).toBeUndefined();
-    expect(readActor(body)).toEqual({ workspace: 'T1', person: 'U1' });
+    expect(parsePressLocation(body)).toBeUndefined();
+    expect(parseActor(body)).toEqual({ workspace: 'T1', person: 'U1' });
   });
 
   test.for([
@@ -32,12 +32,12 @@ describe('the place of a press', () => {
     ['a press in a view', 'block_actions', 'T3', 'T1'],
   ] as const)('in %s is at the right installation', ([, type, opener, workspace]) => {
     const body = { ...by, type, view: { id: 'V1', app_installed_team_id: opener } };
-    expect(readActor(body)).toEqual({ workspace, person: 'U1' });
+    expect(parseActor(body)).toEqual({ workspace, person: 'U1' });
   });
 
   test('is that of the person where Slack names no workspace', () => {
-    expect(readActor({ ...by, team: null })).toEqual({ workspace: 'T2', person: 'U1' });
-    expect(readActor({ team: null, user: { id: 'U1' } })).toBeUndefined();
+    expect(parseActor({ ...by, team: null })).toEqual({ workspace: 'T2', person: 'U1' });
+    expect(parseActor({ team: null, user: { id: 'U1' } })).toBeUndefined();
   });
 });
 
@@ -78,13 +78,13 @@ describe('the installation of what is pressed, sent or typed', () => {
       'E1',
     ],
   ] as const)('is that of %s', ([, body, workspace, organisation]) => {
-    expect(readWhereabouts(body)).toMatchObject({ workspace, organisation });
+    expect(parseInstallationQuery(body)).toMatchObject({ workspace, organisation });
   });
 
   test('is not known where an organisation is not named', () => {
     expect(
-      readWhereabouts({ ...pressed, is_enterprise_install: true, enterprise: null, team: null }),
+      parseInstallationQuery({ ...pressed, is_enterprise_install: true, enterprise: null, team: null }),
     ).toBeUndefined();
-    expect(readWhereabouts({ type: 'event_callback' })).toBeUndefined();
+    expect(parseInstallationQuery({ type: 'event_callback' })).toBeUndefined();
   });
 });

@@ -1,25 +1,25 @@
 import { createHmac } from 'node:crypto';
 import { afterAll } from 'vitest';
-import { type ControlListeners, listenToControls } from '../../src/listen/controls.ts';
-import { Intake } from '../../src/listen/intake.ts';
+import { type ControlButtonHandlers, registerControlButtonListeners } from '../../src/listen/controls.ts';
+import { EventIntake } from '../../src/listen/intake.ts';
 import { SlackApp } from '../../src/listen/slack-app.ts';
 import { HealthServer } from '../../src/operate/health.ts';
-import type { Admission } from '../../src/relay/arriving/arrivals.ts';
+import type { InboxOutcome } from '../../src/relay/arriving/arrivals.ts';
 import { Inbox } from '../../src/relay/arriving/inbox.ts';
 import type { ControlOutcome, ControlRequest } from '../../src/relay/controls/control.ts';
-import { Admissions } from '../../src/store/admissions.ts';
+import { InboxWriter } from '../../src/store/admissions.ts';
 import { ThreadQueue } from '../../src/store/queue.ts';
 import { Store } from '../../src/store/store.ts';
-import { silent } from '../silent.ts';
+import { silentLog } from '../silent.ts';
 import { freshDatabase } from '../store/postgres.ts';
 
-const signingSecret = 'a-signing-secret';
+const SIGNING_SECRET = 'a-signing-secret';
 
 /** What came through the receiver. */
-export interface Receiver {
+export interface HttpReceiverFixture {
   store: Store;
   port: number;
-  admissions: Admission[];
+  admissions: InboxOutcome[];
   controls: (ControlRequest & { control: string })[];
   /** Sends a body as Slack does; `at` is the request's time in seconds. */
   send(
@@ -36,36 +36,36 @@ export interface Receiver {
   breakStore(times: number): void;
 }
 
-class FragileAdmissions extends Admissions {
+class FailingAdmissions extends InboxWriter {
   /** So many writes fail. */
   broken = 0;
 
-  override async admit(...[message]: Parameters<Admissions['admit']>): ReturnType<Admissions['admit']> {
+  override async write(...[message]: Parameters<InboxWriter['write']>): ReturnType<InboxWriter['write']> {
     this.broken -= 1;
     if (this.broken >= 0) throw new Error('the disk is full');
-    return super.admit(message);
+    return super.write(message);
   }
 }
 
-class FragileStore extends Store {
-  override readonly admissions = new FragileAdmissions(this.db);
+class FailingStore extends Store {
+  override readonly inbox = new FailingAdmissions(this.db);
 }
 
 /** The real HTTP receiver with the real inbox on a database of its own; Slack itself is not called. */
-export async function openReceiver(
+export async function openHttpReceiver(
   bots: Record<string, { userId: string; botId: string }>,
-): Promise<Receiver> {
+): Promise<HttpReceiverFixture> {
   const database = await freshDatabase();
-  const store = new FragileStore(database.kysely);
-  const queue = new ThreadQueue({ database, log: silent });
+  const store = new FailingStore(database.kysely);
+  const queue = new ThreadQueue({ database, log: silentLog });
   await queue.start();
   afterAll(() => queue.stop());
-  const admissions: Admission[] = [];
-  const controls: Receiver['controls'] = [];
+  const admissions: InboxOutcome[] = [];
+  const controls: HttpReceiverFixture['controls'] = [];
   const inbox = new Inbox({
     store,
-    enqueue: (thread) => queue.sendSoon(thread),
-    stopSaid: async () => 'nothing',
+    enqueue: (thread) => queue.enqueueSoon(thread),
+    onStopMessage: async () => 'nothing',
     accountOf: () => 'settings',
   });
   const heard =
@@ -74,30 +74,30 @@ export async function openReceiver(
       controls.push({ ...request, control });
       return 'done';
     };
-  const listeners: ControlListeners = {
+  const listeners: ControlButtonHandlers = {
     stop: heard('stop'),
     continue: heard('continue'),
     retry: heard('retry'),
     freshLinks: heard('fresh links'),
     correct: heard('correct'),
-    go: heard('go'),
+    resume: heard('go'),
     takeBack: heard('take back'),
   };
   const slackApp = new SlackApp({
-    transport: { kind: 'http', signingSecret },
-    intake: new Intake({
+    transport: { kind: 'http', signingSecret: SIGNING_SECRET },
+    eventIntake: new EventIntake({
       inbox,
       bot: async ({ workspace }) => bots[workspace],
       onEvent: () => undefined,
-      onAdmission: (admission) => admissions.push(admission),
-      onSign: async () => 'ignored',
-      log: silent,
+      onInboxOutcome: (admission) => admissions.push(admission),
+      onStopTrigger: async () => 'ignored',
+      log: silentLog,
     }),
-    listeners: [(app) => listenToControls(app, listeners, async () => undefined, silent)],
+    listeners: [(app) => registerControlButtonListeners(app, listeners, async () => undefined, silentLog)],
     authorize: async () => ({ botToken: 'xoxb-nobody', botUserId: 'U0', botId: 'B0' }),
     slackApiUrl: 'http://127.0.0.1:9/',
-    onLive: () => undefined,
-    log: silent,
+    onConnected: () => undefined,
+    log: silentLog,
   });
   const server = new HealthServer({
     database: async () => true,
@@ -113,11 +113,11 @@ export async function openReceiver(
     admissions,
     controls,
     breakStore: (times) => {
-      store.admissions.broken = times;
+      store.inbox.broken = times;
     },
     send: (body, options = {}) => {
       const at = String(options.at ?? Math.floor(Date.now() / 1_000));
-      const signed = createHmac('sha256', options.secret ?? signingSecret).update(`v0:${at}:${body}`);
+      const signed = createHmac('sha256', options.secret ?? SIGNING_SECRET).update(`v0:${at}:${body}`);
       const type = options.form === true ? 'application/x-www-form-urlencoded' : 'application/json';
       return fetch(`http://127.0.0.1:${port}${options.path ?? '/slack/events'}`, {
         method: 'POST',

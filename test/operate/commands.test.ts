@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { printAudit, readAuditRange } from '../../src/operate/audit.ts';
-import { forget, readForgetRequest } from '../../src/operate/forget.ts';
+import { printAudit, parseAuditRange } from '../../src/operate/audit.ts';
+import { forget, parseForgetRequest } from '../../src/operate/forget.ts';
 import { Store } from '../../src/store/store.ts';
 import { freshDatabase } from '../store/postgres.ts';
 
@@ -10,7 +10,7 @@ describe('npm run audit', () => {
   test('prints a row a line of JSON', async () => {
     await store.audit.add({ workspace: 'T1', kind: 'refusal', person: 'U1', details: { why: 'guest' } });
     const lines: string[] = [];
-    await printAudit(store, readAuditRange(['--since', '2020-01-01']), (line) => lines.push(line));
+    await printAudit(store, parseAuditRange(['--since', '2020-01-01']), (line) => lines.push(line));
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       {
         at: expect.stringMatching(/Z$/),
@@ -25,7 +25,7 @@ describe('npm run audit', () => {
   test.each([[[]], [['--since', 'yesterday']], [['--since', '2026-01-01', '--unknown']]])(
     'shows how it goes for %j',
     (args) => {
-      expect(() => readAuditRange(args)).toThrow('Usage: npm run audit');
+      expect(() => parseAuditRange(args)).toThrow('Usage: npm run audit');
     },
   );
 });
@@ -39,7 +39,7 @@ describe('npm run forget', () => {
     [['--workspace', 'T1', '--user', 'U1', '--everything']],
     [['--workspace', 'T1', '--everything', '--tasks']],
   ])('does nothing for %j but show how it goes', (args) => {
-    expect(() => readForgetRequest(args)).toThrow('Usage: npm run forget');
+    expect(() => parseForgetRequest(args)).toThrow('Usage: npm run forget');
   });
 
   test("deletes a person's own tasks at the service, and names those that others wrote in", async () => {
@@ -51,7 +51,7 @@ describe('npm run forget', () => {
     }
     const deleted: string[] = [];
     const lines: string[] = [];
-    const request = readForgetRequest(['--workspace', 'T1', '--user', 'U1', '--tasks']);
+    const request = parseForgetRequest(['--workspace', 'T1', '--user', 'U1', '--tasks']);
     await forget(
       store,
       request,
@@ -65,7 +65,7 @@ describe('npm run forget', () => {
   test('deletes a workspace, and says when it was interrupted before its end', async () => {
     const run = async (signal: AbortSignal) => {
       const lines: string[] = [];
-      const request = readForgetRequest(['--workspace', 'T1', '--everything']);
+      const request = parseForgetRequest(['--workspace', 'T1', '--everything']);
       const never = () => Promise.reject(new Error('No task is to be deleted.'));
       await forget(store, request, never, (line) => lines.push(line), signal);
       return lines.join('\n');

@@ -4,20 +4,20 @@ import pg from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { Instruments } from '../../src/operate/checks/finding.ts';
-import { neededScopes } from '../../src/operate/checks/scopes.ts';
-import { examine } from '../../src/operate/doctor.ts';
+import type { CheckTools } from '../../src/operate/checks/finding.ts';
+import { REQUIRED_SCOPES } from '../../src/operate/checks/scopes.ts';
+import { runChecks } from '../../src/operate/doctor.ts';
 import { ALL_SCOPES, startSlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
-import { setStage } from '../../src/sandbox/stage.ts';
-import { addressOf } from '../../src/store/embedded.ts';
+import { startInProcessSandbox } from '../../src/sandbox/stage.ts';
+import { connectionUrl } from '../../src/store/embedded.ts';
 import { Keyring } from '../../src/store/keyring.ts';
-import { silent } from '../silent.ts';
-import { copyOfTemplate, dropDatabase } from '../store/postgres.ts';
+import { silentLog } from '../silent.ts';
+import { copyTemplateDatabase, dropDatabase } from '../store/postgres.ts';
 
-const databaseUrl = addressOf(await copyOfTemplate());
+const databaseUrl = connectionUrl(await copyTemplateDatabase());
 const links = { STABLE_LINKS: 'true', SECRET_KEY: 'k'.repeat(32) };
 const settings = { ...links, PUBLIC_URL: 'https://bot.invalid' };
-const stage = await setStage({ log: silent, databaseUrl, transport: 'http', settings });
+const stage = await startInProcessSandbox({ log: silentLog, databaseUrl, transport: 'http', settings });
 afterAll(() => stage.stop());
 
 const shared = {
@@ -35,9 +35,9 @@ const byHttp = {
   PUBLIC_URL: `http://127.0.0.1:${stage.bot.port}`,
 };
 
-async function doctor(environment: Record<string, string>, instruments?: Partial<Instruments>) {
+async function doctor(environment: Record<string, string>, instruments?: Partial<CheckTools>) {
   const lines: string[] = [];
-  const well = await examine(environment, (line) => lines.push(line), instruments);
+  const well = await runChecks(environment, (line) => lines.push(line), instruments);
   const amiss = lines.filter((line) => !line.startsWith('OK '));
   return { well, lines, amiss: amiss.join('\n') };
 }
@@ -91,13 +91,13 @@ describe('the doctor', () => {
     expect(lines.join('\n')).toMatch(/Slack connection +Socket Mode connects/);
     expect(lines.join('\n')).toMatch(/installations +0 so far; any workspace may install the app/);
     const { store } = stage.bot;
-    const sealed = new Keyring(['k'.repeat(32)]).seal('a key', ['accounts', 'T1', 'a1']);
+    const sealed = new Keyring(['k'.repeat(32)]).encrypt('a key', ['accounts', 'T1', 'a1']);
     const account = { workspace: 'T1', account: 'a1', base_url: 'https://agent.example/v1', set_by: 'U1' };
     await store.accounts.put({ ...account, sealed });
     expect((await doctor(environment)).lines.join()).toContain('SECRET_KEY opens them');
     const other = await doctor({ ...environment, SECRET_KEY: 'o'.repeat(32) });
     expect(other.amiss).toMatch(/sealed tokens +SECRET_KEY does not open/);
-    await store.oblivion.workspace('T1');
+    await store.erasure.eraseWorkspace('T1');
     const row = { name: 'x', bot_user: 'U0', bot_id: 'B0', sealed, expires_at: null, organisation: false };
     await store.installations.put({ ...row, workspace: 'T8', enterprise: null });
     await store.installations.put({ ...row, workspace: 'T9', enterprise: 'E9' });
@@ -106,7 +106,7 @@ describe('the doctor', () => {
       /installations +2 so far; only T8, E9 may install/,
     );
     expect((await only('T8')).amiss).toMatch(/installations +INSTALL_WORKSPACES does not name T9,/);
-    for (const id of ['T8', 'T9']) await store.oblivion.workspace(id);
+    for (const id of ['T8', 'T9']) await store.erasure.eraseWorkspace(id);
     const wrong = await doctor({ ...environment, SLACK_CLIENT_SECRET: 'wrong' });
     expect(wrong.amiss).toMatch(/SLACK_CLIENT_SECRET/);
     for (const [PUBLIC_URL, says] of [
@@ -221,11 +221,11 @@ describe('the doctor', () => {
 });
 
 test('says whether it may run on a database that a newer release has used', async () => {
-  const connection = await copyOfTemplate();
+  const connection = await copyTemplateDatabase();
   const client = new pg.Client(connection);
   await client.connect();
   await client.query("insert into kysely_migration values ('9999-future', now()::text)");
-  const environment = { ...bySocket, DATABASE_URL: addressOf(connection) };
+  const environment = { ...bySocket, DATABASE_URL: connectionUrl(connection) };
   const beside = await doctor(environment);
   expect([beside.amiss, beside.lines.join()]).toEqual(['', expect.stringContaining('during a roll-out')]);
   await client.query("delete from kysely_migration where name like '0013%'");
@@ -239,5 +239,5 @@ test('the doctor asks for the scopes of the manifest', () => {
     oauth_config: z.looseObject({ scopes: z.looseObject({ bot: z.array(z.string()) }) }),
   });
   const text = readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8');
-  expect([...neededScopes].sort()).toEqual([...manifest.parse(parse(text)).oauth_config.scopes.bot].sort());
+  expect([...REQUIRED_SCOPES].sort()).toEqual([...manifest.parse(parse(text)).oauth_config.scopes.bot].sort());
 });

@@ -1,15 +1,15 @@
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type HealthParts, HealthServer } from '../../src/operate/health.ts';
-import { Pulse } from '../../src/operate/pulse.ts';
+import { type HealthServerDeps, HealthServer } from '../../src/operate/health.ts';
+import { Liveness } from '../../src/operate/pulse.ts';
 
-async function serve(parts: Partial<HealthParts> = {}): Promise<string> {
+async function serve(deps: Partial<HealthServerDeps> = {}): Promise<string> {
   const server = new HealthServer({
     database: async () => true,
     draining: () => false,
     report: () => ({ workspace: 'T1' }),
     fallback: undefined,
-    ...parts,
+    ...deps,
   });
   const port = await server.start(0, '127.0.0.1');
   onTestFinished(() => server.stop());
@@ -33,10 +33,10 @@ describe('the pages of the process', () => {
   });
 
   test('/readyz stays 200 and tells it when the service refuses the key', async () => {
-    const pulse = new Pulse();
-    pulse.event();
-    pulse.serviceTry({ status: 200 });
-    pulse.serviceTry({ status: 401 });
+    const pulse = new Liveness();
+    pulse.recordEvent();
+    pulse.recordServiceAttempt({ status: 200 });
+    pulse.recordServiceAttempt({ status: 401 });
     const answer = await fetch(`${await serve({ report: () => ({ ...pulse.report() }) })}/readyz`);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createLog } from '../../src/operate/log.ts';
-import { Redaction } from '../../src/operate/redaction.ts';
+import { createLogger } from '../../src/operate/log.ts';
+import { Redactor } from '../../src/operate/redaction.ts';
 
 /** Put together here, so that no scanner takes this file for a leak. */
 const joined = (...parts: string[]) => parts.join('');
@@ -38,7 +38,7 @@ const secrets: Record<string, { whole: string; part: string }> = {
 };
 
 /** Every way in which something gets into a line. */
-const ways: Record<string, (log: ReturnType<typeof createLog>, secret: string) => void> = {
+const ways: Record<string, (log: ReturnType<typeof createLogger>, secret: string) => void> = {
   'the message': (log, secret) => log.info(`got ${secret} from there`),
   'a placeholder': (log, secret) => log.info('got %s and %j', secret, { it: secret }),
   'an error': (log, secret) => log.error({ err: new Error(`refused: ${secret}`) }, 'failed'),
@@ -55,10 +55,10 @@ const ways: Record<string, (log: ReturnType<typeof createLog>, secret: string) =
   'a child': (log, secret) => log.child({ bound: secret }).warn('bound'),
 };
 
-function logged(say: (log: ReturnType<typeof createLog>) => void): string {
+function logged(say: (log: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
-  const redaction = new Redaction([serviceKey, signingSecret, secretKey, databaseUrl]);
-  say(createLog({ level: 'trace', redaction, destination: { write: (line) => lines.push(line) } }));
+  const redaction = new Redactor([serviceKey, signingSecret, secretKey, databaseUrl]);
+  say(createLogger({ level: 'trace', redaction, destination: { write: (line) => lines.push(line) } }));
   expect(lines).toHaveLength(1);
   const line = lines.join('');
   expect(() => JSON.parse(line)).not.toThrow();
@@ -86,8 +86,8 @@ describe('the log', () => {
   test.each(['a://:', 'token', 'http://', '\\"token', '"secret'])(
     'is soon done with "%s" over and over',
     (shape) => {
-      const redaction = new Redaction();
-      expect(redaction.clean(shape.repeat(60_000 / shape.length)).length).toBeGreaterThan(50_000);
+      const redaction = new Redactor();
+      expect(redaction.redact(shape.repeat(60_000 / shape.length)).length).toBeGreaterThan(50_000);
     },
   );
 
@@ -138,27 +138,27 @@ describe('the log', () => {
     ['', 'X-Amz-'],
     ['', 'Bearer '],
   ])('is cleaned in time whatever stands in it: %j and %j over and over', (first, pattern) => {
-    expect(new Redaction().clean(first + pattern.repeat(2_000_000 / pattern.length))).not.toBe('');
+    expect(new Redactor().redact(first + pattern.repeat(2_000_000 / pattern.length))).not.toBe('');
   });
 
   test('hides a secret that became known later', () => {
-    const redaction = new Redaction();
-    redaction.add('a-key-set-in-app-home');
-    expect(redaction.clean('{"k":"a-key-set-in-app-home"}')).toBe('{"k":"[redacted]"}');
+    const redaction = new Redactor();
+    redaction.addSecret('a-key-set-in-app-home');
+    expect(redaction.redact('{"k":"a-key-set-in-app-home"}')).toBe('{"k":"[redacted]"}');
   });
 });
 
 test('a password with a bare % is hidden as it stands', () => {
-  const redaction = new Redaction(['postgres://robot:100%-sure@db.example/taskthread']);
-  expect(redaction.clean('it is 100%-sure')).toBe('it is [redacted]');
+  const redaction = new Redactor(['postgres://robot:100%-sure@db.example/taskthread']);
+  expect(redaction.redact('it is 100%-sure')).toBe('it is [redacted]');
 });
 
 test('a secret may be shown again once nobody has it any more', () => {
-  const redaction = new Redaction();
-  const [one, other] = [redaction.add('key-of-somebody-1'), redaction.add('key-of-somebody-1')];
+  const redaction = new Redactor();
+  const [one, other] = [redaction.addSecret('key-of-somebody-1'), redaction.addSecret('key-of-somebody-1')];
   one();
   one();
-  expect(redaction.clean('it is key-of-somebody-1')).toBe('it is [redacted]');
+  expect(redaction.redact('it is key-of-somebody-1')).toBe('it is [redacted]');
   other();
-  expect(redaction.clean('it is key-of-somebody-1')).toBe('it is key-of-somebody-1');
+  expect(redaction.redact('it is key-of-somebody-1')).toBe('it is key-of-somebody-1');
 });

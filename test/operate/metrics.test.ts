@@ -8,20 +8,20 @@ const figures = {
   feedback: { good: 1, bad: 0 },
 };
 const sources = {
-  figures: async () => figures,
-  held: () => 4,
-  refusedCredentials: () => ['AGENT_API_KEY'],
-  ownRefused: () => ({ token: 0, key: 2 }),
+  stats: async () => figures,
+  heldThreads: () => 4,
+  rejectedSettings: () => ['AGENT_API_KEY'],
+  rejectedWorkspaceCredentials: () => ({ token: 0, key: 2 }),
 };
 
 test('figures tell what waits and is held, permits that were refused, and credentials that are not taken', async () => {
   const metrics = new Metrics(sources);
   const waits = [0, 700, 0];
-  const lanes = metrics.countedLanes({ take: async () => waits.shift() ?? 0, hold: async () => undefined });
+  const lanes = metrics.withPermitMetrics({ take: async () => waits.shift() ?? 0, hold: async () => undefined });
   const pace = { perMinute: 50, burst: 1 };
   for (const lane of ['chat.update', 'chat.update', 'chat.postMessage/C1'])
     await lanes.take('T1', lane, pace);
-  const { text } = await metrics.page();
+  const { text } = await metrics.scrape();
   for (const line of [
     'messages_waiting 3',
     'oldest_waiting_seconds 12',
@@ -41,7 +41,7 @@ test('whatever a service answers, its calls have few figures', async () => {
   for (let status = 100; status < 1_000; status += 1)
     metrics.serviceTry({ call: 'GET /projects', status, attempt: 1, ms: 1 }, 'own');
   metrics.serviceTry({ call: 'GET /projects', status: undefined, attempt: 1, ms: 1 }, 'settings');
-  const lines = (await metrics.page()).text.match(/^taskthread_service_calls_total\{.*$/gm);
+  const lines = (await metrics.scrape()).text.match(/^taskthread_service_calls_total\{.*$/gm);
   expect(lines?.length).toBeLessThan(40);
   expect(lines).toContain(
     'taskthread_service_calls_total{endpoint="GET /projects",status="200",account="own"} 1',
@@ -60,11 +60,11 @@ test.each([
     let read: () => Promise<typeof figures> = async () => figures;
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    const metrics = new Metrics({ ...sources, figures: () => read() });
-    expect((await metrics.page()).text).toContain('taskthread_database_up 1\n');
+    const metrics = new Metrics({ ...sources, stats: () => read() });
+    expect((await metrics.scrape()).text).toContain('taskthread_database_up 1\n');
     read = away;
     vi.advanceTimersByTime(10_000);
-    const { text } = await metrics.page();
+    const { text } = await metrics.scrape();
     expect(text).toContain('taskthread_database_up 0\n');
     expect(text).toContain('taskthread_threads_held 4\n');
     expect(text).not.toMatch(/^taskthread_(messages_waiting|oldest_waiting_seconds|turns|feedback)\b/m);

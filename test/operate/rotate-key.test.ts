@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { rotateKey } from '../../src/operate/rotate-key.ts';
 import { Keyring } from '../../src/store/keyring.ts';
-import { sealedPlaces } from '../../src/store/sealed-places.ts';
+import { encryptionContext } from '../../src/store/sealed-places.ts';
 import { Store } from '../../src/store/store.ts';
 import { freshDatabase } from '../store/postgres.ts';
 
@@ -20,21 +20,21 @@ async function install(workspace: string, ring: Keyring): Promise<void> {
     bot_user: 'U1',
     bot_id: 'B1',
     expires_at: null,
-    sealed: ring.seal('the tokens', sealedPlaces.installation(workspace)),
+    sealed: ring.encrypt('the tokens', encryptionContext.installation(workspace)),
   });
 }
 
 test('a changed SECRET_KEY has everything sealed anew, after which the old one can go', async () => {
   const key = { workspace: 'T1', account: 'a1' };
   await install('T1', before);
-  const sealed = before.seal('an api key', sealedPlaces.account(key));
+  const sealed = before.encrypt('an api key', encryptionContext.account(key));
   await store.accounts.put({ ...key, base_url: 'https://agent.example/v1', set_by: 'U9', sealed });
   expect(await rotateKey(store, both)).toEqual({ resealed: 2, left: 0, unreadable: [] });
   const alone = new Keyring([fresh]);
   const row = await store.installations.get('T1');
-  expect(alone.open(row?.sealed ?? '', sealedPlaces.installation('T1'))).toBe('the tokens');
+  expect(alone.decrypt(row?.sealed ?? '', encryptionContext.installation('T1'))).toBe('the tokens');
   const account = await store.accounts.get(key);
-  expect(alone.open(account?.sealed ?? '', sealedPlaces.account(key))).toBe('an api key');
+  expect(alone.decrypt(account?.sealed ?? '', encryptionContext.account(key))).toBe('an api key');
   expect(await rotateKey(store, both)).toEqual({ resealed: 0, left: 0, unreadable: [] });
 });
 

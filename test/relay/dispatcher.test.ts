@@ -3,11 +3,11 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Dispatcher, type DispatcherOptions, type JobSource } from '../../src/relay/dispatcher.ts';
-import { type Clocks, type Lease, leaseMs } from '../../src/relay/lease.ts';
+import { type Clocks, type Lease, LEASE_MS } from '../../src/relay/lease.ts';
 import type { ThreadKey } from '../../src/store/keys.ts';
 import { type ThreadJob, ThreadQueue } from '../../src/store/queue.ts';
-import { silent } from '../silent.ts';
-import { soon } from '../soon.ts';
+import { silentLog } from '../silent.ts';
+import { waitFor } from '../soon.ts';
 import { jobCounts } from '../store/jobs.ts';
 import { freshDatabase } from '../store/postgres.ts';
 
@@ -58,7 +58,7 @@ describe('one process', () => {
       if (this.broken) throw new Error('no database');
       this.completed.push(...jobs.map(({ id }) => id));
     }
-    async handBack(jobs: readonly ThreadJob[]): Promise<void> {
+    async release(jobs: readonly ThreadJob[]): Promise<void> {
       if (this.broken) throw new Error('no database');
       this.handedBack.push(...jobs.map(({ id }) => id));
     }
@@ -88,7 +88,7 @@ describe('one process', () => {
   function start(options: Partial<DispatcherOptions> & Pick<DispatcherOptions, 'run'>) {
     const queue = new MemoryQueue();
     const clocks = new TestClocks();
-    const dispatcher = new Dispatcher({ queue, log: silent, clocks, renewMs: 20, ...options });
+    const dispatcher = new Dispatcher({ queue, log: silentLog, clocks, renewIntervalMs: 20, ...options });
     dispatcher.start();
     ending.push(() => dispatcher.stop({ drainMs: 0 }));
     return { queue, clocks, dispatcher };
@@ -97,15 +97,15 @@ describe('one process', () => {
   test('completes a job whose run returned', async () => {
     const { queue, dispatcher } = start({ run: async () => undefined });
     const job = queue.add();
-    await soon(() => expect(queue.completed).toEqual([job.id]));
-    await soon(() => expect(dispatcher.held).toBe(0));
+    await waitFor(() => expect(queue.completed).toEqual([job.id]));
+    await waitFor(() => expect(dispatcher.heldJobCount).toBe(0));
     expect(queue.handedBack).toEqual([]);
   });
 
   test('takes no more than it may hold, and the rest as soon as there is room', async () => {
     const gates = new Map<string, () => void>();
     const { queue, dispatcher } = start({
-      mostHeld: 2,
+      maxConcurrentThreads: 2,
       run: async ({ root }, lease) => {
         const { promise, open } = gate(lease);
         gates.set(root, open);
@@ -113,16 +113,16 @@ describe('one process', () => {
       },
     });
     const jobs = [queue.add(), queue.add(), queue.add()];
-    await soon(() => expect(gates.size).toBe(2));
+    await waitFor(() => expect(gates.size).toBe(2));
     await sleep(50);
-    expect(dispatcher.held).toBe(2);
+    expect(dispatcher.heldJobCount).toBe(2);
     gates.get(jobs[0]?.thread.root ?? '')?.();
-    await soon(() => expect(gates.size).toBe(3));
+    await waitFor(() => expect(gates.size).toBe(3));
   });
 
   test('keeps the job of a run that threw for a while, and then gives it back', async () => {
     const { queue } = start({
-      retryMs: 100,
+      retryDelayMs: 100,
       run: async () => {
         throw new Error('a mistake');
       },
@@ -130,7 +130,7 @@ describe('one process', () => {
     const job = queue.add();
     await sleep(60);
     expect(queue.handedBack).toEqual([]);
-    await soon(() => expect(queue.handedBack).toEqual([job.id]));
+    await waitFor(() => expect(queue.handedBack).toEqual([job.id]));
     expect(queue.completed).toEqual([]);
   });
 
@@ -143,13 +143,13 @@ describe('one process', () => {
       },
     });
     const [lost, kept] = [queue.add(), queue.add()];
-    await soon(() => expect(leases).toHaveLength(2));
+    await waitFor(() => expect(leases).toHaveLength(2));
     queue.lost.add(lost.id);
-    await soon(() => expect(leases[0]?.signal.aborted).toBe(true));
+    await waitFor(() => expect(leases[0]?.signal.aborted).toBe(true));
     expect(leases[0]?.remainingMs()).toBe(0);
     expect(leases[1]?.signal.aborted).toBe(false);
     queue.renewed = [];
-    await soon(() => expect(queue.renewed.length).toBeGreaterThan(1));
+    await waitFor(() => expect(queue.renewed.length).toBeGreaterThan(1));
     expect(queue.renewed.flat()).not.toContain(lost.id);
     expect(queue.renewed.flat()).toContain(kept.id);
   });
@@ -163,16 +163,16 @@ describe('one process', () => {
       },
     });
     queue.add();
-    await soon(() => expect(leases).toHaveLength(1));
+    await waitFor(() => expect(leases).toHaveLength(1));
     clocks.pass(5_000);
-    await soon(() => expect(leases[0]?.remainingMs()).toBe(leaseMs));
+    await waitFor(() => expect(leases[0]?.remainingMs()).toBe(LEASE_MS));
     queue.broken = true;
-    clocks.pass(leaseMs - 1);
+    clocks.pass(LEASE_MS - 1);
     await sleep(300);
     expect(leases[0]?.signal.aborted).toBe(false);
     expect(leases[0]?.remainingMs()).toBe(1);
     clocks.pass(1);
-    await soon(() => expect(leases[0]?.signal.aborted).toBe(true));
+    await waitFor(() => expect(leases[0]?.signal.aborted).toBe(true));
     queue.broken = false;
   });
 
@@ -181,15 +181,15 @@ describe('one process', () => {
     async (clock) => {
       const leases: Lease[] = [];
       const { queue, clocks } = start({
-        renewMs: 60_000,
+        renewIntervalMs: 60_000,
         run: async (_, lease) => {
           leases.push(lease);
           await gate(lease).promise;
         },
       });
       queue.add();
-      await soon(() => expect(leases).toHaveLength(1));
-      clocks[clock] += leaseMs;
+      await waitFor(() => expect(leases).toHaveLength(1));
+      clocks[clock] += LEASE_MS;
       // Without a timer in between: what a process that was stopped asks first when it goes on.
       expect(leases[0]?.remainingMs()).toBeLessThanOrEqual(0);
     },
@@ -201,20 +201,20 @@ describe('one process', () => {
     const claim = queue.claim.bind(queue);
     queue.claim = async (most) => {
       const jobs = await claim(most);
-      if (jobs.length > 0) clocks.pass(leaseMs);
+      if (jobs.length > 0) clocks.pass(LEASE_MS);
       return jobs;
     };
     // The claim that is under way is still the old one.
     queue.wake();
     await sleep(20);
     const job = queue.add();
-    await soon(() => expect(queue.handedBack).toEqual([job.id]));
+    await waitFor(() => expect(queue.handedBack).toEqual([job.id]));
     expect(run).not.toHaveBeenCalled();
   });
 
   test('asks a run to hand over before the queue would end it', async () => {
     const { queue, clocks } = start({
-      longestRunMs: 1_000,
+      maxRunMs: 1_000,
       run: async (_, lease) => {
         const { promise, open } = gate();
         lease.draining.addEventListener('abort', open);
@@ -224,7 +224,7 @@ describe('one process', () => {
     const job = queue.add();
     await sleep(50);
     clocks.pass(1_001);
-    await soon(() => expect(queue.handedBack).toEqual([job.id]));
+    await waitFor(() => expect(queue.handedBack).toEqual([job.id]));
     expect(queue.completed).toEqual([]);
   });
 
@@ -235,7 +235,7 @@ describe('one process', () => {
     await sleep(50);
     expect(queue.completed).toEqual([]);
     queue.broken = false;
-    await soon(() => expect(queue.completed).toEqual([job.id]));
+    await waitFor(() => expect(queue.completed).toEqual([job.id]));
   });
 
   test('stops: runs that hand over do so, the others are aborted, and every job is given back', async () => {
@@ -251,9 +251,9 @@ describe('one process', () => {
     });
     const obeying = queue.add();
     const stubborn = queue.add();
-    await soon(() => expect(dispatcher.held).toBe(2));
+    await waitFor(() => expect(dispatcher.heldJobCount).toBe(2));
     const stopping = dispatcher.stop({ drainMs: 1_500 });
-    await soon(() => expect(queue.handedBack).toEqual([obeying.id]), { interval: 5 });
+    await waitFor(() => expect(queue.handedBack).toEqual([obeying.id]), { interval: 5 });
     await stopping;
     expect(queue.handedBack).toEqual([obeying.id, stubborn.id]);
     expect(ends).toEqual(['handed over', 'aborted']);
@@ -265,7 +265,7 @@ describe('one process', () => {
   test('gives a job back even when its run ends never', async () => {
     const { queue, dispatcher } = start({ run: () => new Promise(() => undefined) });
     const job = queue.add();
-    await soon(() => expect(dispatcher.held).toBe(1));
+    await waitFor(() => expect(dispatcher.heldJobCount).toBe(1));
     await dispatcher.stop({ drainMs: 20 });
     expect(queue.handedBack).toEqual([job.id]);
   });
@@ -275,9 +275,9 @@ describe('several processes on one database', async () => {
   const database = await freshDatabase();
 
   async function start(run: DispatcherOptions['run'], options: Partial<DispatcherOptions> = {}) {
-    const queue = new ThreadQueue({ database, log: silent });
+    const queue = new ThreadQueue({ database, log: silentLog });
     await queue.start();
-    const dispatcher = new Dispatcher({ queue, log: silent, run, ...options });
+    const dispatcher = new Dispatcher({ queue, log: silentLog, run, ...options });
     dispatcher.start();
     ending.push(async () => {
       await dispatcher.stop({ drainMs: 0 });
@@ -286,7 +286,7 @@ describe('several processes on one database', async () => {
     return { queue, dispatcher };
   }
 
-  const send = (queue: ThreadQueue, thread: ThreadKey) => queue.send(database.kysely, thread);
+  const send = (queue: ThreadQueue, thread: ThreadKey) => queue.enqueue(database.kysely, thread);
 
   test('a waiting thread is at work at once, and its next job right after', async () => {
     let began = 0;
@@ -295,12 +295,12 @@ describe('several processes on one database', async () => {
       async () => {
         began += 1;
       },
-      { pollMs: 60_000 },
+      { pollIntervalMs: 60_000 },
     );
     const thread = newThread();
     await sleep(100);
     for (let index = 0; index < 20; index += 1) await send(queue, thread);
-    await soon(() => expect(began).toBe(20));
+    await waitFor(() => expect(began).toBe(20));
   });
 
   test('a thread has one run at a time and keeps its order, also when runs fail', async () => {
@@ -321,17 +321,17 @@ describe('several processes on one database', async () => {
       }
       ends.set(root, (ends.get(root) ?? 0) + 1);
     };
-    const { queue } = await start(run, { retryMs: 5, mostHeld: 3 });
-    await start(run, { retryMs: 5, mostHeld: 3 });
+    const { queue } = await start(run, { retryDelayMs: 5, maxConcurrentThreads: 3 });
+    await start(run, { retryDelayMs: 5, maxConcurrentThreads: 3 });
     const threads = Array.from({ length: 6 }, newThread);
     for (let index = 0; index < 5; index += 1)
       await Promise.all(threads.map((thread) => send(queue, thread)));
     // A job whose end could not be told in time is run once more: it is only a token.
     const all = () => threads.every(({ root }) => (ends.get(root) ?? 0) >= 5);
-    await soon(() => expect(all()).toBe(true), { timeout: 60_000 });
+    await waitFor(() => expect(all()).toBe(true), { timeout: 60_000 });
     expect(overlaps).toBe(0);
     expect(failures).toBeGreaterThan(0);
-    await soon(async () => expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 }), {
+    await waitFor(async () => expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 }), {
       timeout: 60_000,
     });
   });
@@ -340,11 +340,11 @@ describe('several processes on one database', async () => {
     const { promise, open } = gate();
     const { queue, dispatcher } = await start(() => promise);
     await database.kysely.transaction().execute(async (trx) => {
-      for (let index = 0; index < 600; index += 1) await queue.send(trx, newThread());
+      for (let index = 0; index < 600; index += 1) await queue.enqueue(trx, newThread());
     });
-    await soon(() => expect(dispatcher.held).toBe(600), { timeout: 30_000 });
+    await waitFor(() => expect(dispatcher.heldJobCount).toBe(600), { timeout: 30_000 });
     open();
-    await soon(async () => expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 }), {
+    await waitFor(async () => expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 }), {
       timeout: 60_000,
     });
   });
@@ -358,13 +358,13 @@ describe('several processes on one database', async () => {
       await promise;
     });
     await send(leaving.queue, newThread());
-    await soon(() => expect(runs).toEqual(['leaving']));
+    await waitFor(() => expect(runs).toEqual(['leaving']));
     await start(async () => {
       runs.push('staying');
     });
     const stopped = performance.now();
     await leaving.dispatcher.stop({ drainMs: 5_000 });
-    await soon(() => expect(runs).toEqual(['leaving', 'staying']), { interval: 5 });
+    await waitFor(() => expect(runs).toEqual(['leaving', 'staying']), { interval: 5 });
     // Where it is not handed over, the lease has to run out.
     expect(performance.now() - stopped).toBeLessThan(5_000);
   });
@@ -372,10 +372,10 @@ describe('several processes on one database', async () => {
   test('a process that is killed is followed by another within 13 s, and not before its lease is over', async () => {
     const runs: string[] = [];
     const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
-    const { host, user } = { host: database.settings.host ?? '', user: database.settings.user ?? '' };
+    const { host, user } = { host: database.connectionConfig.host ?? '', user: database.connectionConfig.user ?? '' };
     const url = `postgres://${user}@/${rows[0]?.name}?host=${encodeURIComponent(host)}`;
     const thread = newThread();
-    const queue = new ThreadQueue({ database, log: silent });
+    const queue = new ThreadQueue({ database, log: silentLog });
     await queue.start();
     await send(queue, thread);
     await queue.stop();
@@ -388,7 +388,7 @@ describe('several processes on one database', async () => {
     expect(runs).toEqual([]);
     worker.kill('SIGKILL');
     const killed = performance.now();
-    await soon(() => expect(runs).toEqual([thread.root]), { timeout: 20_000, interval: 20 });
+    await waitFor(() => expect(runs).toEqual([thread.root]), { timeout: 20_000, interval: 20 });
     const tookMs = performance.now() - killed;
     expect(tookMs).toBeGreaterThan(5_000);
     expect(tookMs).toBeLessThan(17_000);

@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { patiently } from '../../src/relay/patience.ts';
-import { Unavailable } from '../../src/slack/errors.ts';
+import { withRetry } from '../../src/relay/patience.ts';
+import { SlackUnavailableError } from '../../src/slack/errors.ts';
 
 const call = { method: 'chat.update', slackCode: 'update_failed', outcome: 'none' } as const;
-const away = new Unavailable(call, 'Try again soon.');
+const away = new SlackUnavailableError(call, 'Try again soon.');
 
 afterEach(() => {
   vi.useRealTimers();
@@ -19,6 +19,6 @@ test('what does not pass is thrown once its time is over', async () => {
     if (tries === 2) vi.setSystemTime(Date.now() + 61_000);
     throw away;
   };
-  await expect(patiently(lease, step, () => undefined, { mostMs: 60_000 })).rejects.toBe(away);
+  await expect(withRetry(lease, step, () => undefined, { giveUpAfterMs: 60_000 })).rejects.toBe(away);
   expect(tries).toBe(2);
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Rounds } from '../../src/relay/rounds.ts';
+import { Poller } from '../../src/relay/rounds.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -13,7 +13,7 @@ function slowRounds() {
     looks.push(look);
     return look.promise;
   };
-  const rounds = new Rounds({ everyMs: 1_000, round, onError: (error) => errors.push(error) });
+  const rounds = new Poller({ intervalMs: 1_000, poll: round, onError: (error) => errors.push(error) });
   return { rounds, looks, errors };
 }
 
@@ -36,15 +36,15 @@ it('begins no look while one is under way, and stops when that one is over', asy
 
 it('looks once more where that was asked for during a look', async () => {
   const { rounds, looks } = slowRounds();
-  rounds.look();
+  rounds.pollNow();
   expect(looks).toHaveLength(0);
   rounds.start();
-  for (let times = 0; times < 3; times += 1) rounds.look();
+  for (let times = 0; times < 3; times += 1) rounds.pollNow();
   expect(looks).toHaveLength(1);
   looks[0]?.resolve();
   await vi.advanceTimersByTimeAsync(0);
   expect(looks).toHaveLength(2);
-  rounds.look();
+  rounds.pollNow();
   const stop = rounds.stop();
   looks[1]?.resolve();
   await stop;

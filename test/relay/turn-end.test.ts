@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import {
-  AgentAnswerError,
-  AgentAnswerSizeError,
+  AgentResponseError,
+  AgentResponseSizeError,
   AgentNotFoundError,
   AgentRejectedError,
 } from '../../src/agent/errors.ts';
 import { messageSchema } from '../../src/agent/schema.ts';
-import { TurnEnds } from '../../src/relay/interruption.ts';
-import { ending, toolsIn } from '../../src/relay/turn-end.ts';
+import { TurnEnded } from '../../src/relay/interruption.ts';
+import { outcomeOfError, countTools } from '../../src/relay/turn-end.ts';
 
 function replyWith(names: readonly string[]) {
   const content = names.map((name, index) => ({ type: 'tool_use', id: `u${index}`, name, input: {} }));
@@ -15,12 +15,12 @@ function replyWith(names: readonly string[]) {
 }
 
 test('tells how often which tool was used', () => {
-  expect(toolsIn(replyWith(['search', 'run', 'search']))).toEqual({ search: 2, run: 1 });
+  expect(countTools(replyWith(['search', 'run', 'search']))).toEqual({ search: 2, run: 1 });
 });
 
 test('keeps at most fifty names of tools, none of them long', () => {
   const names = Array.from({ length: 70 }, (_, index) => `${index} ${'n'.repeat(10_000)}`);
-  const tools = toolsIn(replyWith([...names, ...names]));
+  const tools = countTools(replyWith([...names, ...names]));
   expect(Object.keys(tools)).toHaveLength(51);
   expect(Object.values(tools).reduce((sum, times) => sum + times, 0)).toBe(140);
   expect(tools).toMatchObject({ others: 40 });
@@ -33,16 +33,16 @@ const task = { task: true, message: false };
 const all = { task: true, message: true };
 
 test('the message of an error that ends a turn has no words of people: logs have it', () => {
-  const end = new TurnEnds('refused', 'The agent service refused “the secret of my sheep”.');
+  const end = new TurnEnded('refused', 'The agent service refused “the secret of my sheep”.');
   expect(end.sentence).toContain('sheep');
   expect(end.message).not.toContain('sheep');
 });
 
 test.each([
-  [new AgentAnswerError(details), nothing, /could not take this message, so it was not sent/],
-  [new AgentAnswerError(details), task, /could not take this message, so it was not sent/],
-  [new AgentAnswerError(details), all, /cannot be read .* The agent has your message/],
-  [new AgentAnswerSizeError(details), all, /larger than I can read. Go on in a new thread/],
+  [new AgentResponseError(details), nothing, /could not take this message, so it was not sent/],
+  [new AgentResponseError(details), task, /could not take this message, so it was not sent/],
+  [new AgentResponseError(details), all, /cannot be read .* The agent has your message/],
+  [new AgentResponseSizeError(details), all, /larger than I can read. Go on in a new thread/],
   [new AgentRejectedError({ ...details, words: 'no credit' }), task, /“no credit”. It was not sent/],
   [
     new AgentRejectedError({ ...details, words: 'no credit' }),
@@ -55,7 +55,7 @@ test.each([
 ])(
   'an error of the service (%#) says what became of the message, and nothing that is for operators',
   (error, has, said) => {
-    const { outcome, sentence } = ending(error, has);
+    const { outcome, sentence } = outcomeOfError(error, has);
     expect(outcome).toBe('refused');
     expect(sentence).toMatch(said);
     expect(sentence).not.toContain('AGENT_BASE_URL');

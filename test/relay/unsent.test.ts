@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { closeAsRead, closeMessage, putBack } from '../../src/relay/asking/unsent.ts';
-import { jobIds } from '../../src/store/job-id.ts';
+import { closeIfUnchanged, closeMessage, putBack } from '../../src/relay/asking/unsent.ts';
+import { uuidV7Generator } from '../../src/store/job-id.ts';
 import { Store } from '../../src/store/store.ts';
 import { freshDatabase } from '../store/postgres.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
-const nextId = jobIds();
+const nextId = uuidV7Generator();
 
 let seconds = 1_700_000_000;
 
@@ -44,9 +44,9 @@ test('a message that was edited while it was sent waits again with its new words
   const [one, two] = [await begun(), await begun()];
   for (const { key } of [one, two]) {
     await store.messages.freeze(key);
-    await store.messages.noteEarlyChange(key, edit);
+    await store.messages.recordEarlyEdit(key, edit);
   }
-  await store.messages.takeChange(two.key, later);
+  await store.messages.claimEarlyEdit(two.key, later);
   for (const { turn } of [one, two]) expect(await putBack({ store }, turn)).toBe(true);
   expect(await one.get()).toMatchObject({ state: 'waiting', words: { text: 'as it is now' } });
   expect(await two.get()).toMatchObject({ state: 'waiting', words: { text: 'as it was' } });
@@ -55,16 +55,16 @@ test('a message that was edited while it was sent waits again with its new words
 test('a message that was deleted while it was sent does not wait again', async () => {
   const { key, turn, get } = await begun();
   await store.messages.freeze(key);
-  await store.messages.noteEarlyChange(key, { deleted: true, words: null, edited_ts: null });
+  await store.messages.recordEarlyEdit(key, { deleted: true, words: null, edited_ts: null });
   expect(await putBack({ store }, turn)).toBe(false);
   expect(await get()).toMatchObject({ state: 'withdrawn', words: null });
 });
 
 test('a message that asks nothing is closed as it was read, and as nothing else', async () => {
   const [same, edited, deleted] = [await begun(), await begun(), await begun()];
-  await store.messages.reword(edited.key, edit.words, later);
+  await store.messages.updateContent(edited.key, edit.words, later);
   await store.messages.withdraw(deleted.key);
-  const close = ({ turn, message }: typeof same) => closeAsRead({ store }, turn, message);
+  const close = ({ turn, message }: typeof same) => closeIfUnchanged({ store }, turn, message);
   expect([await close(same), await close(edited), await close(deleted)]).toEqual([
     'closed',
     'changed',

@@ -1,15 +1,15 @@
 import { Dispatcher } from '../../src/relay/dispatcher.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { ThreadQueue } from '../../src/store/queue.ts';
-import { silent } from '../silent.ts';
+import { silentLog } from '../silent.ts';
 
 // A process that takes every job and never ends one, for a test that kills it. Prints the root of each thread.
-const database = await openDatabase({ url: process.argv[2] ?? '', log: silent });
-const queue = new ThreadQueue({ database, log: silent });
+const database = await openDatabase({ url: process.argv[2] ?? '', log: silentLog });
+const queue = new ThreadQueue({ database, log: silentLog });
 await queue.start();
 new Dispatcher({
   queue,
-  log: silent,
+  log: silentLog,
   async run({ root }) {
     process.stdout.write(`${root}\n`);
     await new Promise(() => undefined);

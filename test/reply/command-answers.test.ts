@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { runningAnswer } from '../../src/reply/command-answers.ts';
+import { runningTasksMessage } from '../../src/reply/command-answers.ts';
 import { commandHelp } from '../../src/reply/words.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 
@@ -12,7 +12,7 @@ const running = (count: number, title: string | null = 'A title') =>
 describe('what /agent answers', () => {
   test.each([0, 1, 100, 1_000])('fits Slack with %i tasks', (count) => {
     for (const title of ['T'.repeat(300), '<!channel> | *x* <https://a|b>', '', null]) {
-      const { text, blocks } = runningAnswer(running(count, title), 1_000);
+      const { text, blocks } = runningTasksMessage(running(count, title), 1_000);
       checkBlocks(blocks, 'message');
       expect(text.length).toBeGreaterThan(0);
       expect(JSON.stringify(blocks)).not.toContain('<!channel>');
@@ -20,15 +20,15 @@ describe('what /agent answers', () => {
   });
 
   test('stops each of the tasks but those that are stopping', () => {
-    const { blocks } = runningAnswer(running(3), 0);
+    const { blocks } = runningTasksMessage(running(3), 0);
     expect(blocks.filter((block) => 'accessory' in block)).toHaveLength(2);
     expect(JSON.stringify(blocks)).toContain('stopping');
     expect(JSON.stringify(blocks)).toContain(`"value":"${turnId}"`);
   });
 
   test('says when there are more', () => {
-    expect(JSON.stringify(runningAnswer(running(21), 0))).toContain('There are more');
-    expect(JSON.stringify(runningAnswer(running(20), 0))).not.toContain('There are more');
+    expect(JSON.stringify(runningTasksMessage(running(21), 0))).toContain('There are more');
+    expect(JSON.stringify(runningTasksMessage(running(20), 0))).not.toContain('There are more');
   });
 
   test('helps in a text that Slack shows whole', () => {

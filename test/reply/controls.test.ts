@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   commentView,
-  feedbackBlock,
-  feedbackThanks,
-  readFeedback,
-  withPlainThumbs,
+  feedbackButtons,
+  feedbackThanksMessage,
+  parseFeedback,
+  withPlainFeedbackButtons,
 } from '../../src/reply/feedback.ts';
-import { heldMessage, heldNoMore } from '../../src/reply/held.ts';
+import { pausedNotice, pauseEndedNotice } from '../../src/reply/held.ts';
 import * as words from '../../src/reply/words.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 
@@ -17,9 +17,9 @@ test('what is held is what Slack takes, whatever the number and the name', () =>
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1_000 }), fc.string({ maxLength: 300 }), (count, who) => {
       for (const { blocks, text } of [
-        heldMessage(turn, count, who),
-        heldNoMore(words.heldGoesOn(count, who)),
-        heldNoMore(words.heldTakenBack(count, who)),
+        pausedNotice(turn, count, who),
+        pauseEndedNotice(words.heldGoesOn(count, who)),
+        pauseEndedNotice(words.heldTakenBack(count, who)),
       ]) {
         expect(checkBlocks(blocks, 'message').length).toBeGreaterThan(0);
         expect(text).toContain(String(count));
@@ -30,23 +30,23 @@ test('what is held is what Slack takes, whatever the number and the name', () =>
 });
 
 test('thumbs name their turn, in either form', () => {
-  const message = { text: 'An answer', blocks: [feedbackBlock(turn)] };
-  const plain = withPlainThumbs(message);
+  const message = { text: 'An answer', blocks: [feedbackButtons(turn)] };
+  const plain = withPlainFeedbackButtons(message);
   for (const { blocks } of [message, plain ?? message]) {
     expect(checkBlocks(blocks, 'message')).toHaveLength(1);
     const values = [...JSON.stringify(blocks).matchAll(/"value":"([^"]+)"/g)].map(([, value]) => value ?? '');
-    expect(values.map(readFeedback)).toEqual([
+    expect(values.map(parseFeedback)).toEqual([
       { turnId: turn, good: true },
       { turnId: turn, good: false },
     ]);
   }
   expect(JSON.stringify(plain)).not.toContain('context_actions');
-  expect(withPlainThumbs({ text: '', blocks: [] })).toBeUndefined();
-  expect(readFeedback(`maybe/${turn}`)).toBeUndefined();
+  expect(withPlainFeedbackButtons({ text: '', blocks: [] })).toBeUndefined();
+  expect(parseFeedback(`maybe/${turn}`)).toBeUndefined();
 });
 
 test('the thanks and the modal for a comment are what Slack takes', () => {
-  expect(checkBlocks(feedbackThanks(turn).blocks, 'message')).toHaveLength(2);
+  expect(checkBlocks(feedbackThanksMessage(turn).blocks, 'message')).toHaveLength(2);
   for (const written of [null, 'x'.repeat(3_000)]) {
     const view = commentView(turn, written);
     expect(checkBlocks(view.blocks, 'modal')).toHaveLength(1);

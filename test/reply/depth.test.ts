@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { shallow } from '../../src/reply/depth.ts';
-import { shownText, splitAnswer } from '../../src/reply/draft.ts';
+import { limitNesting } from '../../src/reply/depth.ts';
+import { displayedText, splitAnswer } from '../../src/reply/draft.ts';
 
 const deep: Record<string, string> = {
   lists: '+ '.repeat(4_500),
@@ -16,8 +16,8 @@ describe('an answer with constructs deep within each other', () => {
   it.each(Object.entries(deep))('is shown whole, and soon: %s', (_, line) => {
     const answer = `Here is the file:\n\n${line}x\n\nThe answer is 42.`;
     const begun = process.cpuUsage();
-    expect(shownText(splitAnswer(answer))).toBe(answer);
-    expect(shownText(splitAnswer(answer, { final: false }))).toBe(answer);
+    expect(displayedText(splitAnswer(answer))).toBe(answer);
+    expect(displayedText(splitAnswer(answer, { final: false }))).toBe(answer);
     const { user, system } = process.cpuUsage(begun);
     expect((user + system) / 1_000).toBeLessThan(1_000);
   });
@@ -32,15 +32,15 @@ describe('an answer with constructs deep within each other', () => {
       '- '.repeat(60),
       '![a](b) '.repeat(99),
     ])
-      expect(shallow(text)).toBe(text);
+      expect(limitNesting(text)).toBe(text);
   });
 
   it('is of the same length as its tree', () => {
-    for (const text of Object.values(deep)) expect(shallow(text)).toHaveLength(text.length);
+    for (const text of Object.values(deep)) expect(limitNesting(text)).toHaveLength(text.length);
   });
 
   it('keeps the marks of a long list, of a table and of code without an empty line', () => {
     const rows = '- an *item* with a lone *mark\n| **a** | *b |\n*p = *q;\n'.repeat(100);
-    expect(shallow(rows)).toBe(rows);
+    expect(limitNesting(rows)).toBe(rows);
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { Draft, shownText, splitAnswer } from '../../src/reply/draft.ts';
+import { AnswerSplitter, displayedText, splitAnswer } from '../../src/reply/draft.ts';
 import { cellsOf, expectWithinLimits, markdownOf, shapeOf } from './shape.ts';
 
 /** The parts of an answer, after the checks that hold for all. */
 function partsOf(answer: string) {
   const parts = splitAnswer(answer);
-  expect(shownText(parts)).toBe(answer);
+  expect(displayedText(parts)).toBe(answer);
   for (const part of parts) expectWithinLimits(part, { fencesClosed: true });
   return parts;
 }
@@ -22,7 +22,7 @@ describe('an answer of', () => {
     const answer = `${sentence.repeat(8).trimEnd()}\n\n`.repeat(1_100).slice(0, 500_000).trimEnd();
     const parts = splitAnswer(answer);
     expect(parts.length).toBeLessThanOrEqual(56);
-    expect(shownText(parts)).toBe(answer);
+    expect(displayedText(parts)).toBe(answer);
   });
 
   it.each([
@@ -69,7 +69,7 @@ describe('an answer of links with long addresses', () => {
 describe('a half-written link with many open brackets', () => {
   it.each(['[x](http://a', '[&R](A', '[x](<a> ('])('takes no time that grows with them: %s', (link) => {
     const answer = `A tree: ${link}${'(a,'.repeat(60)} and on`;
-    expect(shownText(splitAnswer(answer, { final: false }))).not.toContain('and on and on');
+    expect(displayedText(splitAnswer(answer, { final: false }))).not.toContain('and on and on');
   });
 });
 
@@ -101,7 +101,7 @@ describe('a fence that is longer than a message', () => {
 
   it('is closed in what is shown of it while it grows', () => {
     const answer = `\`\`\`\n${code}`;
-    const draft = new Draft();
+    const draft = new AnswerSplitter();
     for (let length = 10; length < answer.length; length += 3_001) {
       const open = draft.parts(answer.slice(0, length), { final: false }).map(markdownOf).map(shapeOf);
       expect(open.filter(({ openFences }) => openFences > 0)).toEqual([]);
@@ -110,7 +110,7 @@ describe('a fence that is longer than a message', () => {
 
   it('stays closed while its last line is a shorter fence', () => {
     const answer = `\`\`\`\`md\n${'some words\n'.repeat(20)}\`\`\`\n`;
-    const draft = new Draft();
+    const draft = new AnswerSplitter();
     draft.parts(answer, { final: false });
     const [part] = draft.parts(`${answer}\n`, { final: false });
     expect(part && shapeOf(markdownOf(part)).openFences).toBe(0);
@@ -155,7 +155,7 @@ describe('a table', () => {
     const row = `|${'cell|'.repeat(22)}`;
     const wide = `Look:\n\n${row}\n${row.replaceAll('cell', '---')}\n${`${row}\n`.repeat(200)}`;
     for (const part of partsOf(wide.trimEnd())) expect(shapeOf(markdownOf(part)).tables).toEqual([]);
-    const draft = new Draft();
+    const draft = new AnswerSplitter();
     for (let length = 20; length < wide.length; length += 1_499) {
       for (const part of draft.parts(wide.slice(0, length), { final: false })) {
         expectWithinLimits(part, { fencesClosed: true });
@@ -165,7 +165,7 @@ describe('a table', () => {
 
   it('that becomes too wide on the way turns into code as a whole', () => {
     const grown = `${head}\n${tableRows(20).join('\n')}\n`;
-    const draft = new Draft();
+    const draft = new AnswerSplitter();
     for (const length of [60, 300, grown.length]) draft.parts(grown.slice(0, length), { final: false });
     const [part] = draft.parts(`${grown}|${'cell|'.repeat(22)}\n`, { final: false });
     expect(part && shapeOf(markdownOf(part)).tables).toEqual([]);

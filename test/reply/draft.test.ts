@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Draft, type Part, shownText, splitAnswer } from '../../src/reply/draft.ts';
-import { markdownText } from './markdown-text.ts';
+import { AnswerSplitter, type AnswerPart, displayedText, splitAnswer } from '../../src/reply/draft.ts';
+import { markdownArbitrary } from './markdown-text.ts';
 import { expectWithinLimits, markdownOf, shapeOf } from './shape.ts';
 
 /** Random Markdown over and over, up to about so many characters, with something in it that can be seen. */
 function answers(length: number) {
-  return markdownText()
+  return markdownArbitrary()
     .filter((text) => /[^\s\p{C}\p{Z}]/u.test(text))
     .map((text) => `${text}\n\n`.repeat(Math.ceil(length / (text.length + 2))).trimEnd());
 }
@@ -26,7 +26,7 @@ function lengths(steps: readonly number[], most: number): number[] {
 }
 
 /** Where a part's text comes from and whether it may still change: what another process must agree on. */
-function extent({ source, closed }: Part) {
+function extent({ source, isClosed: closed }: AnswerPart) {
   return { source, closed };
 }
 
@@ -36,7 +36,7 @@ describe('the parts of any answer', () => {
       fc.property(answers(20_000), (answer) => {
         const fencesClosed = shapeOf(answer).openFences === 0;
         const parts = splitAnswer(answer);
-        expect(shownText(parts)).toBe(answer);
+        expect(displayedText(parts)).toBe(answer);
         for (const part of parts) expectWithinLimits(part, { fencesClosed });
       }),
       { numRuns: 18, endOnFailure: true },
@@ -47,14 +47,14 @@ describe('the parts of any answer', () => {
     fc.assert(
       fc.property(answers(12_000), growth, (answer, steps) => {
         const fencesClosed = shapeOf(answer).openFences === 0;
-        const draft = new Draft();
-        let closed: Part[] = [];
+        const draft = new AnswerSplitter();
+        let closed: AnswerPart[] = [];
         for (const length of lengths(steps, answer.length)) {
           const parts = draft.parts(answer.slice(0, length), { final: false });
-          expect(answer.startsWith(shownText(parts))).toBe(true);
+          expect(answer.startsWith(displayedText(parts))).toBe(true);
           for (const part of parts) expectWithinLimits(part, { fencesClosed });
           expect(parts.slice(0, closed.length)).toEqual(closed);
-          closed = parts.filter((part) => part.closed);
+          closed = parts.filter((part) => part.isClosed);
         }
       }),
       { numRuns: 18, endOnFailure: true },
@@ -64,7 +64,7 @@ describe('the parts of any answer', () => {
   it('are the same however it grew', () => {
     fc.assert(
       fc.property(answers(12_000), growth, fc.boolean(), (answer, steps, final) => {
-        const draft = new Draft();
+        const draft = new AnswerSplitter();
         for (const length of lengths(steps, answer.length)) {
           draft.parts(answer.slice(0, length), { final: false });
         }
@@ -80,12 +80,12 @@ describe('the parts of any answer', () => {
     const looks = fc.array(fc.boolean(), { minLength: 8, maxLength: 8 });
     fc.assert(
       fc.property(answers(12_000), growth, looks, fc.boolean(), (answer, steps, looked, final) => {
-        const draft = new Draft();
+        const draft = new AnswerSplitter();
         for (const [step, length] of lengths(steps, answer.length).entries()) {
           const text = answer.slice(0, length);
-          draft.grown(text);
+          draft.recordGrowth(text);
           if (looked[step] === true) draft.parts(text, { final: false });
-          draft.forget();
+          draft.dropCache();
         }
         expect(draft.parts(answer, { final })).toEqual(splitAnswer(answer, { final }));
       }),
@@ -96,10 +96,10 @@ describe('the parts of any answer', () => {
   it('follow the text when the service takes some of it back', () => {
     fc.assert(
       fc.property(answers(10_000), answers(5_000), fc.nat(10_000), (before, after, common) => {
-        const draft = new Draft();
+        const draft = new AnswerSplitter();
         draft.parts(before, { final: false });
         const answer = before.slice(0, common) + after;
-        draft.grown(answer);
+        draft.recordGrowth(answer);
         expect(draft.parts(answer, { final: true }).map(extent)).toEqual(splitAnswer(answer).map(extent));
       }),
       { numRuns: 12, endOnFailure: true },
@@ -115,7 +115,7 @@ describe('white space that is longer than a message', () => {
     ['characters without width', `a${'\u200B'.repeat(20_000)}b`],
   ])('behind %s is kept, in messages that Slack takes', (_, answer) => {
     const parts = splitAnswer(answer);
-    expect(shownText(parts)).toBe(answer);
+    expect(displayedText(parts)).toBe(answer);
     for (const part of parts) {
       expectWithinLimits(part, { fencesClosed: true });
       expect(markdownOf(part)).toMatch(/[^\s\p{C}\p{Z}]/u);
@@ -126,6 +126,6 @@ describe('white space that is longer than a message', () => {
 describe('an answer without a visible character', () => {
   it.each(['', ' \n\n ', '\u2060', '\uFEFF\u200B'])('%j has no part', (text) => {
     expect(splitAnswer(text)).toEqual([]);
-    expect(new Draft().parts(text, { final: false })).toEqual([]);
+    expect(new AnswerSplitter().parts(text, { final: false })).toEqual([]);
   });
 });

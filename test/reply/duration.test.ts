@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { humanDuration, runningTime } from '../../src/reply/duration.ts';
+import { formatDuration, formatRunningTime } from '../../src/reply/duration.ts';
 
 test.each([
   [-5, 'under a second'],
@@ -13,7 +13,7 @@ test.each([
   [86_400_000, '1 d'],
   [100_800_000, '1 d 4 h'],
 ])('%d ms read as %s', (ms, shown) => {
-  expect(humanDuration(ms)).toBe(shown);
+  expect(formatDuration(ms)).toBe(shown);
 });
 
 test.each([
@@ -24,5 +24,5 @@ test.each([
   [59_999, '55 s'],
   [60_000, '1 min'],
 ])('%d ms that still run read as %s', (ms, shown) => {
-  expect(runningTime(ms)).toBe(shown);
+  expect(formatRunningTime(ms)).toBe(shown);
 });

@@ -3,7 +3,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, test } from 'vitest';
-import { shownText, splitAnswer } from '../../src/reply/draft.ts';
+import { displayedText, splitAnswer } from '../../src/reply/draft.ts';
 import { markdownOf } from './shape.ts';
 
 /** What a reader that follows the standard shows as emphasised, and whether it shows a raw mark. */
@@ -24,7 +24,7 @@ function read(markdown: string): { emphasised: string[]; raw: boolean } {
 
 function shown(text: string, final = true): string {
   const parts = splitAnswer(text, { final });
-  expect(text.startsWith(shownText(parts))).toBe(true);
+  expect(text.startsWith(displayedText(parts))).toBe(true);
   return parts.map(markdownOf).join('');
 }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutBytes, fallbackText, onlyPlainText, withPlainText } from '../../src/reply/fallback.ts';
-import { section } from '../../src/reply/slack-blocks.ts';
+import { truncateBytes, fallbackText, onlyPlainText, withPlainText } from '../../src/reply/fallback.ts';
+import { sectionBlock } from '../../src/reply/slack-blocks.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
-import { markdownText } from './markdown-text.ts';
+import { markdownArbitrary } from './markdown-text.ts';
 
 describe('the text for notifications', () => {
   test.each([
@@ -23,7 +23,7 @@ describe('the text for notifications', () => {
 
   test('stays under 4,000 bytes whatever the agent wrote', () => {
     fc.assert(
-      fc.property(markdownText(), (text) => {
+      fc.property(markdownArbitrary(), (text) => {
         expect(Buffer.byteLength(fallbackText(text.repeat(20)))).toBeLessThan(4_000);
       }),
       { numRuns: 40 },
@@ -36,7 +36,7 @@ describe('cutBytes', () => {
     'cuts a text of %j on a grapheme, within its bytes',
     (unit) => {
       for (let most = 50; most < 90; most += 1) {
-        const cut = cutBytes(unit.repeat(200), most);
+        const cut = truncateBytes(unit.repeat(200), most);
         expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(most);
         expect(cut).toMatch(/…$/);
         expect(cut.isWellFormed()).toBe(true);
@@ -45,16 +45,16 @@ describe('cutBytes', () => {
   );
 
   test('leaves a text that fits as it is', () => {
-    expect(cutBytes('fits', 4)).toBe('fits');
+    expect(truncateBytes('fits', 4)).toBe('fits');
   });
 });
 
 describe('a message without its Markdown', () => {
   test('shows all of it letter by letter, in sections that Slack takes', () => {
     fc.assert(
-      fc.property(markdownText(), (markdown) => {
+      fc.property(markdownArbitrary(), (markdown) => {
         const text = `${markdown.repeat(20)}.`.slice(0, 9_900);
-        const message = onlyPlainText({ text: '', blocks: [{ type: 'markdown', text }, section('Ours.')] });
+        const message = onlyPlainText({ text: '', blocks: [{ type: 'markdown', text }, sectionBlock('Ours.')] });
         expect(checkBlocks(message.blocks, 'message').length).toBeLessThanOrEqual(8);
         const shown = message.blocks.map((block) => (block.type === 'section' ? block.text.text : ''));
         expect(shown.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
@@ -65,11 +65,11 @@ describe('a message without its Markdown', () => {
 
   test('keeps our own blocks, and goes on at the start of a line where it can', () => {
     const line = `${'A line. '.repeat(10)}\n`;
-    const ours = section('Ours.');
+    const ours = sectionBlock('Ours.');
     const { blocks } = withPlainText({
       text: '',
       blocks: [{ type: 'markdown', text: line.repeat(60) }, ours],
     });
-    expect(blocks).toEqual([section(line.repeat(37)), section(line.repeat(23)), ours]);
+    expect(blocks).toEqual([sectionBlock(line.repeat(37)), sectionBlock(line.repeat(23)), ours]);
   });
 });

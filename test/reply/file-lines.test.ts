@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { missingLines, progressLines, progressSentence } from '../../src/reply/file-lines.ts';
+import { missingFileLines, fileProgressLines, fileProgressSentence } from '../../src/reply/file-lines.ts';
 
-const limits = { fileBytes: 1e9, messageBytes: 2e9, messageFiles: 9, allowed: [], refused: [] };
+const limits = { maxFileBytes: 1e9, maxMessageBytes: 2e9, maxMessageFiles: 9, allowedTypes: [], refusedTypes: [] };
 
 describe('while files are passed on', () => {
   test('each has a line with its name, its size and its state', () => {
-    const lines = progressLines(
+    const lines = fileProgressLines(
       [
         { state: 'moving', name: 'big.bam', sizeBytes: 400e6, sentBytes: 171e6 },
         { state: 'moving', name: 'small.csv', sizeBytes: 4e3, sentBytes: 2e3 },
@@ -28,12 +28,12 @@ describe('while files are passed on', () => {
 
   test('the percentage ends at 100', () => {
     const file = { state: 'moving', name: 'a', sizeBytes: 10e6, sentBytes: 11e6 } as const;
-    expect(progressLines([file], limits)).toEqual(['“a” (10 MB): 100 %']);
+    expect(fileProgressLines([file], limits)).toEqual(['“a” (10 MB): 100 %']);
   });
 
   test('a sentence counts them', () => {
     const over = { state: 'over', outcome: { name: 'a', reason: null } } as const;
-    expect(progressSentence([over, { state: 'waiting', name: 'b' }])).toContain('1 of 2');
+    expect(fileProgressSentence([over, { state: 'waiting', name: 'b' }])).toContain('1 of 2');
   });
 });
 
@@ -41,7 +41,7 @@ describe('afterwards', () => {
   const left = { name: 'a.csv', reason: 'empty' };
 
   test('the files that were left out are named, and that the message went without them', () => {
-    const lines = missingLines([left, { name: 'fine.csv', reason: null }], limits, { sent: true });
+    const lines = missingFileLines([left, { name: 'fine.csv', reason: null }], limits, { sent: true });
     expect(lines).toEqual([
       '“a.csv” was left out: it is empty (0 bytes).',
       'The message went to the agent without it.',
@@ -49,11 +49,11 @@ describe('afterwards', () => {
   });
 
   test('nothing is said of a message that did not go', () => {
-    expect(missingLines([left], limits, { sent: false })).toHaveLength(1);
+    expect(missingFileLines([left], limits, { sent: false })).toHaveLength(1);
   });
 
   test('a file whose link went along is not missing', () => {
-    const lines = missingLines([{ name: 'plan', reason: 'external' }], limits, { sent: true });
+    const lines = missingFileLines([{ name: 'plan', reason: 'external' }], limits, { sent: true });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('gets the link');
   });

@@ -3,7 +3,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, test } from 'vitest';
-import { Draft, shownText, splitAnswer } from '../../src/reply/draft.ts';
+import { AnswerSplitter, displayedText, splitAnswer } from '../../src/reply/draft.ts';
 import { markdownOf } from './shape.ts';
 
 /** What is shown of a text that is still being written. */
@@ -73,12 +73,12 @@ describe('a text that is being written', () => {
       '```python\nx = a[0] * b["k"]  # **not bold**\n```',
       'Done: see https://example.org/x_y_z for ***all*** of it.',
     ].join('\n\n');
-    const draft = new Draft();
+    const draft = new AnswerSplitter();
     let before = '';
     for (let at = 1; at <= answer.length; at += 1) {
       const parts = draft.parts(answer.slice(0, at), { final: false });
       for (const part of parts) expect(rawMarks(markdownOf(part))).toEqual([]);
-      const now = shownText(parts);
+      const now = displayedText(parts);
       expect(answer.startsWith(now)).toBe(true);
       before = now;
     }
@@ -124,9 +124,9 @@ const deepKinds: Record<string, string> = {
 /** What is parsed of an answer that grows by 500 characters a step, against the same at once. */
 function costOfGrowing(whole: string, steps: number): number {
   const text = whole.slice(0, steps * 500);
-  const once = new Draft();
+  const once = new AnswerSplitter();
   const atOnce = once.parts(text, { final: true });
-  const grown = new Draft();
+  const grown = new AnswerSplitter();
   for (let step = 1; step < steps; step += 1) grown.parts(text.slice(0, step * 500), { final: false });
   expect(grown.parts(text, { final: true })).toEqual(atOnce);
   return grown.parsed.characters / once.parsed.characters;
@@ -146,7 +146,7 @@ describe('an answer of 25,000 characters that grows in 50 steps', () => {
 
 test('of an answer of more messages than are wanted only these are made, and they are the same', () => {
   const text = `| a | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(40_000)}`;
-  const few = new Draft();
+  const few = new AnswerSplitter();
   const parts = few.parts(text, { final: true, most: 12 });
   expect(parts).toHaveLength(13);
   expect(parts).toEqual(splitAnswer(text.slice(0, 100_000)).slice(0, 13));
@@ -157,5 +157,5 @@ test('a row that is too wide changes nothing in the messages before its own', ()
   const narrow = `| a | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(250)}`;
   const text = `${narrow}${'| x '.repeat(30)}|\n`;
   expect(splitAnswer(text).slice(0, 2)).toEqual(splitAnswer(narrow).slice(0, 2));
-  expect(shownText(splitAnswer(text))).toBe(text.trimEnd());
+  expect(displayedText(splitAnswer(text))).toBe(text.trimEnd());
 });

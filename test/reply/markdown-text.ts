@@ -94,5 +94,5 @@ const block = fc.oneof(
   fc.stringMatching(/^[#*_`~>|\-[\]()!\n a1.]{1,40}$/),
 );
 
-export const markdownText = () =>
+export const markdownArbitrary = () =>
   fc.array(block, { minLength: 1, maxLength: 12 }).map((blocks) => blocks.join('\n\n'));

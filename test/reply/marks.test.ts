@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { shownText, splitAnswer } from '../../src/reply/draft.ts';
+import { displayedText, splitAnswer } from '../../src/reply/draft.ts';
 
 /** What costs a parser of Markdown a walk through all that stands before it. */
 const shapes = [
@@ -26,7 +26,7 @@ const shapes = [
 describe('an answer of one mark over and over', () => {
   test.each(shapes)('%j is shown whole, and soon', (shape) => {
     const answer = shape.repeat(12_000 / shape.length).trimEnd();
-    expect(shownText(splitAnswer(answer))).toBe(answer);
+    expect(displayedText(splitAnswer(answer))).toBe(answer);
     expect(splitAnswer(answer, { final: false }).length).toBeGreaterThan(0);
   });
 });

@@ -3,12 +3,12 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, test } from 'vitest';
-import { shownText, splitAnswer } from '../../src/reply/draft.ts';
+import { displayedText, splitAnswer } from '../../src/reply/draft.ts';
 import { markdownOf } from './shape.ts';
 
 function shown(text: string, final = true): string {
   const parts = splitAnswer(text, { final });
-  expect(text.startsWith(shownText(parts))).toBe(true);
+  expect(text.startsWith(displayedText(parts))).toBe(true);
   return parts.map(markdownOf).join('');
 }
 

@@ -1,48 +1,48 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Draft, shownText, splitAnswer } from '../../src/reply/draft.ts';
-import { overflow } from '../../src/reply/overflow.ts';
-import { markdownText } from './markdown-text.ts';
+import { AnswerSplitter, displayedText, splitAnswer } from '../../src/reply/draft.ts';
+import { splitOverflow } from '../../src/reply/overflow.ts';
+import { markdownArbitrary } from './markdown-text.ts';
 import { shapeOf } from './shape.ts';
 
 const answer = 'Some words of an answer.\n\n'.repeat(1_500).trimEnd();
 
 describe('an answer of more messages than it may take', () => {
   test('leaves the rest for a file, so that every character is shown once', () => {
-    const { parts, rest } = overflow(answer, splitAnswer(answer), 2);
+    const { parts, rest } = splitOverflow(answer, splitAnswer(answer), 2);
     expect(parts).toHaveLength(2);
-    expect(shownText(parts) + rest?.content.slice(rest.opened)).toBe(answer);
+    expect(displayedText(parts) + rest?.content.slice(rest.openerLength)).toBe(answer);
     expect(rest).toMatchObject({ name: 'rest-of-the-answer.md', answerLength: answer.length });
   });
 
   test('leaves nothing where all messages are shown', () => {
     const parts = splitAnswer(answer);
-    expect(overflow(answer, parts, parts.length)).toEqual({ parts, rest: undefined });
+    expect(splitOverflow(answer, parts, parts.length)).toEqual({ parts, rest: undefined });
   });
 
   test('goes on in the file as the same code or table', () => {
     const code = `\`\`\`py\n${'value = compute(1)\n'.repeat(2_000)}\`\`\``;
-    const { rest } = overflow(code, splitAnswer(code), 1);
+    const { rest } = splitOverflow(code, splitAnswer(code), 1);
     expect(shapeOf(rest?.content ?? '').codes).toMatchObject([{ lang: 'py' }]);
     const table = `| a | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(300)}`;
-    expect(overflow(table, splitAnswer(table), 1).rest?.content.startsWith('| a | b |\n|---|---|\n| 1')).toBe(
+    expect(splitOverflow(table, splitAnswer(table), 1).rest?.content.startsWith('| a | b |\n|---|---|\n| 1')).toBe(
       true,
     );
   });
 
   test('loses nothing of white space that fills messages', () => {
     const text = `a${'\n'.repeat(60_000)}b`;
-    const { parts, rest } = overflow(text, new Draft().parts(text, { final: true, most: 2 }), 2);
-    expect(shownText(parts) + rest?.content.slice(rest.opened)).toBe(text);
+    const { parts, rest } = splitOverflow(text, new AnswerSplitter().parts(text, { final: true, most: 2 }), 2);
+    expect(displayedText(parts) + rest?.content.slice(rest.openerLength)).toBe(text);
   });
 
   test('of any kind is shown whole by its messages and the file', () => {
     fc.assert(
-      fc.property(markdownText(), fc.integer({ min: 1, max: 3 }), (text, most) => {
+      fc.property(markdownArbitrary(), fc.integer({ min: 1, max: 3 }), (text, most) => {
         const long = `${text}\n\n`.repeat(Math.ceil(30_000 / (text.length + 2))).trimEnd();
-        const { parts, rest } = overflow(long, new Draft().parts(long, { final: true, most }), most);
+        const { parts, rest } = splitOverflow(long, new AnswerSplitter().parts(long, { final: true, most }), most);
         expect(parts.length).toBeLessThanOrEqual(most);
-        expect(shownText(parts) + (rest?.content.slice(rest.opened) ?? '')).toBe(long);
+        expect(displayedText(parts) + (rest?.content.slice(rest.openerLength) ?? '')).toBe(long);
       }),
       { numRuns: 12, endOnFailure: true },
     );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { neutralise, restorePings } from '../../src/reply/pings.ts';
+import { neutralizePings, restorePings } from '../../src/reply/pings.ts';
 
 const pings = [
   '<!channel>',
@@ -19,8 +19,8 @@ const dangerous = /<!|<(?:https?|mailto):[^>]*\||<@|<#|@(?:channel|here|everyone
 
 describe('pings', () => {
   test.each(pings)('%s from the agent pings nobody, and can be had back', (ping) => {
-    expect(neutralise(`see ${ping} now`)).not.toMatch(dangerous);
-    expect(restorePings(neutralise(`see ${ping} now`))).toBe(`see ${ping} now`);
+    expect(neutralizePings(`see ${ping} now`)).not.toMatch(dangerous);
+    expect(restorePings(neutralizePings(`see ${ping} now`))).toBe(`see ${ping} now`);
   });
 
   test('in any text are disarmed, and the text can be had back', () => {
@@ -29,8 +29,8 @@ describe('pings', () => {
       .map((all) => all.join(' '));
     fc.assert(
       fc.property(text, (all) => {
-        expect(neutralise(all)).not.toMatch(dangerous);
-        expect(restorePings(neutralise(all))).toBe(all);
+        expect(neutralizePings(all)).not.toMatch(dangerous);
+        expect(restorePings(neutralizePings(all))).toBe(all);
       }),
     );
   });

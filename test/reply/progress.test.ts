@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ReplyBlock } from '../../src/reply/answer.ts';
-import { contextLine, doneLine, progressLine, steps } from '../../src/reply/progress.ts';
+import { contextLineBlock, doneLine, progressLine, toolSteps } from '../../src/reply/progress.ts';
 
 function call(id: string, input: unknown, name = 'run_python'): ReplyBlock {
   return { kind: 'tool_use', id, name, input };
@@ -70,7 +70,7 @@ describe('what a step is about', () => {
     ['nothing of a list of numbers', { ids: [1, 2] }, ''],
     ['without marks that turn the direction', { query: 'a\u202Ecod.exe\u0007' }, 'acod.exe'],
   ])('is %s', (_, input, about) => {
-    expect(steps([call('1', input)])[0]?.about).toBe(about);
+    expect(toolSteps([call('1', input)])[0]?.about).toBe(about);
   });
 
   test.each([
@@ -79,13 +79,13 @@ describe('what a step is about', () => {
     ['mcp__files.read', 'Mcp files read'],
     ['__', 'Tool'],
   ])('and the tool %s reads as %s', (name, shown) => {
-    expect(steps([call('1', {}, name)])[0]?.name).toBe(shown);
+    expect(toolSteps([call('1', {}, name)])[0]?.name).toBe(shown);
   });
 });
 
 describe('steps', () => {
   test('pair each call with its output, whatever their order', () => {
-    const all = steps([call('1', 'a'), call('2', 'b'), outcome('2', 'two'), outcome('9', 'stray')]);
+    const all = toolSteps([call('1', 'a'), call('2', 'b'), outcome('2', 'two'), outcome('9', 'stray')]);
     expect(all.map(({ input, output }) => ({ input, output }))).toEqual([
       { input: 'a', output: undefined },
       { input: 'b', output: 'two' },
@@ -102,11 +102,11 @@ describe('steps', () => {
     [null, 'null'],
     [undefined, ''],
   ])('show the input %j as people can read it', (input, shown) => {
-    expect(steps([call('1', input)])[0]?.input).toBe(shown);
+    expect(toolSteps([call('1', input)])[0]?.input).toBe(shown);
   });
 
   test('cut what is long, so that it fits a modal', () => {
-    const [step] = steps([call('1', { code: 'x'.repeat(5_000) }), outcome('1', '@here '.repeat(2_000))]);
+    const [step] = toolSteps([call('1', { code: 'x'.repeat(5_000) }), outcome('1', '@here '.repeat(2_000))]);
     expect(step?.input.length).toBeLessThanOrEqual(1_200);
     expect(step?.output?.length).toBeLessThanOrEqual(1_500);
     expect(step?.output).not.toMatch(/@here/);
@@ -120,7 +120,7 @@ describe('steps', () => {
 });
 
 test('a context line is plain text that pings nobody', () => {
-  expect(contextLine('*a* <@U1>')).toEqual({
+  expect(contextLineBlock('*a* <@U1>')).toEqual({
     type: 'context',
     elements: [{ type: 'plain_text', text: '*a* <\u2060@U1>', emoji: false }],
   });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReplyBlock } from '../../src/reply/answer.ts';
-import { Draft } from '../../src/reply/draft.ts';
-import { answerRest, type ReplyPhase, renderReply, type ShownReply } from '../../src/reply/reply-message.ts';
+import { AnswerSplitter } from '../../src/reply/draft.ts';
+import { answerOverflow, type ReplyPhase, renderReply, type DisplayedReply } from '../../src/reply/reply-message.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
-import { markdownText } from './markdown-text.ts';
+import { markdownArbitrary } from './markdown-text.ts';
 import { shapeOf } from './shape.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
@@ -22,12 +22,12 @@ const phases: ReplyPhase[] = [
   'delayed',
 ];
 
-function state(fields: Partial<ShownReply> = {}): ShownReply {
-  return { turnId, phase: 'working', blocks: [], elapsedMs: 65_000, notes: [], mostMessages: 12, ...fields };
+function state(fields: Partial<DisplayedReply> = {}): DisplayedReply {
+  return { turnId, phase: 'working', blocks: [], elapsedMs: 65_000, notes: [], maxMessages: 12, ...fields };
 }
 
 /** The action ids of a reply's buttons. */
-function buttons(reply: ShownReply): string[] {
+function buttons(reply: DisplayedReply): string[] {
   return renderReply(reply).flatMap(({ blocks }) =>
     blocks.flatMap((block) => (block.type === 'actions' ? block.elements.map((one) => one.action_id) : [])),
   );
@@ -44,7 +44,7 @@ describe('a reply', () => {
   test.each(phases)('in the phase %s is what Slack takes, whatever the agent wrote', (phase) => {
     fc.assert(
       fc.property(
-        markdownText(),
+        markdownArbitrary(),
         fc.array(fc.string({ maxLength: 300 }), { maxLength: 5 }),
         (text, notes) => {
           for (const message of renderReply(state({ phase, blocks: [{ kind: 'text', text }], notes }))) {
@@ -106,7 +106,7 @@ describe('a reply', () => {
       .repeat(Math.ceil(length / line.length))
       .slice(0, length)
       .trimEnd();
-    const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }], mostMessages: 1_000 });
+    const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }], maxMessages: 1_000 });
     const messages = renderReply(reply);
     expect(messages.length).toBeLessThanOrEqual(Math.ceil(length / 9_000) + 1);
     const shown = messages.flatMap(({ blocks }) =>
@@ -118,9 +118,9 @@ describe('a reply', () => {
 
   test('beyond its most messages leaves the rest for a file', () => {
     const text = 'Another line of a long answer.\n\n'.repeat(2_000);
-    const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }], mostMessages: 3 });
+    const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }], maxMessages: 3 });
     expect(renderReply(reply).length).toBeLessThanOrEqual(4);
-    expect(text.endsWith(answerRest(reply)?.content ?? '-')).toBe(true);
+    expect(text.endsWith(answerOverflow(reply)?.content ?? '-')).toBe(true);
     expect(JSON.stringify(renderReply(reply))).toContain('The rest of the answer is in the file below.');
     expect(JSON.stringify(renderReply({ ...reply, phase: 'working' }))).toContain(
       'The answer goes on, with 64,000 characters so far.',
@@ -129,7 +129,7 @@ describe('a reply', () => {
 });
 
 describe('an answer whose Markdown cannot be read', () => {
-  class Broken extends Draft {
+  class Broken extends AnswerSplitter {
     override parts(): never {
       throw new RangeError('Maximum call stack size exceeded');
     }
@@ -149,8 +149,8 @@ describe('an answer whose Markdown cannot be read', () => {
   });
 
   test('leaves the rest for a file where it takes too many messages', () => {
-    const rest = answerRest({ ...reply, mostMessages: 2 }, new Broken());
-    expect(text.endsWith(rest?.content.slice(rest.opened) ?? '-')).toBe(true);
+    const rest = answerOverflow({ ...reply, maxMessages: 2 }, new Broken());
+    expect(text.endsWith(rest?.content.slice(rest.openerLength) ?? '-')).toBe(true);
   });
 
   test('is tried again while it grows', () => {

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { type ReplyPhase, renderReply, type ShownReply } from '../../src/reply/reply-message.ts';
+import { type ReplyPhase, renderReply, type DisplayedReply } from '../../src/reply/reply-message.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 
 /** The one message of a reply with a short answer. */
-function rendered(fields: Partial<ShownReply>): { text: string; shown: string } {
+function rendered(fields: Partial<DisplayedReply>): { text: string; shown: string } {
   const messages = renderReply({
     turnId,
     phase: 'done',
     blocks: [{ kind: 'text', text: 'The answer.' }],
     elapsedMs: 65_000,
     notes: [],
-    mostMessages: 12,
+    maxMessages: 12,
     ...fields,
   });
   expect(messages).toHaveLength(1);
@@ -80,7 +80,7 @@ describe('a reply', () => {
     const text = 'word '.repeat(1_880).trimEnd();
     const notes = Array.from({ length: 10 }, () => 'n'.repeat(240));
     const messages = renderReply({
-      ...{ turnId, phase: 'done', elapsedMs: 1_000, notes, mostMessages: 12 },
+      ...{ turnId, phase: 'done', elapsedMs: 1_000, notes, maxMessages: 12 },
       blocks: [{ kind: 'text', text }],
     });
     expect(messages).toHaveLength(2);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { resultMessages, safeName } from '../../src/reply/results.ts';
+import { resultMessages, displayedFileName } from '../../src/reply/results.ts';
 import * as words from '../../src/reply/words.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 
@@ -50,12 +50,12 @@ describe('results', () => {
     ['\u202Etxt.exe', 'txt.exe'],
     ['   ', 'unnamed file'],
   ])('name %j safely', (name, shown) => {
-    expect(safeName(name)).toBe(shown);
+    expect(displayedFileName(name)).toBe(shown);
   });
 
   test('cut a long name in its middle and ping nobody', () => {
-    expect(safeName(`${'x'.repeat(400)}.fastq.gz`).endsWith('.fastq.gz')).toBe(true);
-    expect(safeName('<!channel> @here.csv')).not.toMatch(/<!channel>|@here/);
+    expect(displayedFileName(`${'x'.repeat(400)}.fastq.gz`).endsWith('.fastq.gz')).toBe(true);
+    expect(displayedFileName('<!channel> @here.csv')).not.toMatch(/<!channel>|@here/);
   });
 });
 
@@ -81,7 +81,7 @@ describe('the words for a file that was left out', () => {
       name: 'run 18.csv',
       reason,
       sizeBytes: 3_000_000,
-      limits: { fileBytes: 2_000_000, messageBytes: 1, messageFiles: 1, allowed: [], refused: [] },
+      limits: { maxFileBytes: 2_000_000, maxMessageBytes: 1, maxMessageFiles: 1, allowedTypes: [], refusedTypes: [] },
     });
     expect(said).toMatch(/^“run 18\.csv”( was left out)?: .{10,}\.$/);
   });

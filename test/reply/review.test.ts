@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { restorePings } from '../../src/reply/pings.ts';
-import { failedReview, reviewMessages } from '../../src/reply/review.ts';
+import { failedReviewMessage, reviewMessages } from '../../src/reply/review.ts';
 import type { RenderedMessage } from '../../src/reply/slack-blocks.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 
@@ -40,7 +40,7 @@ describe('a review', () => {
     fc.assert(
       fc.property(lines, fc.integer({ min: 1, max: 3 }), (all, most) => {
         const text = all.map((line, n) => `word${n}x ${line.replace(/[^\w ]/g, '')}`).join('\n\n');
-        const { messages, rest, beyond } = reviewMessages(findings(text), most);
+        const { messages, rest, restAsMessages: beyond } = reviewMessages(findings(text), most);
         const asFile = shown(messages) + (rest?.content ?? '');
         const asMessages = shown([...messages, ...beyond()]);
         for (const n of all.keys()) {
@@ -54,7 +54,7 @@ describe('a review', () => {
   });
 
   test('of millions of characters is not shown to its end where there is no place for a file', () => {
-    const { rest, beyond } = reviewMessages(findings('word '.repeat(3_000_000)), 12);
+    const { rest, restAsMessages: beyond } = reviewMessages(findings('word '.repeat(3_000_000)), 12);
     expect(rest?.content.length).toBeGreaterThan(14_000_000);
     const more = beyond();
     expect(more).toHaveLength(39);
@@ -62,12 +62,12 @@ describe('a review', () => {
   });
 
   test('that failed is one line that pings nobody, with or without a reason', () => {
-    expect(failedReview('').text).toBe(
+    expect(failedReviewMessage('').text).toBe(
       'A review of the work in this thread failed. The answer stands as it is.',
     );
-    const pinging = failedReview('<!channel>\n\nbroken!');
+    const pinging = failedReviewMessage('<!channel>\n\nbroken!');
     expect(pinging.text).not.toContain('<!channel>');
     expect(pinging.text).not.toContain('\n');
-    checkBlocks(failedReview('x'.repeat(10_000)).blocks, 'message');
+    checkBlocks(failedReviewMessage('x'.repeat(10_000)).blocks, 'message');
   });
 });

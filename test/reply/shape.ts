@@ -3,7 +3,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { expect } from 'vitest';
-import type { Part } from '../../src/reply/draft.ts';
+import type { AnswerPart } from '../../src/reply/draft.ts';
 
 /** HTML, link definitions and footnotes are text in Slack. */
 const notInSlack = ['htmlFlow', 'htmlText', 'definition', 'gfmFootnoteDefinition', 'gfmFootnoteCall'];
@@ -44,7 +44,7 @@ export function shapeOf(markdown: string): Shape {
 }
 
 /** The Markdown of a part as it is posted. */
-export function markdownOf(part: Part): string {
+export function markdownOf(part: AnswerPart): string {
   return part.blocks.map((block) => block.text).join('');
 }
 
@@ -68,12 +68,12 @@ function textOf(node: Nodes): string {
  * under 4,000 bytes, 45 blocks with five of ours to come (one more while a line of it is half-written), tables of 100
  * rows, 20 cells and 10,000 characters.
  */
-export function expectWithinLimits(part: Part, options: { fencesClosed: boolean }): void {
+export function expectWithinLimits(part: AnswerPart, options: { fencesClosed: boolean }): void {
   const markdown = markdownOf(part);
   const { blocks, tables, openFences } = shapeOf(markdown);
   expect(markdown.length).toBeLessThan(9_950);
   expect(Buffer.byteLength(part.text)).toBeLessThan(4_000);
-  expect(blocks).toBeLessThanOrEqual(part.closed ? 45 : 46);
+  expect(blocks).toBeLessThanOrEqual(part.isClosed ? 45 : 46);
   expect(Math.max(0, ...tables.map((table) => table.children.length))).toBeLessThanOrEqual(100);
   expect(Math.max(0, ...tables.flatMap(cellsOf).map((row) => row.length))).toBeLessThanOrEqual(20);
   expect(tables.reduce((sum, table) => sum + tableText(table), 0)).toBeLessThanOrEqual(10_000);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { humanSize } from '../../src/reply/size.ts';
+import { formatSize } from '../../src/reply/size.ts';
 
 test.each([
   [0, '0 bytes'],
@@ -16,5 +16,5 @@ test.each([
   [-1, 'unknown size'],
   [Number.NaN, 'unknown size'],
 ])('%d bytes read as %s', (bytes, shown) => {
-  expect(humanSize(bytes)).toBe(shown);
+  expect(formatSize(bytes)).toBe(shown);
 });

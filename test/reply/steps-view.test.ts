@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Step } from '../../src/reply/progress.ts';
-import { readStepsPage, stepsNotice, stepsView } from '../../src/reply/steps-view.ts';
+import type { ToolStep } from '../../src/reply/progress.ts';
+import { parseStepsPage, stepsNoticeView, stepsView } from '../../src/reply/steps-view.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 
-function many(count: number): Step[] {
+function many(count: number): ToolStep[] {
   return Array.from({ length: count }, (_, index) => ({
     name: 'Run python',
     about: `part ${index}`,
@@ -16,7 +16,7 @@ function many(count: number): Step[] {
 }
 
 /** A page as Slack takes it, as text. */
-function shown(steps: Step[], page = 0): string {
+function shown(steps: ToolStep[], page = 0): string {
   const view = stepsView(steps, { turnId, page });
   expect(view.title.text.length).toBeLessThanOrEqual(24);
   expect(JSON.stringify(view).length).toBeLessThan(200_000);
@@ -61,11 +61,11 @@ describe('the steps of a turn', () => {
 
   test('that are none, or cannot be read, are a sentence', () => {
     expect(shown([])).toContain('no tools');
-    expect(checkBlocks(stepsNotice('Gone.').blocks, 'modal')).toHaveLength(1);
+    expect(checkBlocks(stepsNoticeView('Gone.').blocks, 'modal')).toHaveLength(1);
   });
 });
 
 test('a page button names its turn and page', () => {
-  expect(readStepsPage(`${turnId}/12`)).toEqual({ turnId, page: 12 });
-  for (const value of [turnId, `${turnId}/`, 'x/1', '']) expect(readStepsPage(value)).toBeUndefined();
+  expect(parseStepsPage(`${turnId}/12`)).toEqual({ turnId, page: 12 });
+  for (const value of [turnId, `${turnId}/`, 'x/1', '']) expect(parseStepsPage(value)).toBeUndefined();
 });

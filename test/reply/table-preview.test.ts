@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTable, tableMessage } from '../../src/reply/table-preview.ts';
+import { parseDelimitedTable, tablePreviewMessage } from '../../src/reply/table-preview.ts';
 
 describe('reading a table', () => {
   test.each([
@@ -54,7 +54,7 @@ describe('reading a table', () => {
       ],
     ],
   ])('takes %s', (_, text, rows) => {
-    expect(readTable(text)).toEqual(rows);
+    expect(parseDelimitedTable(text)).toEqual(rows);
   });
 
   test('gives back what was written with quotes', () => {
@@ -64,7 +64,7 @@ describe('reading a table', () => {
       fc.property(table, (rows) => {
         const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`;
         const text = ['h,h', ...rows.map((row) => row.map(quoted).join(','))].join('\n');
-        expect(readTable(text).slice(1)).toEqual(rows);
+        expect(parseDelimitedTable(text).slice(1)).toEqual(rows);
       }),
     );
   });
@@ -72,7 +72,7 @@ describe('reading a table', () => {
   test('ends for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', ',', '"', '\n', '\r', '\t') }), (text) => {
-        expect(Array.isArray(readTable(text))).toBe(true);
+        expect(Array.isArray(parseDelimitedTable(text))).toBe(true);
       }),
     );
   });
@@ -82,7 +82,7 @@ describe('the message with the first rows', () => {
   const text = ['gene,fold', ...Array.from({ length: 30 }, (_, row) => `g${row},${row}`)].join('\n');
 
   test('shows ten rows and says how many there are', () => {
-    const message = tableMessage({ name: 'genes.csv', text });
+    const message = tablePreviewMessage({ name: 'genes.csv', text });
     const [, table, note] = message?.blocks ?? [];
     expect(table).toMatchObject({
       text: expect.stringMatching(/^\| gene \| fold \|\n\| --- \| --- \|\n\| g0 \| 0 \|/),
@@ -94,7 +94,7 @@ describe('the message with the first rows', () => {
 
   test('cuts wide tables and long cells, and lets nothing out of a cell', () => {
     const wide = Array.from({ length: 12 }, (_, column) => `c${column}`).join(',');
-    const message = tableMessage({ name: 'w.csv', text: `${wide}\n"<!channel> | **x**",${'y'.repeat(99)}` });
+    const message = tablePreviewMessage({ name: 'w.csv', text: `${wide}\n"<!channel> | **x**",${'y'.repeat(99)}` });
     const [, table] = message?.blocks ?? [];
     const shown = table?.type === 'markdown' ? table.text : '';
     const lines = shown.split('\n');
@@ -106,6 +106,6 @@ describe('the message with the first rows', () => {
   });
 
   test.each(['', 'one line', 'only,a,head', 'one\ncolumn\n'])('is not made of %j', (other) => {
-    expect(tableMessage({ name: 'x.csv', text: other })).toBeUndefined();
+    expect(tablePreviewMessage({ name: 'x.csv', text: other })).toBeUndefined();
   });
 });

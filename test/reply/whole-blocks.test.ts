@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Draft, type Part, shownText, splitAnswer } from '../../src/reply/draft.ts';
-import { renderReply, type ShownReply } from '../../src/reply/reply-message.ts';
+import { AnswerSplitter, type AnswerPart, displayedText, splitAnswer } from '../../src/reply/draft.ts';
+import { renderReply, type DisplayedReply } from '../../src/reply/reply-message.ts';
 import { checkBlocks } from '../../src/sandbox/slack/blocks.ts';
 import { cellsOf, expectWithinLimits, markdownOf, shapeOf } from './shape.ts';
 
@@ -55,7 +55,7 @@ function numbered(kind: string, count: number): string[] {
 }
 
 /** Expects every line in code that is code, every row in a table with its head, and all else once and in order. */
-function expectWhole(answer: string, parts: readonly Part[]): void {
+function expectWhole(answer: string, parts: readonly AnswerPart[]): void {
   const shapes = parts.map((part) => shapeOf(markdownOf(part)));
   const codes = shapes.flatMap(({ codes }) => codes);
   const tables = shapes.flatMap(({ tables }) => tables).map(cellsOf);
@@ -64,7 +64,7 @@ function expectWhole(answer: string, parts: readonly Part[]): void {
   expect(codes.every(({ lang }) => lang === 'py')).toBe(true);
   expect(marks('t', tables.flat(2).join('\n'))).toEqual(numbered('t', count('t')));
   for (const [head] of tables) expect(head).toEqual(['id', 'what']);
-  const own = shownText(parts);
+  const own = displayedText(parts);
   for (const kind of ['c', 't', 'w'])
     expect(marks(kind, own)).toEqual(numbered(kind, marks(kind, own).length));
 }
@@ -75,7 +75,7 @@ describe('an answer of well-formed blocks', () => {
       fc.property(plans, (blocks) => {
         const answer = written(blocks);
         const parts = splitAnswer(answer);
-        expect(shownText(parts)).toBe(answer);
+        expect(displayedText(parts)).toBe(answer);
         expectWhole(answer, parts);
         for (const part of parts) expectWithinLimits(part, { fencesClosed: true });
       }),
@@ -90,12 +90,12 @@ describe('an answer of well-formed blocks', () => {
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 }),
         (blocks, at) => {
           const answer = written(blocks);
-          const draft = new Draft();
+          const draft = new AnswerSplitter();
           for (const share of at.toSorted((a, b) => a - b)) {
             const parts = draft.parts(answer.slice(0, Math.floor(answer.length * share)), { final: false });
             const codes = parts.flatMap((part) => shapeOf(markdownOf(part)).codes);
             expect(codes.every(({ lang }) => lang === 'py')).toBe(true);
-            expectWhole(shownText(parts), parts);
+            expectWhole(displayedText(parts), parts);
           }
         },
       ),
@@ -104,12 +104,12 @@ describe('an answer of well-formed blocks', () => {
   });
 
   test('is in every message what Slack takes, with all that stands below it', () => {
-    const phase = fc.constantFrom<ShownReply['phase']>('working', 'done', 'failed', 'length', 'delayed');
+    const phase = fc.constantFrom<DisplayedReply['phase']>('working', 'done', 'failed', 'length', 'delayed');
     const notes = fc.array(fc.string({ maxLength: 300 }), { maxLength: 5 });
     fc.assert(
       fc.property(plans, phase, notes, fc.integer({ min: 1, max: 4 }), (blocks, where, lines, most) => {
         const messages = renderReply({
-          ...{ turnId: 't', phase: where, elapsedMs: 90_000, notes: lines, mostMessages: most },
+          ...{ turnId: 't', phase: where, elapsedMs: 90_000, notes: lines, maxMessages: most },
           blocks: [
             { kind: 'tool_use', id: '1', name: 'look', input: {} },
             { kind: 'text', text: written(blocks) },

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import * as words from '../../src/reply/words.ts';
 
 const limits = {
-  fileBytes: 2e9,
-  messageBytes: 4e9,
-  messageFiles: 3,
-  allowed: ['.csv', 'image/*'],
-  refused: [],
+  maxFileBytes: 2e9,
+  maxMessageBytes: 4e9,
+  maxMessageFiles: 3,
+  allowedTypes: ['.csv', 'image/*'],
+  refusedTypes: [],
 };
 
 describe('the words for a file that was left out', () => {

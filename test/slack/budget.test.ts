@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Ask, Budget } from '../../src/slack/budget.ts';
-import { Throttled } from '../../src/slack/errors.ts';
-import type { LaneStore } from '../../src/slack/lane-store.ts';
-import { laneTable } from '../../src/slack/limits.ts';
-import { silent } from '../silent.ts';
-import { GcraLanes } from './gcra-lanes.ts';
+import { type ScopedPermitRequest, RateLimiter } from '../../src/slack/budget.ts';
+import { SlackRateLimitError } from '../../src/slack/errors.ts';
+import type { PermitStore } from '../../src/slack/lane-store.ts';
+import { rateLimitTable } from '../../src/slack/limits.ts';
+import { silentLog } from '../silent.ts';
+import { InMemoryRateLimits } from './gcra-lanes.ts';
 
-const edits = { workspace: 'T1', lane: 'chat.update' } as const;
+const edits = { workspace: 'T1', limit: 'chat.update' } as const;
 
-let lanes: GcraLanes;
-let budget: Budget;
+let lanes: InMemoryRateLimits;
+let budget: RateLimiter;
 
 beforeEach(() => {
   vi.useFakeTimers();
   vi.advanceTimersByTime(1_000_000);
-  lanes = new GcraLanes();
-  budget = new Budget({ store: lanes, lanes: laneTable(), log: silent });
+  lanes = new InMemoryRateLimits();
+  budget = new RateLimiter({ store: lanes, lanes: rateLimitTable(), log: silentLog });
 });
 
 afterEach(() => {
@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 /** Asks and notes its name when it gets its permit. */
-function line(into: string[], name: string, wish: Partial<Ask> = {}): Promise<void> {
+function line(into: string[], name: string, wish: Partial<ScopedPermitRequest> = {}): Promise<void> {
   return budget.permit({ ...edits, ...wish }).then((permit) => {
     into.push(permit === undefined ? `${name} left out` : name);
   });
@@ -226,7 +226,7 @@ describe('when Slack throttles', () => {
     });
     await vi.advanceTimersByTimeAsync(6_999);
     expect(calls).toEqual([0]);
-    const other = new Budget({ store: lanes, lanes: laneTable(), log: silent });
+    const other = new RateLimiter({ store: lanes, lanes: rateLimitTable(), log: silentLog });
     const got: string[] = [];
     const elsewhere = other.permit(edits).then(() => got.push('elsewhere'));
     await vi.advanceTimersByTimeAsync(0);
@@ -239,15 +239,15 @@ describe('when Slack throttles', () => {
   });
 
   test('no other method and no other workspace waits', async () => {
-    budget.throttled(edits, 30_000);
-    expect(await budget.permit({ workspace: 'T1', lane: 'chat.postMessage' })).toBeDefined();
-    expect(await budget.permit({ workspace: 'T2', lane: 'chat.update' })).toBeDefined();
+    budget.backOff(edits, 30_000);
+    expect(await budget.permit({ workspace: 'T1', limit: 'chat.postMessage' })).toBeDefined();
+    expect(await budget.permit({ workspace: 'T2', limit: 'chat.update' })).toBeDefined();
   });
 
   test('refusals of calls that were on their way together slow the lane once, and it comes back', async () => {
     const factor = () => lanes.factor('T1', 'chat.update');
-    budget.throttled(edits, 0);
-    budget.throttled(edits, 1_000);
+    budget.backOff(edits, 0);
+    budget.backOff(edits, 1_000);
     expect(factor()).toBeCloseTo(0.8, 5);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(factor()).toBeCloseTo(0.9, 5);
@@ -257,7 +257,7 @@ describe('when Slack throttles', () => {
 
   test('a store that is away does not lift the hold', async () => {
     const hold = vi.spyOn(lanes, 'hold').mockRejectedValue(new Error('away'));
-    budget.throttled(edits, 5_000);
+    budget.backOff(edits, 5_000);
     const got: string[] = [];
     const wish = line(got, 'edit');
     await vi.advanceTimersByTimeAsync(4_999);
@@ -290,17 +290,17 @@ describe('when Slack throttles', () => {
     });
     const failed = done.catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(await failed).toBeInstanceOf(Throttled);
+    expect(await failed).toBeInstanceOf(SlackRateLimitError);
     expect(calls).toBe(8);
   });
 });
 
 describe('processes that share a lane', () => {
   /** Two in each process who always want an edit; the answer tells how many each process got in so many ms. */
-  async function compete(processes: readonly Budget[], ms: number): Promise<number[]> {
+  async function compete(processes: readonly RateLimiter[], ms: number): Promise<number[]> {
     const over = new AbortController();
     const got = processes.map(() => 0);
-    const asker = async (process: Budget, index: number) => {
+    const asker = async (process: RateLimiter, index: number) => {
       try {
         for (;;) {
           await process.permit({ ...edits, signal: over.signal });
@@ -317,7 +317,7 @@ describe('processes that share a lane', () => {
     return got;
   }
 
-  const other = () => new Budget({ store: lanes, lanes: laneTable(), log: silent });
+  const other = () => new RateLimiter({ store: lanes, lanes: rateLimitTable(), log: silentLog });
   const sum = (counts: readonly number[]) => counts.reduce((a, b) => a + b, 0);
 
   test.each([0, 1, 6])(
@@ -325,7 +325,7 @@ describe('processes that share a lane', () => {
     async (refusals) => {
       const processes = [budget, other()];
       for (let count = 0; count < refusals; count += 1) {
-        budget.throttled(edits, 1_000);
+        budget.backOff(edits, 1_000);
         await vi.advanceTimersByTimeAsync(2_000);
       }
       const got = await compete(processes, 60_000);
@@ -336,7 +336,7 @@ describe('processes that share a lane', () => {
   test('get about equally many where some are some milliseconds further from the store', async () => {
     const far = [0, 1, 4].map((ms) => {
       const away = () => new Promise((resolve) => setTimeout(resolve, ms));
-      const store: LaneStore = {
+      const store: PermitStore = {
         take: async (...question) => {
           await away();
           const waitMs = await lanes.take(...question);
@@ -345,7 +345,7 @@ describe('processes that share a lane', () => {
         },
         hold: (...hold) => lanes.hold(...hold),
       };
-      return new Budget({ store, lanes: laneTable(), log: silent });
+      return new RateLimiter({ store, lanes: rateLimitTable(), log: silentLog });
     });
     const got = await compete(far, 120_000);
     await vi.advanceTimersByTimeAsync(10);
@@ -356,7 +356,7 @@ describe('processes that share a lane', () => {
     const calm = other();
     const half = 11;
     for (let count = 0; count < 6; count += 1) {
-      budget.throttled(edits, 1_000);
+      budget.backOff(edits, 1_000);
       await vi.advanceTimersByTimeAsync(2_000);
     }
     await compete([calm], 5_000);
@@ -369,7 +369,7 @@ describe('processes that share a lane', () => {
 
   test('a final of the other one goes before live edits of the throttled one', async () => {
     const calm = other();
-    budget.throttled(edits, 1_000);
+    budget.backOff(edits, 1_000);
     const over = new AbortController();
     const live = Array.from({ length: 20 }, () => budget.permit({ ...edits, signal: over.signal }));
     const ended = Promise.allSettled(live);
@@ -386,6 +386,6 @@ describe('processes that share a lane', () => {
   });
 });
 
-function throttled(ms: number): Throttled {
-  return new Throttled({ method: 'chat.update', slackCode: 'ratelimited' }, ms);
+function throttled(ms: number): SlackRateLimitError {
+  return new SlackRateLimitError({ method: 'chat.update', slackCode: 'ratelimited' }, ms);
 }

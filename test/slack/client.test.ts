@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { SlackClient } from '../../src/slack/client.ts';
 import {
-  LeaseEnded,
-  Refused,
+  SlackLeaseError,
+  SlackRefusedError,
   SlackError,
-  Throttled,
-  Unauthorized,
-  Unavailable,
+  SlackRateLimitError,
+  SlackAuthError,
+  SlackUnavailableError,
 } from '../../src/slack/errors.ts';
-import { silent } from '../silent.ts';
+import { silentLog } from '../silent.ts';
 import { installation, lease } from './installation.ts';
 import { ScriptedSlack } from './scripted-slack.ts';
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => slack.stop());
 
 function client(timeoutMs = 2_000, slackApiUrl = slack.apiUrl): SlackClient {
-  return new SlackClient({ installation, log: silent, slackApiUrl, timeoutMs });
+  return new SlackClient({ installation, log: silentLog, slackApiUrl, timeoutMs });
 }
 
 async function failure(promise: Promise<unknown>): Promise<SlackError> {
@@ -79,7 +79,7 @@ describe('the time-out', () => {
   test('really cuts the request off, and leaves the outcome unknown', async () => {
     slack.on('never', () => undefined);
     const error = await failure(client(1_000).call('never', {}, { schema }));
-    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).toBeInstanceOf(SlackUnavailableError);
     expect(error).toMatchObject({ slackCode: 'timed_out', outcome: 'unknown', method: 'never' });
     await expect.poll(() => slack.callsOf('never')[0]?.cutOff).toBe(true);
   });
@@ -98,7 +98,7 @@ describe('the time-out', () => {
 describe('the lease', () => {
   test('that has ended keeps a call from being sent', async () => {
     const error = await failure(client().call('fenced', {}, { schema, guard: lease(0) }));
-    expect(error).toBeInstanceOf(LeaseEnded);
+    expect(error).toBeInstanceOf(SlackLeaseError);
     expect(error.outcome).toBe('none');
     expect(slack.callsOf('fenced')).toHaveLength(0);
   });
@@ -110,7 +110,7 @@ describe('the lease', () => {
     await expect.poll(() => slack.callsOf('lost').length).toBe(1);
     guard.lose();
     const error = await pending;
-    expect(error).toBeInstanceOf(LeaseEnded);
+    expect(error).toBeInstanceOf(SlackLeaseError);
     expect(error.outcome).toBe('unknown');
   });
 });
@@ -123,7 +123,7 @@ describe('an error', () => {
       body: { ok: false, error: 'ratelimited' },
     });
     const error = await failure(client().call('busy', {}, { schema }));
-    expect(error).toBeInstanceOf(Throttled);
+    expect(error).toBeInstanceOf(SlackRateLimitError);
     expect(error).toMatchObject({ retryAfterMs: 7_000, outcome: 'none' });
   });
 
@@ -153,7 +153,7 @@ describe('an error', () => {
       body: { ok: false, error: 'missing_scope', needed: 'reactions:write', provided: 'chat:write' },
     });
     const error = await failure(client().call('scope', {}, { schema }));
-    expect(error).toBeInstanceOf(Unauthorized);
+    expect(error).toBeInstanceOf(SlackAuthError);
     expect(error).toMatchObject({ dead: false, needed: 'reactions:write' });
     expect(error.message).toContain('reactions:write');
   });
@@ -167,7 +167,7 @@ describe('an error', () => {
   test('HTTP 404 says where to look', async () => {
     slack.on('broken', { status: 404 });
     const error = await failure(client().call('broken', {}, { schema }));
-    expect(error).toBeInstanceOf(Refused);
+    expect(error).toBeInstanceOf(SlackRefusedError);
     expect(error.message).toContain('SLACK_API_URL');
   });
 

@@ -4,20 +4,20 @@ import {
   type SlackWorkspaceOptions,
   startSlackWorkspace,
 } from '../../src/sandbox/slack/workspace.ts';
-import { Budget } from '../../src/slack/budget.ts';
+import { RateLimiter } from '../../src/slack/budget.ts';
 import { SlackClient } from '../../src/slack/client.ts';
-import { Downloads } from '../../src/slack/downloads.ts';
-import { FileRefused } from '../../src/slack/errors.ts';
-import { slackFile } from '../../src/slack/files.ts';
-import { identify } from '../../src/slack/identity.ts';
-import { laneTable } from '../../src/slack/limits.ts';
-import { PacedClient } from '../../src/slack/paced-client.ts';
-import { People } from '../../src/slack/people.ts';
+import { FileDownloads } from '../../src/slack/downloads.ts';
+import { FileRefusedError } from '../../src/slack/errors.ts';
+import { slackFileSchema } from '../../src/slack/files.ts';
+import { identifyToken } from '../../src/slack/identity.ts';
+import { rateLimitTable } from '../../src/slack/limits.ts';
+import { RateLimitedClient } from '../../src/slack/paced-client.ts';
+import { SlackDirectory } from '../../src/slack/people.ts';
 import { Posting, type PostRequest } from '../../src/slack/posting.ts';
-import { ReadBack } from '../../src/slack/read-back.ts';
-import { Uploads } from '../../src/slack/uploads.ts';
-import { silent } from '../silent.ts';
-import { GcraLanes } from './gcra-lanes.ts';
+import { MessageHistory } from '../../src/slack/read-back.ts';
+import { FileUploads } from '../../src/slack/uploads.ts';
+import { silentLog } from '../silent.ts';
+import { InMemoryRateLimits } from './gcra-lanes.ts';
 
 let slack: SlackWorkspace;
 afterEach(() => slack.stop());
@@ -26,10 +26,10 @@ afterEach(() => slack.stop());
 async function start(options: SlackWorkspaceOptions = {}, timeoutMs = 30_000) {
   slack = await startSlackWorkspace(options);
   const slackApiUrl = slack.apiUrl;
-  const { installation } = await identify({ token: slack.botToken, log: silent, slackApiUrl });
-  const client = new SlackClient({ installation, log: silent, slackApiUrl, timeoutMs });
-  const budget = new Budget({ store: new GcraLanes(), lanes: laneTable(), log: silent });
-  const api = new PacedClient(client, budget);
+  const { installation } = await identifyToken({ token: slack.botToken, log: silentLog, slackApiUrl });
+  const client = new SlackClient({ installation, log: silentLog, slackApiUrl, timeoutMs });
+  const budget = new RateLimiter({ store: new InMemoryRateLimits(), lanes: rateLimitTable(), log: silentLog });
+  const api = new RateLimitedClient(client, budget);
   const person = slack.createPerson({ name: 'ada' });
   const channel = slack.createChannel({ name: 'lab', topic: 'Genes' });
   const root = slack.say({ person, channel, text: 'Hello' });
@@ -47,11 +47,11 @@ async function start(options: SlackWorkspaceOptions = {}, timeoutMs = 30_000) {
     channel,
     root,
     request,
-    posting: new Posting({ api, log: silent }),
-    readBack: new ReadBack({ api }),
-    people: new People({ api, log: silent }),
-    downloads: new Downloads({ api, mostBytes: 10_000_000, slackApiUrl, idleMs: 1_000 }),
-    uploads: new Uploads({ api, slackApiUrl }),
+    posting: new Posting({ api, log: silentLog }),
+    readBack: new MessageHistory({ api }),
+    people: new SlackDirectory({ api, log: silentLog }),
+    downloads: new FileDownloads({ api, maxBytes: 10_000_000, slackApiUrl, idleMs: 1_000 }),
+    uploads: new FileUploads({ api, slackApiUrl }),
   };
 }
 
@@ -66,22 +66,22 @@ describe('messages', () => {
     expect(slack.message(channel, ts)).toMatchObject({ text: 'Done', threadTs: root.ts });
     expect(slack.message(channel, ts).metadata).toMatchObject({ event_payload: { key: 'turn-1/0' } });
     const mark = { channel: channel.id, ts: root.ts, name: 'eyes' };
-    expect(await posting.react(mark)).toBe(true);
-    expect(await posting.react(mark)).toBe(true);
-    expect(await posting.unreact(mark)).toBe('done');
-    expect(await posting.unreact(mark)).toBe('done');
-    expect(await posting.permalink(where)).toContain(channel.id);
+    expect(await posting.addReaction(mark)).toBe(true);
+    expect(await posting.addReaction(mark)).toBe(true);
+    expect(await posting.removeReaction(mark)).toBe('done');
+    expect(await posting.removeReaction(mark)).toBe('done');
+    expect(await posting.getPermalink(where)).toContain(channel.id);
     const sought = { channel: channel.id, threadTs: root.ts, intendedAt };
-    expect(await readBack.find({ ...sought, key: 'turn-1/0' })).toEqual({ ts });
-    expect(await readBack.find({ ...sought, key: 'turn-1/1' })).toBeUndefined();
-    await posting.remove(where);
-    await posting.remove(where);
-    expect(await readBack.find({ ...sought, key: 'turn-1/0' })).toBeUndefined();
+    expect(await readBack.findOwnPost({ ...sought, key: 'turn-1/0' })).toEqual({ ts });
+    expect(await readBack.findOwnPost({ ...sought, key: 'turn-1/1' })).toBeUndefined();
+    await posting.delete(where);
+    await posting.delete(where);
+    expect(await readBack.findOwnPost({ ...sought, key: 'turn-1/0' })).toBeUndefined();
   });
 
   test('reach one person alone, in the channel or directly', async () => {
     const { posting, person, channel, request } = await start();
-    await posting.ephemeral({ channel: channel.id, user: person.id, message: { text: 'psst' } });
+    await posting.postEphemeral({ channel: channel.id, user: person.id, message: { text: 'psst' } });
     expect(slack.ephemerals(person, channel)).toHaveLength(1);
     const dm = await posting.openDm(person.id);
     const { ts } = await posting.post({ ...request, channel: dm, threadTs: undefined });
@@ -93,7 +93,7 @@ describe('messages', () => {
     const intendedAt = new Date();
     slack.faults.add({ call: 'chat.postMessage', fault: { kind: 'lost' }, times: 1 });
     await expect(posting.post(request)).rejects.toMatchObject({ code: 'unavailable', outcome: 'unknown' });
-    const found = await readBack.find({
+    const found = await readBack.findOwnPost({
       channel: channel.id,
       threadTs: root.ts,
       key: request.key,
@@ -165,7 +165,7 @@ describe('errors', () => {
 test('posts to one channel at the lanes’ pace are never refused', async () => {
   const { posting, request } = await start();
   await Promise.all([0, 1, 2].map((part) => posting.post({ ...request, key: `turn-2/${part}` })));
-  expect(Object.values(slack.refused).reduce((sum, count) => sum + count, 0)).toBe(0);
+  expect(Object.values(slack.throttledCalls).reduce((sum, count) => sum + count, 0)).toBe(0);
 });
 
 describe('files', () => {
@@ -193,8 +193,8 @@ describe('files', () => {
     });
     const [id = ''] = said.fileIds;
     if (kind === 'connect_stub')
-      return slackFile.parse({ id, mode: 'file_access', file_access: 'check_file_info' });
-    return await scene.downloads.info(id);
+      return slackFileSchema.parse({ id, mode: 'file_access', file_access: 'check_file_info' });
+    return await scene.downloads.fileInfo(id);
   }
 
   async function read(
@@ -224,7 +224,7 @@ describe('files', () => {
   ] as const)('%s is refused as %s', async (kind, reason) => {
     const scene = await start();
     const error = await read(scene, await share(scene, kind)).catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(FileRefused);
+    expect(error).toBeInstanceOf(FileRefusedError);
     expect(error).toMatchObject({ reason });
   });
 
@@ -234,19 +234,19 @@ describe('files', () => {
     const { fileId } = await uploads.stage({
       name: 'chart.csv',
       sizeBytes: bytes.length,
-      bytes: (async function* () {
+      content: (async function* () {
         yield bytes.subarray(0, 20_000);
         yield bytes.subarray(20_000);
       })(),
-      onId: async (id) => {
+      onFileId: async (id) => {
         ids.push(id);
       },
     });
     expect(ids).toEqual([fileId]);
-    expect(await uploads.whereabouts(fileId, channel.id)).toBe('absent');
+    expect(await uploads.shareStatus(fileId, channel.id)).toBe('absent');
     const files = [{ id: fileId, title: 'A chart' }];
     await uploads.share({ channel: channel.id, threadTs: root.ts, files });
-    await expect.poll(() => uploads.whereabouts(fileId, channel.id)).toBe('shared');
+    await expect.poll(() => uploads.shareStatus(fileId, channel.id)).toBe('shared');
     await expect.poll(() => slack.thread(channel.id, root.ts).at(-1)?.fileIds).toEqual([fileId]);
     expect(await slack.fileBytes(fileId)).toEqual(bytes);
   });

@@ -1,23 +1,23 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Downloads, type OpenFile } from '../../src/slack/downloads.ts';
-import { FileRefused } from '../../src/slack/errors.ts';
+import { FileDownloads, type OpenFile } from '../../src/slack/downloads.ts';
+import { FileRefusedError } from '../../src/slack/errors.ts';
 import type { SlackFile } from '../../src/slack/files.ts';
-import { type Scene, startScene } from './scene.ts';
+import { type SlackClientScene, startSlackClientScene } from './scene.ts';
 import { ScriptedSlack } from './scripted-slack.ts';
 
 const CONTENT = Buffer.from('gene,fold\n'.repeat(2_000));
 const PAGE = '<!DOCTYPE html><html><title>Sign in | Slack</title></html>';
 
-let scene: Scene;
-let downloads: Downloads;
+let scene: SlackClientScene;
+let downloads: FileDownloads;
 
 beforeEach(async () => {
-  scene = await startScene();
+  scene = await startSlackClientScene();
   const { slack, api } = scene;
-  downloads = new Downloads({
+  downloads = new FileDownloads({
     api,
-    mostBytes: 1_000_000,
+    maxBytes: 1_000_000,
     slackApiUrl: slack.apiUrl,
     idleMs: 300,
     processingMs: 1_500,
@@ -66,7 +66,7 @@ async function reasonOf(promise: Promise<unknown>): Promise<string> {
     () => new Error('It was not refused.'),
     (caught: unknown) => caught,
   );
-  if (error instanceof FileRefused) return error.reason;
+  if (error instanceof FileRefusedError) return error.reason;
   throw error;
 }
 
@@ -330,21 +330,21 @@ describe('a look at a shared file', () => {
     ];
     scene.slack.on('files.info', () => ({ body: { ok: true, file: answers.shift() ?? file() } }));
     let waits = 0;
-    const slow = new Downloads({ api: scene.api, mostBytes: 1_000_000, slackApiUrl: scene.slack.apiUrl });
-    const looked = await slow.look({ id: 'F1', mode: 'hosted' }, { onWait: () => (waits += 1) });
-    expect(looked.verdict).toMatchObject({ do: 'download', sizeBytes: CONTENT.length, mime: 'text/csv' });
+    const slow = new FileDownloads({ api: scene.api, maxBytes: 1_000_000, slackApiUrl: scene.slack.apiUrl });
+    const looked = await slow.resolve({ id: 'F1', mode: 'hosted' }, { onWait: () => (waits += 1) });
+    expect(looked.decision).toMatchObject({ do: 'download', sizeBytes: CONTENT.length, mime: 'text/csv' });
     expect(waits).toBe(3);
   });
 
   test('gives up in time', async () => {
     scene.slack.on('files.info', { body: { ok: true, file: { id: 'F1', mode: 'hosted' } } });
-    const { verdict } = await downloads.look({ id: 'F1', mode: 'hosted' });
+    const { decision: verdict } = await downloads.resolve({ id: 'F1', mode: 'hosted' });
     expect(verdict).toEqual({ do: 'refuse', reason: 'processing' });
   });
 
   test('learns the name of a stub', async () => {
     scene.slack.on('files.info', { body: { ok: true, file: file() } });
-    const looked = await downloads.look({ id: 'F1', mode: 'file_access', file_access: 'check_file_info' });
+    const looked = await downloads.resolve({ id: 'F1', mode: 'file_access', file_access: 'check_file_info' });
     expect(looked).toMatchObject({ file: { name: 'data.csv' }, verdict: { do: 'download' } });
   });
 });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Budget } from '../../src/slack/budget.ts';
+import { RateLimiter } from '../../src/slack/budget.ts';
 import { EditSpacing } from '../../src/slack/edit-spacing.ts';
-import { laneTable } from '../../src/slack/limits.ts';
-import { editRank } from '../../src/slack/posting.ts';
-import { silent } from '../silent.ts';
-import { GcraLanes, mostPerMinute } from './gcra-lanes.ts';
+import { rateLimitTable } from '../../src/slack/limits.ts';
+import { editPriority } from '../../src/slack/posting.ts';
+import { silentLog } from '../silent.ts';
+import { InMemoryRateLimits, maxPerMinute } from './gcra-lanes.ts';
 
 const ANSWER_MS = 60_000;
 const CALL_MS = 200;
@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 /** A reply that grows all the time for a minute, shown as the budget allows. */
-async function reply(thread: number, budget: Budget, spacing: EditSpacing, edits: Edit[]): Promise<void> {
+async function reply(thread: number, budget: RateLimiter, spacing: EditSpacing, edits: Edit[]): Promise<void> {
   const end = performance.now() + ANSWER_MS;
   let shownUntil = performance.now();
   let blank = true;
@@ -35,8 +35,8 @@ async function reply(thread: number, budget: Budget, spacing: EditSpacing, edits
       [
         {
           workspace: 'T1',
-          lane: 'chat.update',
-          rank: () => editRank(state()),
+          limit: 'chat.update',
+          rank: () => editPriority(state()),
           notBefore: () => spacing.notBefore('C1', String(thread), state().final),
         },
       ],
@@ -47,7 +47,7 @@ async function reply(thread: number, budget: Budget, spacing: EditSpacing, edits
         shownUntil = at;
         blank = false;
         await new Promise((resolve) => setTimeout(resolve, CALL_MS));
-        spacing.touched('C1', String(thread));
+        spacing.recordChange('C1', String(thread));
       },
     );
   }
@@ -57,11 +57,11 @@ async function simulate(
   threads: number,
   processes: number,
 ): Promise<{ edits: Edit[]; end: number; asked: number }> {
-  const store = new GcraLanes();
+  const store = new InMemoryRateLimits();
   const edits: Edit[] = [];
   const start = performance.now();
   const all = Array.from({ length: processes }, (_, process) => {
-    const budget = new Budget({ store, lanes: laneTable(), log: silent });
+    const budget = new RateLimiter({ store, lanes: rateLimitTable(), log: silentLog });
     const spacing = new EditSpacing();
     const mine = Array.from({ length: threads / processes }, (_, index) => process * threads + index);
     return mine.map((thread) => reply(thread, budget, spacing, edits));
@@ -77,10 +77,10 @@ test.each([
   { threads: 30, processes: 3 },
 ])('$threads replies in $processes processes stay within 50 edits in any minute', async (scene) => {
   const { edits, asked } = await simulate(scene.threads, scene.processes);
-  expect(mostPerMinute(edits.map((edit) => edit.at))).toBeLessThanOrEqual(50);
+  expect(maxPerMinute(edits.map((edit) => edit.at))).toBeLessThanOrEqual(50);
   // Requests arrive up to a second late, each by another time.
   const arrivals = edits.map((edit, index) => edit.at + ((index * 397) % 1_000));
-  expect(mostPerMinute(arrivals)).toBeLessThanOrEqual(50);
+  expect(maxPerMinute(arrivals)).toBeLessThanOrEqual(50);
   expect(edits.length).toBeGreaterThan(44);
   // Nobody polls: about one question and one wait for each permit and process.
   expect(asked).toBeLessThan(edits.length * 2 * scene.processes + 20 * scene.processes);

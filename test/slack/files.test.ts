@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { externalLink, isHtml, judgeFile, nameOf, slackFile } from '../../src/slack/files.ts';
+import { externalLink, isHtmlFile, decideOnFile, slackFileName, slackFileSchema } from '../../src/slack/files.ts';
 
 const hosted = {
   id: 'F1',
@@ -13,7 +13,7 @@ const hosted = {
   url_private_download: 'https://files.slack.com/files-pri/T1-F1/download/data.csv',
 };
 const judge = (change: Record<string, unknown>) =>
-  judgeFile(slackFile.parse({ ...hosted, ...change }), { mostBytes: 10_000 });
+  decideOnFile(slackFileSchema.parse({ ...hosted, ...change }), { maxBytes: 10_000 });
 
 test('a hosted file is downloaded from its download address', () => {
   expect(judge({})).toEqual({
@@ -62,13 +62,13 @@ test('a file of exactly the limit is taken', () => {
 });
 
 test('only HTML is HTML', () => {
-  expect(isHtml(slackFile.parse({ id: 'F1', mimetype: 'text/html; charset=utf-8' }))).toBe(true);
-  expect(isHtml(slackFile.parse({ id: 'F1', filetype: 'html' }))).toBe(true);
-  expect(isHtml(slackFile.parse(hosted))).toBe(false);
+  expect(isHtmlFile(slackFileSchema.parse({ id: 'F1', mimetype: 'text/html; charset=utf-8' }))).toBe(true);
+  expect(isHtmlFile(slackFileSchema.parse({ id: 'F1', filetype: 'html' }))).toBe(true);
+  expect(isHtmlFile(slackFileSchema.parse(hosted))).toBe(false);
 });
 
 test('an external file has a link, where it is one for a browser', () => {
-  const link = (change: Record<string, unknown>) => externalLink(slackFile.parse({ id: 'F1', ...change }));
+  const link = (change: Record<string, unknown>) => externalLink(slackFileSchema.parse({ id: 'F1', ...change }));
   expect(link({ external_url: 'https://drive.example/1', url_private: 'https://b.example' })).toBe(
     'https://drive.example/1',
   );
@@ -78,6 +78,6 @@ test('an external file has a link, where it is one for a browser', () => {
 });
 
 test('a file without a name goes by its title', () => {
-  expect(nameOf(slackFile.parse({ id: 'F1', name: null, title: 'Notes' }))).toBe('Notes');
-  expect(nameOf(slackFile.parse({ id: 'F1' }))).toBeUndefined();
+  expect(slackFileName(slackFileSchema.parse({ id: 'F1', name: null, title: 'Notes' }))).toBe('Notes');
+  expect(slackFileName(slackFileSchema.parse({ id: 'F1' }))).toBeUndefined();
 });

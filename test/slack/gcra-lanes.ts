@@ -1,8 +1,8 @@
-import type { LaneStore } from '../../src/slack/lane-store.ts';
-import { SLOWING } from '../../src/store/lanes.ts';
+import type { PermitStore } from '../../src/slack/lane-store.ts';
+import { BACKOFF } from '../../src/store/lanes.ts';
 
 /** The shared lanes in memory, by the same rule as in PostgreSQL, on the clock of `performance.now()`. */
-export class GcraLanes implements LaneStore {
+export class InMemoryRateLimits implements PermitStore {
   /** Each lane's theoretical arrival time. */
   readonly #arrivals = new Map<string, number>();
   readonly #holds = new Map<string, number>();
@@ -38,8 +38,8 @@ export class GcraLanes implements LaneStore {
     const key = `${workspace} ${lane}`;
     const now = performance.now();
     this.#holds.set(key, Math.max(this.#holds.get(key) ?? 0, now + ms));
-    if (now - (this.#slowed.get(key)?.at ?? Number.NEGATIVE_INFINITY) >= SLOWING.oneRefusalMs) {
-      const factor = Math.max(SLOWING.least, this.factor(workspace, lane) * SLOWING.factor);
+    if (now - (this.#slowed.get(key)?.at ?? Number.NEGATIVE_INFINITY) >= BACKOFF.sameRefusalMs) {
+      const factor = Math.max(BACKOFF.minFactor, this.factor(workspace, lane) * BACKOFF.refusalFactor);
       this.#slowed.set(key, { factor, at: now });
     }
     return Promise.resolve();
@@ -50,12 +50,12 @@ export class GcraLanes implements LaneStore {
     const slowed = this.#slowed.get(`${workspace} ${lane}`);
     if (slowed === undefined) return 1;
     const minutes = (performance.now() - slowed.at) / 60_000;
-    return Math.min(1, slowed.factor + minutes * SLOWING.backPerMinute);
+    return Math.min(1, slowed.factor + minutes * BACKOFF.recoveryPerMinute);
   }
 }
 
 /** The most moments (ms) that fall into any window of a minute. */
-export function mostPerMinute(moments: readonly number[]): number {
+export function maxPerMinute(moments: readonly number[]): number {
   const sorted = [...moments].sort((a, b) => a - b);
   let most = 0;
   let from = 0;

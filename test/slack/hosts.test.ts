@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { mayGetToken } from '../../src/slack/hosts.ts';
+import { mayReceiveToken } from '../../src/slack/hosts.ts';
 
 test.each([
   'https://files.slack.com/files-pri/T1-F1/x.csv',
   'https://slack.com/x',
   'https://acme.enterprise.slack.com/x',
 ])('%s is at Slack', (url) => {
-  expect(mayGetToken(url)).toBe(true);
+  expect(mayReceiveToken(url)).toBe(true);
 });
 
 test.each([
@@ -21,16 +21,16 @@ test.each([
   'files.slack.com/x',
   '',
 ])('%s gets no token', (url) => {
-  expect(mayGetToken(url)).toBe(false);
+  expect(mayReceiveToken(url)).toBe(false);
 });
 
 test('the sandbox’s own origin gets the token, its neighbours do not', () => {
   const api = 'http://127.0.0.1:4000/api/';
-  expect(mayGetToken('http://127.0.0.1:4000/files/F1', api)).toBe(true);
-  expect(mayGetToken('http://127.0.0.1:4001/files/F1', api)).toBe(false);
-  expect(mayGetToken('http://localhost:4000/files/F1', api)).toBe(false);
+  expect(mayReceiveToken('http://127.0.0.1:4000/files/F1', api)).toBe(true);
+  expect(mayReceiveToken('http://127.0.0.1:4001/files/F1', api)).toBe(false);
+  expect(mayReceiveToken('http://localhost:4000/files/F1', api)).toBe(false);
 });
 
 test('while the API is Slack’s, no other origin gets the token', () => {
-  expect(mayGetToken('https://api.example/files/F1', 'https://slack.com/api/')).toBe(false);
+  expect(mayReceiveToken('https://api.example/files/F1', 'https://slack.com/api/')).toBe(false);
 });

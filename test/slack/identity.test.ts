@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { identify } from '../../src/slack/identity.ts';
-import { silent } from '../silent.ts';
+import { identifyToken } from '../../src/slack/identity.ts';
+import { silentLog } from '../silent.ts';
 import { ScriptedSlack } from './scripted-slack.ts';
 
 test('auth.test tells whose token it is and what it may do', async () => {
@@ -17,7 +17,7 @@ test('auth.test tells whose token it is and what it may do', async () => {
       enterprise_id: null,
     },
   });
-  const identity = await identify({ token: 'xoxb-1', log: silent, slackApiUrl: slack.apiUrl });
+  const identity = await identifyToken({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });
   expect(identity).toMatchObject({
     installation: { workspace: 'T1', token: 'xoxb-1', botUser: 'UBOT', botId: 'BBOT', enterprise: undefined },
     name: 'Lab',
@@ -29,7 +29,7 @@ test('auth.test tells whose token it is and what it may do', async () => {
 test('a dead token says so', async () => {
   const slack = await new ScriptedSlack().start();
   slack.on('auth.test', { body: { ok: false, error: 'invalid_auth' } });
-  const failed = identify({ token: 'xoxb-1', log: silent, slackApiUrl: slack.apiUrl });
+  const failed = identifyToken({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });
   await expect(failed).rejects.toMatchObject({ code: 'unauthorized', dead: true });
   await slack.stop();
 });

@@ -1,5 +1,5 @@
 import type { Installation } from '../../src/slack/client.ts';
-import type { Guard } from '../../src/slack/guard.ts';
+import type { LeaseGuard } from '../../src/slack/guard.ts';
 
 export const installation: Installation = {
   workspace: 'T1',
@@ -9,7 +9,7 @@ export const installation: Installation = {
 };
 
 /** A lease with so many ms left; `lose` ends it. */
-export function lease(ms: number): Guard & { lose(): void } {
+export function lease(ms: number): LeaseGuard & { lose(): void } {
   const controller = new AbortController();
   const end = performance.now() + ms;
   return {

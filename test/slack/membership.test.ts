@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Membership } from '../../src/slack/membership.ts';
-import { type Scene, startScene } from './scene.ts';
+import { ChannelMembership } from '../../src/slack/membership.ts';
+import { type SlackClientScene, startSlackClientScene } from './scene.ts';
 
-let scene: Scene;
-let membership: Membership;
+let scene: SlackClientScene;
+let membership: ChannelMembership;
 
 beforeEach(async () => {
-  scene = await startScene();
-  membership = new Membership({ api: scene.api });
+  scene = await startSlackClientScene();
+  membership = new ChannelMembership({ api: scene.api });
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -29,18 +29,18 @@ function pages(...all: string[][]): void {
 describe('the standing of a person in a channel', () => {
   test('is looked for on every page, and no further', async () => {
     pages(['U2'], ['U3', 'U1'], ['U4']);
-    expect(await membership.standing('C1', 'U1')).toBe('member');
+    expect(await membership.statusOf('C1', 'U1')).toBe('member');
     expect(scene.slack.callsOf('conversations.members')).toHaveLength(2);
   });
 
   test('is that of an outsider where the last page does not name them', async () => {
     pages(['U2'], ['U3']);
-    expect(await membership.standing('C1', 'U1')).toBe('outsider');
+    expect(await membership.statusOf('C1', 'U1')).toBe('outsider');
   });
 
   test('is remembered, each for its channel and person', async () => {
     pages(['U1', 'U2']);
-    for (const person of ['U1', 'U1', 'U2']) await membership.standing('C1', person);
+    for (const person of ['U1', 'U1', 'U2']) await membership.statusOf('C1', person);
     expect(scene.slack.callsOf('conversations.members')).toHaveLength(2);
   });
 
@@ -48,14 +48,14 @@ describe('the standing of a person in a channel', () => {
     'is unknown where Slack answers %s',
     async (error) => {
       scene.slack.on('conversations.members', { body: { ok: false, error } });
-      expect(await membership.standing('C1', 'U1')).toBe('unknown');
+      expect(await membership.statusOf('C1', 'U1')).toBe('unknown');
     },
   );
 
   test('is an error where Slack is away, and is asked for again', async () => {
     scene.slack.on('conversations.members', { status: 503, body: {} });
-    await expect(membership.standing('C1', 'U1')).rejects.toThrow('http_503');
+    await expect(membership.statusOf('C1', 'U1')).rejects.toThrow('http_503');
     pages(['U1']);
-    expect(await membership.standing('C1', 'U1')).toBe('member');
+    expect(await membership.statusOf('C1', 'U1')).toBe('member');
   });
 });

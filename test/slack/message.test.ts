@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clientMsgId, plain } from '../../src/slack/message.ts';
+import { clientMsgId, withoutBlocks } from '../../src/slack/message.ts';
 
 test('the client_msg_id is a UUID of version 5, the same for the same key', () => {
   fc.assert(
@@ -26,5 +26,5 @@ test('keys have different ids', () => {
 });
 
 test('a plain message has no blocks', () => {
-  expect(plain({ text: 'Hello', blocks: [{ type: 'divider' }] })).toEqual({ text: 'Hello' });
+  expect(withoutBlocks({ text: 'Hello', blocks: [{ type: 'divider' }] })).toEqual({ text: 'Hello' });
 });

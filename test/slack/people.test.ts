@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { People } from '../../src/slack/people.ts';
-import { silent } from '../silent.ts';
-import { type Scene, startScene } from './scene.ts';
+import { SlackDirectory } from '../../src/slack/people.ts';
+import { silentLog } from '../silent.ts';
+import { type SlackClientScene, startSlackClientScene } from './scene.ts';
 
-let scene: Scene;
-let people: People;
+let scene: SlackClientScene;
+let people: SlackDirectory;
 
 beforeEach(async () => {
-  scene = await startScene();
-  people = new People({ api: scene.api, log: silent });
+  scene = await startSlackClientScene();
+  people = new SlackDirectory({ api: scene.api, log: silentLog });
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -34,7 +34,7 @@ describe('a person', () => {
   test('has the name that people see', async () => {
     answer({});
     expect(await people.person('U1')).toEqual({ id: 'U1', name: 'Ada', kind: 'member', isAdmin: false });
-    people.forget('U1');
+    people.invalidate('U1');
     answer({ profile: { display_name: '', real_name: 'Ada Lovelace' } });
     expect(await people.personName('U1')).toBe('Ada Lovelace');
   });
@@ -74,11 +74,11 @@ describe('a person', () => {
 
   test('is unknown while Slack fails, and asked for again the next time', async () => {
     scene.slack.on('users.info', { status: 503 });
-    const asked = await Promise.allSettled([people.person('U1'), people.known('U1')]);
+    const asked = await Promise.allSettled([people.person('U1'), people.requirePerson('U1')]);
     expect(asked).toMatchObject([{ value: { kind: 'unknown' } }, { reason: { code: 'unavailable' } }]);
     answer({});
     expect((await people.person('U1')).kind).toBe('member');
-    expect((await people.known('U1')).kind).toBe('member');
+    expect((await people.requirePerson('U1')).kind).toBe('member');
   });
 
   test('is asked for once by many at the same time, and again after five minutes', async () => {
@@ -130,12 +130,12 @@ describe('a channel', () => {
 
   test('is not known while Slack fails', async () => {
     scene.slack.on('conversations.info', { status: 503 });
-    await expect(people.knownChannel('C1')).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(people.requireChannel('C1')).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   test('that Slack does not show is unknown', async () => {
     scene.slack.on('conversations.info', { body: { ok: false, error: 'channel_not_found' } });
-    expect(await people.knownChannel('C1')).toEqual(await people.channel('C1'));
+    expect(await people.requireChannel('C1')).toEqual(await people.channel('C1'));
     expect(await people.channel('C1')).toMatchObject({
       kind: 'unknown',
       name: undefined,

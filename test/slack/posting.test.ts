@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ChannelGone, LeaseEnded, Unavailable } from '../../src/slack/errors.ts';
+import { ChannelGoneError, SlackLeaseError, SlackUnavailableError } from '../../src/slack/errors.ts';
 import { clientMsgId } from '../../src/slack/message.ts';
 import { Posting, type PostRequest } from '../../src/slack/posting.ts';
-import { silent } from '../silent.ts';
+import { silentLog } from '../silent.ts';
 import { lease } from './installation.ts';
-import { type Scene, startScene } from './scene.ts';
+import { type SlackClientScene, startSlackClientScene } from './scene.ts';
 
-let scene: Scene;
+let scene: SlackClientScene;
 let posting: Posting;
 
 beforeEach(async () => {
-  scene = await startScene();
-  posting = new Posting({ api: scene.api, log: silent });
+  scene = await startSlackClientScene();
+  posting = new Posting({ api: scene.api, log: silentLog });
   scene.slack.on('chat.postMessage', { body: { ok: true, ts: '100.000001' } });
 });
 afterEach(() => scene.slack.stop());
@@ -63,7 +63,7 @@ describe('a post', () => {
   test('is not repeated after an unknown outcome', async () => {
     scene.slack.on('chat.postMessage', { body: { ok: false, error: 'fatal_error' } });
     const error = await posting.post(hello).catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).toBeInstanceOf(SlackUnavailableError);
     expect(error).toMatchObject({ outcome: 'unknown' });
     expect(scene.slack.calls).toHaveLength(1);
   });
@@ -81,25 +81,25 @@ describe('a post', () => {
   });
 
   test('is not sent when the lease ends while it waits for its permit', async () => {
-    scene.budget.throttled({ workspace: 'T1', lane: 'chat.postMessage' }, 60_000);
+    scene.budget.backOff({ workspace: 'T1', limit: 'chat.postMessage' }, 60_000);
     const guard = lease(60_000);
     const pending = posting.post({ ...hello, guard }).catch((caught: unknown) => caught);
     guard.lose();
     const error = await pending;
-    expect(error).toBeInstanceOf(LeaseEnded);
+    expect(error).toBeInstanceOf(SlackLeaseError);
     expect(error).toMatchObject({ outcome: 'none' });
     expect(scene.slack.calls).toHaveLength(0);
   });
 
   test('to a channel that is gone says so', async () => {
     scene.slack.on('chat.postMessage', { body: { ok: false, error: 'is_archived' } });
-    await expect(posting.post(hello)).rejects.toBeInstanceOf(ChannelGone);
+    await expect(posting.post(hello)).rejects.toBeInstanceOf(ChannelGoneError);
   });
 });
 
 describe('an edit', () => {
   test('shows the latest state at the moment when it is sent', async () => {
-    scene.budget.throttled({ workspace: 'T1', lane: 'chat.update' }, 200);
+    scene.budget.backOff({ workspace: 'T1', limit: 'chat.update' }, 200);
     let text = 'early';
     const done = posting.edit({ channel: 'C1', ts: '1.0', state: live, render: () => ({ text }) });
     text = 'late';
@@ -143,14 +143,14 @@ describe('an edit', () => {
   });
 
   test('is left out where the budget has none within the time that it waits', async () => {
-    scene.budget.throttled({ workspace: 'T1', lane: 'chat.update' }, 60_000);
+    scene.budget.backOff({ workspace: 'T1', limit: 'chat.update' }, 60_000);
     const edit = { channel: 'C1', ts: '1.0', state: live, render: () => ({ text: 'end' }), withinMs: 100 };
     expect(await posting.edit(edit)).toBe('left_out');
     expect(scene.slack.callsOf('chat.update')).toHaveLength(0);
   });
 
   test('can be withdrawn', async () => {
-    scene.budget.throttled({ workspace: 'T1', lane: 'chat.update' }, 60_000);
+    scene.budget.backOff({ workspace: 'T1', limit: 'chat.update' }, 60_000);
     const withdraw = new AbortController();
     const done = posting.edit({
       channel: 'C1',
@@ -170,36 +170,36 @@ describe('ornaments', () => {
   test('that are there or gone already are fine', async () => {
     scene.slack.on('reactions.add', { body: { ok: false, error: 'already_reacted' } });
     scene.slack.on('reactions.remove', { body: { ok: false, error: 'no_reaction' } });
-    expect(await posting.react(mark)).toBe(true);
-    expect(await posting.unreact(mark)).toBe('done');
+    expect(await posting.addReaction(mark)).toBe(true);
+    expect(await posting.removeReaction(mark)).toBe('done');
   });
 
   test.each(['message_not_found', 'channel_not_found', 'is_archived'])(
     'are gone with what they were on: %s',
     async (error) => {
       scene.slack.on('reactions.remove', { body: { ok: false, error } });
-      expect(await posting.unreact(mark)).toBe('done');
+      expect(await posting.removeReaction(mark)).toBe('done');
     },
   );
 
   test('are tried later where Slack failed, and not where it refuses them', async () => {
     scene.slack.on('reactions.remove', { body: { ok: false, error: 'internal_error' } });
-    expect(await posting.unreact(mark)).toBe('later');
+    expect(await posting.removeReaction(mark)).toBe('later');
     scene.slack.on('reactions.remove', { body: { ok: false, error: 'not_reactable' } });
-    expect(await posting.unreact(mark)).toBe('refused');
+    expect(await posting.removeReaction(mark)).toBe('refused');
   });
 
   test('are left out when Slack refuses them', async () => {
     scene.slack.on('reactions.add', {
       body: { ok: false, error: 'missing_scope', needed: 'reactions:write' },
     });
-    expect(await posting.react(mark)).toBe(false);
+    expect(await posting.addReaction(mark)).toBe(false);
   });
 
   test('are left out when their lane is dry, at once', async () => {
-    scene.budget.throttled({ workspace: 'T1', lane: 'reactions.add' }, 30_000);
+    scene.budget.backOff({ workspace: 'T1', limit: 'reactions.add' }, 30_000);
     const start = performance.now();
-    expect(await posting.react(mark)).toBe(false);
+    expect(await posting.addReaction(mark)).toBe(false);
     expect(performance.now() - start).toBeLessThan(1_900);
     expect(scene.slack.calls).toHaveLength(0);
   });
@@ -208,9 +208,9 @@ describe('ornaments', () => {
 describe('the rest', () => {
   test('deleting what is gone is fine, deleting what is not ours is an error', async () => {
     scene.slack.on('chat.delete', { body: { ok: false, error: 'message_not_found' } });
-    await posting.remove({ channel: 'C1', ts: '1.0' });
+    await posting.delete({ channel: 'C1', ts: '1.0' });
     scene.slack.on('chat.delete', { body: { ok: false, error: 'cant_delete_message' } });
-    await expect(posting.remove({ channel: 'C1', ts: '1.0' })).rejects.toMatchObject({
+    await expect(posting.delete({ channel: 'C1', ts: '1.0' })).rejects.toMatchObject({
       code: 'message_gone',
     });
   });
@@ -219,10 +219,10 @@ describe('the rest', () => {
     scene.slack.on('chat.postEphemeral', { body: { ok: true, message_ts: '7.0' } });
     scene.slack.on('chat.getPermalink', { body: { ok: true, permalink: 'https://x.slack.com/p1' } });
     scene.slack.on('conversations.open', { body: { ok: true, channel: { id: 'D1' } } });
-    expect(await posting.ephemeral({ channel: 'C1', user: 'U1', message: { text: 'psst' } })).toEqual({
+    expect(await posting.postEphemeral({ channel: 'C1', user: 'U1', message: { text: 'psst' } })).toEqual({
       ts: '7.0',
     });
-    expect(await posting.permalink({ channel: 'C1', ts: '1.0' })).toBe('https://x.slack.com/p1');
+    expect(await posting.getPermalink({ channel: 'C1', ts: '1.0' })).toBe('https://x.slack.com/p1');
     expect(await posting.openDm('U1')).toBe('D1');
   });
 });

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
-import { ReadBack } from '../../src/slack/read-back.ts';
-import { type Scene, startScene } from './scene.ts';
+import { MessageHistory } from '../../src/slack/read-back.ts';
+import { type SlackClientScene, startSlackClientScene } from './scene.ts';
 
-let scene: Scene;
+let scene: SlackClientScene;
 afterEach(() => scene.slack.stop());
 
 const metadata = (key: string) => ({ event_type: 'taskthread_post', event_payload: { key } });
@@ -24,12 +24,12 @@ function pages(...all: unknown[][]): void {
 }
 
 test('finds our message by its key, on a later page too', async () => {
-  scene = await startScene();
+  scene = await startSlackClientScene();
   pages(
     [root, { ts: '2.000000', bot_id: 'BBOT', metadata: metadata('turn/0') }],
     [{ ts: '3.000000', bot_id: 'BBOT', metadata: metadata('turn/1') }],
   );
-  expect(await new ReadBack({ api: scene.api }).find(request)).toEqual({ ts: '3.000000' });
+  expect(await new MessageHistory({ api: scene.api }).findOwnPost(request)).toEqual({ ts: '3.000000' });
   expect(scene.slack.calls[0]?.args).toMatchObject({
     channel: 'C1',
     ts: '1.000000',
@@ -40,39 +40,39 @@ test('finds our message by its key, on a later page too', async () => {
 });
 
 test('does not take another app’s message with the same key for ours', async () => {
-  scene = await startScene();
+  scene = await startSlackClientScene();
   pages([root, { ts: '2.000000', bot_id: 'BOTHER', user: 'UOTHER', metadata: metadata('turn/1') }]);
-  expect(await new ReadBack({ api: scene.api }).find(request)).toBeUndefined();
+  expect(await new MessageHistory({ api: scene.api }).findOwnPost(request)).toBeUndefined();
 });
 
 test('takes neither other metadata nor none for ours', async () => {
-  scene = await startScene();
+  scene = await startSlackClientScene();
   pages([
     root,
     { ts: '2.000000', user: 'UBOT' },
     { ts: '3.000000', user: 'UBOT', metadata: { event_type: 'other', event_payload: { key: 'turn/1' } } },
   ]);
-  expect(await new ReadBack({ api: scene.api }).find(request)).toBeUndefined();
+  expect(await new MessageHistory({ api: scene.api }).findOwnPost(request)).toBeUndefined();
 });
 
 test('reads the channel itself for a message outside of threads', async () => {
-  scene = await startScene();
+  scene = await startSlackClientScene();
   scene.slack.on('conversations.history', {
     body: { ok: true, messages: [{ ts: '4.0', bot_id: 'BBOT', metadata: metadata('turn/1') }] },
   });
-  expect(await new ReadBack({ api: scene.api }).find({ ...request, threadTs: undefined })).toEqual({
+  expect(await new MessageHistory({ api: scene.api }).findOwnPost({ ...request, threadTs: undefined })).toEqual({
     ts: '4.0',
   });
 });
 
 test('a distributed app asks for 15 messages, once a minute', async () => {
-  scene = await startScene({ distributed: true });
+  scene = await startSlackClientScene({ distributed: true });
   pages([root]);
-  const readBack = new ReadBack({ api: scene.api, distributed: true });
-  await readBack.find(request);
+  const readBack = new MessageHistory({ api: scene.api, distributed: true });
+  await readBack.findOwnPost(request);
   expect(scene.slack.calls[0]?.args.limit).toBe('15');
   const second = new AbortController();
-  const waiting = readBack.find({ ...request, signal: second.signal });
+  const waiting = readBack.findOwnPost({ ...request, signal: second.signal });
   setTimeout(() => second.abort(new Error('still waiting')), 100);
   await expect(waiting).rejects.toThrow('still waiting');
   expect(scene.slack.calls).toHaveLength(1);

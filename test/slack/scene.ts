@@ -1,24 +1,24 @@
-import { Budget } from '../../src/slack/budget.ts';
+import { RateLimiter } from '../../src/slack/budget.ts';
 import { SlackClient } from '../../src/slack/client.ts';
-import { laneTable } from '../../src/slack/limits.ts';
-import { PacedClient } from '../../src/slack/paced-client.ts';
-import { silent } from '../silent.ts';
-import { GcraLanes } from './gcra-lanes.ts';
+import { rateLimitTable } from '../../src/slack/limits.ts';
+import { RateLimitedClient } from '../../src/slack/paced-client.ts';
+import { silentLog } from '../silent.ts';
+import { InMemoryRateLimits } from './gcra-lanes.ts';
 import { installation } from './installation.ts';
 import { ScriptedSlack } from './scripted-slack.ts';
 
 /** A scripted Slack and what a test needs to call it. */
-export interface Scene {
+export interface SlackClientScene {
   slack: ScriptedSlack;
-  lanes: GcraLanes;
-  budget: Budget;
-  api: PacedClient;
+  lanes: InMemoryRateLimits;
+  budget: RateLimiter;
+  api: RateLimitedClient;
 }
 
-export async function startScene(options: { distributed?: boolean } = {}): Promise<Scene> {
+export async function startSlackClientScene(options: { distributed?: boolean } = {}): Promise<SlackClientScene> {
   const slack = await new ScriptedSlack().start();
-  const lanes = new GcraLanes();
-  const budget = new Budget({ store: lanes, lanes: laneTable(options), log: silent });
-  const client = new SlackClient({ installation, log: silent, slackApiUrl: slack.apiUrl, timeoutMs: 30_000 });
-  return { slack, lanes, budget, api: new PacedClient(client, budget) };
+  const lanes = new InMemoryRateLimits();
+  const budget = new RateLimiter({ store: lanes, lanes: rateLimitTable(options), log: silentLog });
+  const client = new SlackClient({ installation, log: silentLog, slackApiUrl: slack.apiUrl, timeoutMs: 30_000 });
+  return { slack, lanes, budget, api: new RateLimitedClient(client, budget) };
 }

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Uploads } from '../../src/slack/uploads.ts';
+import { FileUploads } from '../../src/slack/uploads.ts';
 import { lease } from './installation.ts';
-import { type Scene, startScene } from './scene.ts';
+import { type SlackClientScene, startSlackClientScene } from './scene.ts';
 
-let scene: Scene;
-let uploads: Uploads;
+let scene: SlackClientScene;
+let uploads: FileUploads;
 let ids: string[];
 
 beforeEach(async () => {
-  scene = await startScene();
+  scene = await startSlackClientScene();
   const { slack, api } = scene;
-  uploads = new Uploads({ api, slackApiUrl: slack.apiUrl });
+  uploads = new FileUploads({ api, slackApiUrl: slack.apiUrl });
   ids = [];
   slack.on('files.getUploadURLExternal', {
     body: { ok: true, file_id: 'F9', upload_url: `${slack.origin}/upload/F9` },
@@ -28,8 +28,8 @@ async function* bytes(): AsyncGenerator<Uint8Array> {
 const request = () => ({
   name: 'chart.png',
   sizeBytes: 6,
-  bytes: bytes(),
-  onId: (id: string) => {
+  content: bytes(),
+  onFileId: (id: string) => {
     ids.push(`${id} after ${scene.slack.calls.length} calls`);
     return Promise.resolve();
   },
@@ -60,7 +60,7 @@ describe('an upload', () => {
       yield Buffer.from('abcdef');
     }
     await uploads.stage(request());
-    expect(await uploads.stage({ ...request(), bytes: late() })).toEqual({ fileId: 'F9' });
+    expect(await uploads.stage({ ...request(), content: late() })).toEqual({ fileId: 'F9' });
   });
 
   test('whose bytes fail did nothing that people see', async () => {
@@ -73,7 +73,7 @@ describe('an upload', () => {
       yield Buffer.from('abc');
       throw new Error('source');
     }
-    const failed = uploads.stage({ ...request(), bytes: broken() });
+    const failed = uploads.stage({ ...request(), content: broken() });
     await expect(failed).rejects.toMatchObject({ code: 'unavailable', outcome: 'none' });
   });
 
@@ -94,7 +94,7 @@ describe('an upload', () => {
     const failed = uploads.stage({
       ...request(),
       guard,
-      onId: () => {
+      onFileId: () => {
         guard.lose();
         return Promise.resolve();
       },
@@ -114,6 +114,6 @@ describe('afterwards', () => {
     ['never became one', { ok: false, error: 'file_not_found' }, 'absent'],
   ])('files.info tells of a file that %s', async (_, body, where) => {
     scene.slack.on('files.info', { body });
-    expect(await uploads.whereabouts('F9', 'C1')).toBe(where);
+    expect(await uploads.shareStatus('F9', 'C1')).toBe(where);
   });
 });

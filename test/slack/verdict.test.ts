@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorFor } from '../../src/slack/verdict.ts';
+import { errorForCode } from '../../src/slack/verdict.ts';
 
 test.each([
   ['ratelimited', 'throttled', 'none'],
@@ -23,7 +23,7 @@ test.each([
   ['team_added_to_org', 'unavailable', 'none'],
   ['user_not_found', 'refused', 'none'],
 ])('%s is %s with outcome %s', (slackCode, code, outcome) => {
-  expect(errorFor('chat.update', slackCode)).toMatchObject({
+  expect(errorForCode('chat.update', slackCode)).toMatchObject({
     slackCode,
     code,
     outcome,
@@ -32,8 +32,8 @@ test.each([
 });
 
 test('only a token that no longer works makes an installation dead', () => {
-  expect(errorFor('auth.test', 'account_inactive')).toMatchObject({ dead: true });
-  expect(errorFor('auth.test', 'missing_scope', { needed: 'users:read' })).toMatchObject({
+  expect(errorForCode('auth.test', 'account_inactive')).toMatchObject({ dead: true });
+  expect(errorForCode('auth.test', 'missing_scope', { neededScopes: 'users:read' })).toMatchObject({
     dead: false,
     needed: 'users:read',
   });
@@ -41,7 +41,7 @@ test('only a token that no longer works makes an installation dead', () => {
 
 test('every error keeps its cause and names the method and the code', () => {
   const cause = new Error('below');
-  const error = errorFor('chat.delete', 'cant_delete_message', { cause });
+  const error = errorForCode('chat.delete', 'cant_delete_message', { cause });
   expect(error.cause).toBe(cause);
   expect(error.message).toMatch(/^chat\.delete: cant_delete_message\. \S/);
   expect(error.name).toBe('MessageGone');

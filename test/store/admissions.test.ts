@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { ArrivedMessage } from '../../src/store/admissions.ts';
+import type { InboxMessage } from '../../src/store/admissions.ts';
 import { Store } from '../../src/store/store.ts';
 import { freshDatabase } from './postgres.ts';
 
 const database = await freshDatabase();
-const store = new Store(database.prompt);
+const store = new Store(database.ackKysely);
 const turns = new Store(database.kysely);
 
 let count = 0;
-function arrived(root: string, more: Partial<ArrivedMessage> = {}): ArrivedMessage {
+function arrived(root: string, more: Partial<InboxMessage> = {}): InboxMessage {
   count += 1;
   return {
     workspace: 'T1',
@@ -20,7 +20,7 @@ function arrived(root: string, more: Partial<ArrivedMessage> = {}): ArrivedMessa
     editedTs: null,
     account: 'settings',
     addressed: true,
-    obeyed: undefined,
+    appliedEdit: undefined,
     ...more,
   };
 }
@@ -28,18 +28,18 @@ function arrived(root: string, more: Partial<ArrivedMessage> = {}): ArrivedMessa
 describe('messages that arrive at once', () => {
   test('in one thread are all written down, and the first of them is next', async () => {
     const messages = Array.from({ length: 250 }, () => arrived('1700000000.000100'));
-    const decisions = await Promise.all(messages.map((message) => store.admissions.admit(message)));
+    const decisions = await Promise.all(messages.map((message) => store.inbox.write(message)));
     expect(decisions.map(({ decision }) => decision)).toEqual(['next', ...Array(249).fill('waits')]);
-    const again = await Promise.all(messages.map((message) => store.admissions.admit(message)));
+    const again = await Promise.all(messages.map((message) => store.inbox.write(message)));
     expect(new Set(again.map(({ decision }) => decision))).toEqual(new Set(['known']));
   });
 
   test('are written down although one among them cannot be', async () => {
     const root = '1700000000.000200';
     const messages = [arrived(root), arrived(root), arrived(root, { ts: 'no number' }), arrived(root)];
-    const outcomes = await Promise.allSettled(messages.map((message) => store.admissions.admit(message)));
+    const outcomes = await Promise.allSettled(messages.map((message) => store.inbox.write(message)));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
-    const after = await store.admissions.admit(arrived(root));
+    const after = await store.inbox.write(arrived(root));
     expect(after).toEqual({ decision: 'waits', held: false });
   });
 
@@ -55,11 +55,11 @@ describe('messages that arrive at once', () => {
     await isLocked.promise;
     let settled = 0;
     const behind = Array.from({ length: 30 }, async () => {
-      await store.admissions.admit(arrived(locked.root));
+      await store.inbox.write(arrived(locked.root));
       settled += 1;
     });
     await Promise.all(
-      ['400', '500', '600'].map((end) => store.admissions.admit(arrived(`1700000000.000${end}`))),
+      ['400', '500', '600'].map((end) => store.inbox.write(arrived(`1700000000.000${end}`))),
     );
     expect(settled).toBe(0);
     unlock.resolve();

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AuditRange, AuditRow } from '../../src/store/audit.ts';
-import { jobIds } from '../../src/store/job-id.ts';
+import { uuidV7Generator } from '../../src/store/job-id.ts';
 import { Store } from '../../src/store/store.ts';
 import { freshDatabase } from './postgres.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
-const nextId = jobIds();
+const nextId = uuidV7Generator();
 let seconds = 1_700_000_000;
 
 async function rows(range: Partial<AuditRange> = {}): Promise<AuditRow[]> {
@@ -31,20 +31,20 @@ async function begun(person = 'U1', workspace = 'T1') {
 }
 
 beforeEach(async () => {
-  await store.oblivion.workspace('T1');
-  await store.oblivion.workspace('T2');
+  await store.erasure.eraseWorkspace('T1');
+  await store.erasure.eraseWorkspace('T2');
 });
 
 describe('the audit trail', () => {
   test('gets a row of its own for a turn that ends, once, and for its stop', async () => {
     const { turn, key, thread } = await begun();
     await store.threads.intendTask(thread, 'prj_1', { title: 'A question', model: 'fast' });
-    await store.turns.attempt(turn);
+    await store.turns.countAttempt(turn);
     await store.threads.bindTask(thread, 'task-1');
     await store.turns.record(turn, { attached: ['file-1', 'file-2'], bytes_up: 30, skill: 'omics' });
     await store.turns.record(turn, { user_message_id: 'message-1' });
-    await store.stops.ask({ workspace: 'T1', turn: turn.id, person: 'U2', ts: '10.000000' });
-    await store.stops.ask({ workspace: 'T1', turn: turn.id, person: 'U3', ts: '11.000000' });
+    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U2', ts: '10.000000' });
+    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U3', ts: '11.000000' });
     await store.results.claim(turn, '', ['result-1']);
     await store.turns.record(turn, { settled_at: new Date(), tools: { plot: 2 } });
     await store.turns.finish(turn, 'cancelled');
@@ -142,7 +142,7 @@ describe('the audit trail', () => {
         details: '{}',
       })
       .execute();
-    await store.retention.sweep({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+    await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
     expect(await rows()).toMatchObject([{ kind: 'setting' }]);
   });
 });
@@ -171,8 +171,8 @@ describe('forgetting', () => {
         attached: [`file of ${turn.id}`],
         file_notes: [{ name, reason: null }],
       });
-      await store.stops.ask({ workspace: 'T1', turn: turn.id, person: 'UGONE', ts: '10.000000' });
-      await store.feedback.give({ workspace: 'T1', turn: turn.id, person: 'UGONE' }, true);
+      await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'UGONE', ts: '10.000000' });
+      await store.feedback.rate({ workspace: 'T1', turn: turn.id, person: 'UGONE' }, true);
       await store.turns.finish(turn, 'completed');
     }
     // As a release before wrote it, of a message that has left since.
@@ -183,9 +183,9 @@ describe('forgetting', () => {
       .execute();
     const waiting = await begun('UGONE');
     await store.workspaceSettings.set('T1', 'UGONE', { admits: 'guests', bots: null });
-    await store.channels.set('T1', 'C1', 'UGONE', { admits: 'guests' });
+    await store.channelSettings.set('T1', 'C1', 'UGONE', { admits: 'guests' });
     expect(await everything()).toContain('UGONE');
-    expect(await store.oblivion.person('T1', 'UGONE')).toBe(2);
+    expect(await store.erasure.eraseUser('T1', 'UGONE')).toBe(2);
     const left = await everything();
     expect(left).not.toContain('UGONE');
     expect(left).toContain('words of UKEPT');
@@ -196,7 +196,7 @@ describe('forgetting', () => {
 
   test('a message that was forgotten is not taken for new when Slack sends it again', async () => {
     const { key } = await begun('UGONE');
-    await store.oblivion.person('T1', 'UGONE');
+    await store.erasure.eraseUser('T1', 'UGONE');
     const again = {
       root: key.ts,
       person: 'UGONE',
@@ -215,15 +215,15 @@ describe('forgetting', () => {
       .set({ writers: ['U1', 'U2'] })
       .where('task_id', '=', 'task-1')
       .execute();
-    expect(await store.oblivion.tasksOf('T1', 'U1')).toMatchObject([{ task: 'task-1', alone: false }]);
-    expect(await store.oblivion.tasksOf('T2', 'U1')).toEqual([]);
+    expect(await store.erasure.tasksStartedBy('T1', 'U1')).toMatchObject([{ task: 'task-1', alone: false }]);
+    expect(await store.erasure.tasksStartedBy('T2', 'U1')).toEqual([]);
   });
 
   test('a workspace leaves no row, another one stays as it is', async () => {
     await begun('U1', 'T1');
     const { turn } = await begun('U1', 'T2');
     await store.turns.finish(turn, 'completed');
-    expect(await store.oblivion.workspace('T1')).toBeGreaterThan(2);
+    expect(await store.erasure.eraseWorkspace('T1')).toBeGreaterThan(2);
     const left = await everything();
     expect(left).not.toContain('"T1"');
     expect(left).toContain(turn.id);
@@ -248,12 +248,12 @@ describe('forgetting', () => {
       parts.push(rows);
       if (rows >= 2_000) stop.abort();
     };
-    const first = await store.oblivion.workspace('T1', { signal: stop.signal, onPart });
+    const first = await store.erasure.eraseWorkspace('T1', { signal: stop.signal, onProgress: onPart });
     const steps = parts.map((rows, index) => rows - (parts[index - 1] ?? 0));
     expect(Math.max(...steps)).toBe(1_000);
     expect(first).toBeLessThan(2_500);
     expect(await everything()).toContain('"T1"');
-    expect(await store.oblivion.workspace('T1')).toBeGreaterThan(500);
+    expect(await store.erasure.eraseWorkspace('T1')).toBeGreaterThan(500);
     expect(await everything()).not.toContain('"T1"');
   });
 
@@ -264,12 +264,12 @@ describe('forgetting', () => {
     await grow('T2', 10);
     await store.workspaces.put(row);
     await leave();
-    expect(await store.oblivion.left(30, 2_000)).toBe(2_000);
+    expect(await store.erasure.eraseUninstalled(30, 2_000)).toBe(2_000);
     await store.workspaces.put(row);
-    expect(await store.oblivion.left(30, 2_000)).toBe(0);
+    expect(await store.erasure.eraseUninstalled(30, 2_000)).toBe(0);
     await leave();
-    expect(await store.oblivion.left(30, 2_000)).toBe(1_501);
-    expect(await store.oblivion.left(30, 2_000)).toBe(0);
+    expect(await store.erasure.eraseUninstalled(30, 2_000)).toBe(1_501);
+    expect(await store.erasure.eraseUninstalled(30, 2_000)).toBe(0);
     const left = await everything();
     expect(left).not.toContain('"T1"');
     expect(left).toContain('"T2"');

@@ -2,11 +2,11 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { describe, expect, inject, test } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
-import { asStoreError, StoreError } from '../../src/store/errors.ts';
+import { toDatabaseError, DatabaseError } from '../../src/store/errors.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { Store } from '../../src/store/store.ts';
-import { silent } from '../silent.ts';
-import { copyOfTemplate, dropDatabase, freshDatabase } from './postgres.ts';
+import { silentLog } from '../silent.ts';
+import { copyTemplateDatabase, dropDatabase, freshDatabase } from './postgres.ts';
 
 const server = inject('databaseServer');
 const database = await freshDatabase();
@@ -29,7 +29,7 @@ describe('migrations', () => {
     const name = `empty_${Date.now()}`;
     await database.pool.query(`create database ${name}`);
     const embedded = { connection: { ...server, database: name } };
-    const opened = await Promise.all([1, 2, 3, 4].map(() => openDatabase({ embedded, log: silent })));
+    const opened = await Promise.all([1, 2, 3, 4].map(() => openDatabase({ embedded, log: silentLog })));
     const { rows } = await (opened[0]?.pool ?? database.pool).query(
       'select name from kysely_migration order by name',
     );
@@ -39,7 +39,7 @@ describe('migrations', () => {
 
   /** A copy of the template whose record of migrations was changed. */
   async function recorded(change: string) {
-    const connection = await copyOfTemplate();
+    const connection = await copyTemplateDatabase();
     const client = new pg.Client(connection);
     await client.connect();
     await client.query(change);
@@ -69,7 +69,7 @@ describe('migrations', () => {
   test('one that a newer release has used without what this one needs is refused', async () => {
     const last = Object.keys(migrations).at(-1);
     const connection = await recorded(`${future}; delete from kysely_migration where name = '${last}'`);
-    const opening = openDatabase({ embedded: { connection }, log: silent });
+    const opening = openDatabase({ embedded: { connection }, log: silentLog });
     await expect(opening).rejects.toMatchObject({ code: 'migration_failed' });
     await dropDatabase(connection);
   });
@@ -88,17 +88,17 @@ describe('outages', () => {
   });
 
   test('a database that cannot be reached is unavailable, and one that does not exist is denied', async () => {
-    const gone = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', log: silent });
+    const gone = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', log: silentLog });
     await expect(gone).rejects.toMatchObject({ code: 'unavailable' });
     const connection = { ...server, database: 'nowhere' };
-    const unknown = openDatabase({ embedded: { connection }, log: silent });
+    const unknown = openDatabase({ embedded: { connection }, log: silentLog });
     await expect(unknown).rejects.toMatchObject({ code: 'denied' });
   });
 
   test.each(['postgres://u:%ff@127.0.0.1:1/d', 'postgres://u:p/w@127.0.0.1:1/d'])(
     '%s names the setting',
     async (url) => {
-      const none = openDatabase({ url, log: silent });
+      const none = openDatabase({ url, log: silentLog });
       await expect(none).rejects.toMatchObject({
         code: 'denied',
         message: expect.stringContaining('DATABASE_URL'),
@@ -108,11 +108,11 @@ describe('outages', () => {
 
   test('a full disk has a code of its own, and a broken constraint stays what it is', async () => {
     const full = Object.assign(new Error('could not extend file'), { code: '53100' });
-    expect(asStoreError(full)).toMatchObject({ code: 'disk_full', cause: full });
+    expect(toDatabaseError(full)).toMatchObject({ code: 'disk_full', cause: full });
     const row = { workspace: 'T1', lane: 'edits' };
     await database.kysely.insertInto('lanes').values(row).execute();
     const again = database.kysely.insertInto('lanes').values(row).execute();
-    await expect(again).rejects.not.toBeInstanceOf(StoreError);
+    await expect(again).rejects.not.toBeInstanceOf(DatabaseError);
     await expect(again).rejects.toMatchObject({ code: '23505' });
   });
 

@@ -6,10 +6,10 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type EmbeddedServer, startEmbedded } from '../../src/store/embedded.ts';
+import { type EmbeddedServer, startEmbeddedServer } from '../../src/store/embedded.ts';
 import { unpackBinaries } from '../../src/store/embedded-binaries.ts';
-import { silent } from '../silent.ts';
-import { soon } from '../soon.ts';
+import { silentLog } from '../silent.ts';
+import { waitFor } from '../soon.ts';
 
 let folder = '';
 const running: EmbeddedServer[] = [];
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 async function start(where = folder): Promise<EmbeddedServer> {
-  const server = await startEmbedded({ folder: where, log: silent, fsync: false });
+  const server = await startEmbeddedServer({ folder: where, log: silentLog, fsync: false });
   running.push(server);
   return server;
 }
@@ -193,7 +193,7 @@ describe('a server that fails while we live', () => {
       ask<{ pid: number }>(server, "select pid from pg_stat_activity where backend_type = 'walwriter'");
     const victim = await walwriter();
     process.kill(victim[0]?.pid ?? 0, 'SIGKILL');
-    await soon(async () => expect(await walwriter()).not.toEqual(victim));
+    await waitFor(async () => expect(await walwriter()).not.toEqual(victim));
     expect(await ask(server, 'select 1 as one')).toEqual([{ one: 1 }]);
     await expect(start()).rejects.toMatchObject({ code: 'already_running' });
   });

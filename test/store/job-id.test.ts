@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jobIds } from '../../src/store/job-id.ts';
+import { uuidV7Generator } from '../../src/store/job-id.ts';
 
 test('ids are UUIDs of version 7 that rise, whatever the clock does', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 2 ** 47 }), { minLength: 2, maxLength: 200 }), (times) => {
       let index = 0;
-      const next = jobIds(() => times[index++ % times.length] ?? 0);
+      const next = uuidV7Generator(() => times[index++ % times.length] ?? 0);
       const ids = times.map(() => next());
       for (const id of ids)
         expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -16,7 +16,7 @@ test('ids are UUIDs of version 7 that rise, whatever the clock does', () => {
 });
 
 test('more ids in one millisecond than the counter holds still rise', () => {
-  const next = jobIds(() => 1_792_000_000_000);
+  const next = uuidV7Generator(() => 1_792_000_000_000);
   const ids = Array.from({ length: 10_000 }, () => next());
   expect(ids).toEqual([...ids].sort());
   expect(new Set(ids).size).toBe(ids.length);
@@ -26,7 +26,7 @@ test('an id begins with its time', () => {
   const time = 1_792_000_000_000;
   expect(
     Number.parseInt(
-      jobIds(() => time)()
+      uuidV7Generator(() => time)()
         .replace('-', '')
         .slice(0, 12),
       16,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { jsonText } from '../../src/store/json-text.ts';
+import { toPostgresJson } from '../../src/store/json-text.ts';
 import { freshDatabase } from './postgres.ts';
 
 const { kysely } = await freshDatabase();
@@ -10,7 +10,7 @@ test('any value is taken by PostgreSQL, and well-formed ones come back as they w
   const anything = fc.jsonValue({ stringUnit: 'binary' });
   await fc.assert(
     fc.asyncProperty(anything, async (value) => {
-      const { rows } = await sql<{ back: unknown }>`select ${jsonText({ value })}::jsonb as back`.execute(
+      const { rows } = await sql<{ back: unknown }>`select ${toPostgresJson({ value })}::jsonb as back`.execute(
         kysely,
       );
       expect(rows).toHaveLength(1);
@@ -18,8 +18,8 @@ test('any value is taken by PostgreSQL, and well-formed ones come back as they w
     { numRuns: 200 },
   );
   for (const value of ['a\u0000b', '\ud800', { 'a\u0000': ['\udfff', 1, null] }]) {
-    await sql`select ${jsonText({ value })}::jsonb`.execute(kysely);
+    await sql`select ${toPostgresJson({ value })}::jsonb`.execute(kysely);
   }
-  expect(jsonText({ a: ['b', 1, null, { c: '\\u0000' }] })).toBe('{"a":["b",1,null,{"c":"\\\\u0000"}]}');
-  expect(jsonText('a\u0000b')).toBe('"ab"');
+  expect(toPostgresJson({ a: ['b', 1, null, { c: '\\u0000' }] })).toBe('{"a":["b",1,null,{"c":"\\\\u0000"}]}');
+  expect(toPostgresJson('a\u0000b')).toBe('"ab"');
 });

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { Lanes } from '../../src/store/lanes.ts';
+import { SharedRateLimits } from '../../src/store/lanes.ts';
 import { freshDatabase } from './postgres.ts';
 
 const database = await freshDatabase({ maxConnections: 16 });
-const lanes = new Lanes(database.kysely);
+const lanes = new SharedRateLimits(database.kysely);
 
 /** Takes as often as it is granted, at once. */
 async function takeAll(lane: string, pace: { perMinute: number; burst: number }, most = 50): Promise<number> {

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, inject } from 'vitest';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { EmbeddedServer } from '../../src/store/embedded.ts';
-import { silent } from '../silent.ts';
+import { silentLog } from '../silent.ts';
 
 type Connection = EmbeddedServer['connection'];
 
@@ -14,8 +14,8 @@ const server = inject('databaseServer');
  * at the top of a file, in a `describe` or in `beforeAll`.
  */
 export async function freshDatabase(options: { maxConnections?: number } = {}): Promise<Database> {
-  const connection = await copyOfTemplate();
-  const database = await openDatabase({ embedded: { connection }, log: silent, ...options });
+  const connection = await copyTemplateDatabase();
+  const database = await openDatabase({ embedded: { connection }, log: silentLog, ...options });
   afterAll(async () => {
     await database.close();
     await dropDatabase(connection);
@@ -24,7 +24,7 @@ export async function freshDatabase(options: { maxConnections?: number } = {}): 
 }
 
 /** A new database on the tests' server, as a copy of the migrated template. */
-export async function copyOfTemplate(): Promise<Connection> {
+export async function copyTemplateDatabase(): Promise<Connection> {
   const connection = { ...server, database: `test_${randomUUID().replaceAll('-', '')}` };
   await administer(`create database ${connection.database} template ${server.database} strategy file_copy`);
   return connection;

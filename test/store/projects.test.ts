@@ -32,5 +32,5 @@ test('a task that was started too late does not take the place of the one in use
   await threads.adopt(key, { account: 'settings', person: 'U1', ts: '1.000001' });
   expect(await threads.bindTask(key, 'tsk_1')).toBe('tsk_1');
   expect(await threads.bindTask(key, 'tsk_2')).toBe('tsk_1');
-  expect((await threads.expect(key)).task_id).toBe('tsk_1');
+  expect((await threads.getOrThrow(key)).task_id).toBe('tsk_1');
 });

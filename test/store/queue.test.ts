@@ -2,14 +2,14 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ThreadKey } from '../../src/store/keys.ts';
 import { type ThreadJob, ThreadQueue } from '../../src/store/queue.ts';
-import { silent } from '../silent.ts';
-import { soon } from '../soon.ts';
+import { silentLog } from '../silent.ts';
+import { waitFor } from '../soon.ts';
 import { jobCounts } from './jobs.ts';
 import { freshDatabase } from './postgres.ts';
 
 const database = await freshDatabase();
-const ours = new ThreadQueue({ database, log: silent });
-const others = new ThreadQueue({ database, log: silent });
+const ours = new ThreadQueue({ database, log: silentLog });
+const others = new ThreadQueue({ database, log: silentLog });
 beforeAll(async () => {
   await ours.start();
   await others.start();
@@ -35,18 +35,18 @@ async function claimOne(queue: ThreadQueue): Promise<ThreadJob> {
 describe('sending', () => {
   test('a job is there when the transaction commits, and not when it is rolled back', async () => {
     const [kept, dropped] = [newThread(), newThread()];
-    await database.kysely.transaction().execute((trx) => ours.send(trx, kept));
+    await database.kysely.transaction().execute((trx) => ours.enqueue(trx, kept));
     const failing = database.kysely.transaction().execute(async (trx) => {
-      await ours.send(trx, dropped);
+      await ours.enqueue(trx, dropped);
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
-    expect(await ours.missing([kept, dropped])).toEqual([dropped]);
+    expect(await ours.threadsWithoutJob([kept, dropped])).toEqual([dropped]);
     const job = await claimOne(ours);
     expect(job.thread).toEqual(kept);
-    expect(await ours.missing([kept])).toEqual([]);
+    expect(await ours.threadsWithoutJob([kept])).toEqual([]);
     await ours.complete([job]);
-    expect(await ours.missing([kept])).toEqual([kept]);
+    expect(await ours.threadsWithoutJob([kept])).toEqual([kept]);
   });
 
   test('wakes every process', async () => {
@@ -56,7 +56,7 @@ describe('sending', () => {
         resolve();
       });
     });
-    await ours.send(database.kysely, newThread());
+    await ours.enqueue(database.kysely, newThread());
     await expect(woken).resolves.toBeUndefined();
     await ours.complete(await ours.claim(10));
   });
@@ -65,21 +65,21 @@ describe('sending', () => {
 describe('sending what has no job that waits', () => {
   test('adds none to a job that waits, and one to a job that is held', async () => {
     const thread = newThread();
-    await ours.sendMissing([thread]);
-    await others.sendMissing([thread]);
+    await ours.enqueueMissing([thread]);
+    await others.enqueueMissing([thread]);
     expect(await jobCounts(database)).toEqual({ waiting: 1, held: 0 });
     const held = await claimOne(ours);
-    await others.sendMissing([thread]);
-    await ours.sendMissing([thread]);
+    await others.enqueueMissing([thread]);
+    await ours.enqueueMissing([thread]);
     expect(await jobCounts(database)).toEqual({ waiting: 1, held: 1 });
     await ours.complete([held]);
     await ours.complete([await claimOne(others)]);
-    expect(await ours.missing([thread])).toEqual([thread]);
+    expect(await ours.threadsWithoutJob([thread])).toEqual([thread]);
   });
 
   test('many messages of a thread at once are one job', async () => {
     const thread = newThread();
-    for (let index = 0; index < 50; index += 1) ours.sendSoon({ ...thread });
+    for (let index = 0; index < 50; index += 1) ours.enqueueSoon({ ...thread });
     await vi.waitFor(
       async () => expect(await jobCounts(database)).toEqual({ waiting: 1, held: 0 }),
       patience,
@@ -92,7 +92,7 @@ describe('one thread', () => {
   test('has one job at work at a time, in the order of sending, also within one transaction', async () => {
     const thread = newThread();
     await database.kysely.transaction().execute(async (trx) => {
-      for (let index = 0; index < 5; index += 1) await ours.send(trx, thread);
+      for (let index = 0; index < 5; index += 1) await ours.enqueue(trx, thread);
     });
     const seen: string[] = [];
     for (let index = 0; index < 5; index += 1) {
@@ -106,9 +106,9 @@ describe('one thread', () => {
 
   test('keeps its order when jobs are handed back', async () => {
     const thread = newThread();
-    for (let index = 0; index < 3; index += 1) await ours.send(database.kysely, thread);
+    for (let index = 0; index < 3; index += 1) await ours.enqueue(database.kysely, thread);
     const first = await claimOne(ours);
-    await ours.handBack([first]);
+    await ours.release([first]);
     const again = await claimOne(others);
     expect(again).toMatchObject({ id: first.id, retryCount: 1 });
     await others.complete([again]);
@@ -121,8 +121,8 @@ describe('one thread', () => {
   });
 
   test('goes on after a hundred hand-backs', async () => {
-    await ours.send(database.kysely, newThread());
-    for (let index = 0; index < 100; index += 1) await ours.handBack([await claimOne(ours)]);
+    await ours.enqueue(database.kysely, newThread());
+    for (let index = 0; index < 100; index += 1) await ours.release([await claimOne(ours)]);
     const job = await claimOne(ours);
     expect(job.retryCount).toBe(100);
     await ours.complete([job]);
@@ -131,14 +131,14 @@ describe('one thread', () => {
 
 describe('a job that another process has by now', () => {
   test('is neither renewed, completed nor handed back by the one that lost it', async () => {
-    await ours.send(database.kysely, newThread());
+    await ours.enqueue(database.kysely, newThread());
     const lost = await claimOne(ours);
-    await others.handBack([lost]);
+    await others.release([lost]);
     const held = await claimOne(others);
     expect(held.id).toBe(lost.id);
     expect(await ours.renew([lost])).toEqual([]);
     await ours.complete([lost]);
-    await ours.handBack([lost]);
+    await ours.release([lost]);
     expect(await others.renew([held])).toEqual([held]);
     expect(await jobCounts(database)).toEqual({ waiting: 0, held: 1 });
     await others.complete([held]);
@@ -149,7 +149,7 @@ describe('all at once', () => {
   test('two thousand jobs are held, renewed and completed in few statements', async () => {
     const threads = Array.from({ length: 2_000 }, newThread);
     await database.kysely.transaction().execute(async (trx) => {
-      for (const thread of threads) await ours.send(trx, thread);
+      for (const thread of threads) await ours.enqueue(trx, thread);
     });
     const jobs = await ours.claim(2_000);
     expect(jobs).toHaveLength(2_000);
@@ -164,8 +164,8 @@ describe('all at once', () => {
   });
 
   test('held jobs are taken back by the process that knows their holder is dead', async () => {
-    await ours.send(database.kysely, newThread());
-    await ours.send(database.kysely, newThread());
+    await ours.enqueue(database.kysely, newThread());
+    await ours.enqueue(database.kysely, newThread());
     const lost = await ours.claim(10);
     expect(await others.reclaimAll()).toBe(2);
     expect(await ours.renew(lost)).toEqual([]);
@@ -179,16 +179,16 @@ test('a listening connection that breaks is made again and wakes', async () => {
   const listening = "datname = current_database() and application_name = 'taskthread listener'";
   const listeners = async () =>
     (await database.pool.query(`select pid from pg_stat_activity where ${listening}`)).rowCount;
-  await soon(async () => expect(await listeners()).toBe(2), patience);
+  await waitFor(async () => expect(await listeners()).toBe(2), patience);
   let wakes = 0;
   const off = ours.onWake(() => {
     wakes += 1;
   });
   await database.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${listening}`);
-  await soon(() => expect(wakes).toBeGreaterThan(0), patience);
-  await soon(async () => expect(await listeners()).toBe(2), patience);
+  await waitFor(() => expect(wakes).toBeGreaterThan(0), patience);
+  await waitFor(async () => expect(await listeners()).toBe(2), patience);
   const before = wakes;
-  await ours.send(database.kysely, newThread());
-  await soon(() => expect(wakes).toBeGreaterThan(before), patience);
+  await ours.enqueue(database.kysely, newThread());
+  await waitFor(() => expect(wakes).toBeGreaterThan(before), patience);
   off();
 });

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fairShare, RECEIVER_LEASE_MS, Receivers } from '../../src/store/receivers.ts';
+import { fairShare, SOCKET_LEASE_MS, SocketLeases } from '../../src/store/receivers.ts';
 import { freshDatabase } from './postgres.ts';
 
 const database = await freshDatabase({ maxConnections: 12 });
-const receivers = new Receivers(database.kysely);
+const receivers = new SocketLeases(database.kysely);
 let apps = 0;
 
 /** A new app's processes. */
@@ -96,7 +96,7 @@ describe("sharing Slack's connections", () => {
     expect((await receivers.renew(two, 0, 2)).allowed).toBe(0);
     await receivers.renew(one, 1, 2);
     expect((await receivers.renew(two, 0, 2)).allowed).toBe(1);
-    await receivers.leave(one);
+    await receivers.release(one);
     expect(await receivers.renew(two, 1, 2)).toEqual({ allowed: 2, processes: 1 });
   });
 
@@ -112,7 +112,7 @@ describe("sharing Slack's connections", () => {
     expect((await receivers.renew(heir, 0, 2)).allowed).toBe(0);
     await database.pool.query(
       `update receivers set held_until = held_until - $1::float8 * interval '1 ms' where process = $2`,
-      [RECEIVER_LEASE_MS, dead.process],
+      [SOCKET_LEASE_MS, dead.process],
     );
     expect(await receivers.renew(heir, 0, 2)).toEqual({ allowed: 2, processes: 1 });
   });

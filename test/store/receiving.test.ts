@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CHANNEL_ITSELF } from '../../src/store/catch-ups.ts';
+import { CHANNEL_LEVEL } from '../../src/store/catch-ups.ts';
 import { Store } from '../../src/store/store.ts';
 import { freshDatabase } from './postgres.ts';
 
@@ -15,7 +15,7 @@ beforeEach(async () => {
   await store.workspaces.put({ workspace, name: 'lab', bot_user: 'U0', bot_id: 'B0' });
 });
 
-const sign = (event = false) => store.workspaces.receiving(workspace, { event, gapMs: 5 * minute });
+const sign = (event = false) => store.workspaces.recordReceiving(workspace, { event, gapMs: 5 * minute });
 
 async function silentFor(ms: number): Promise<void> {
   await database.pool.query(
@@ -66,40 +66,40 @@ describe('a gap in receiving', () => {
     await thread('C1', '1700000001.000100', 3 * minute);
     await thread('C2', '1700000002.000100', 2 * minute);
     await thread('C1', '1700000003.000100', 2 * day);
-    expect(await store.catchUps.note(workspace, since, day, minute)).toBe(4);
+    expect(await store.backfills.addGap(workspace, since, day, minute)).toBe(4);
     const read: string[] = [];
     for (;;) {
-      const place = await store.catchUps.claim(workspace, randomUUID(), minute);
+      const place = await store.backfills.claim(workspace, randomUUID(), minute);
       if (place === undefined) break;
-      read.push(`${place.channel} ${place.root === CHANNEL_ITSELF ? 'itself' : place.root}`);
+      read.push(`${place.channel} ${place.root === CHANNEL_LEVEL ? 'itself' : place.root}`);
     }
     expect(read).toEqual(['C2 1700000002.000100', 'C2 itself', 'C1 1700000001.000100', 'C1 itself']);
   });
 
   test('a place is read by one process at a time, and by another when the first does not come back', async () => {
     await thread('C1', '1700000001.000100', minute);
-    await store.catchUps.note(workspace, new Date(), day, minute);
+    await store.backfills.addGap(workspace, new Date(), day, minute);
     const [first, second] = [randomUUID(), randomUUID()];
     const claims = await Promise.all(
-      Array.from({ length: 6 }, () => store.catchUps.claim(workspace, first, minute)),
+      Array.from({ length: 6 }, () => store.backfills.claim(workspace, first, minute)),
     );
     expect(claims.filter((place) => place !== undefined)).toHaveLength(2);
-    expect(await store.catchUps.claim(workspace, second, minute)).toBeUndefined();
-    await store.catchUps.hold(first, 0);
-    expect(await store.catchUps.claim(workspace, second, minute)).toMatchObject({ channel: 'C1' });
+    expect(await store.backfills.claim(workspace, second, minute)).toBeUndefined();
+    await store.backfills.renewClaims(first, 0);
+    expect(await store.backfills.claim(workspace, second, minute)).toMatchObject({ channel: 'C1' });
   });
 
   test('a gap that comes while the one before is read is not forgotten', async () => {
     await thread('C1', '1700000001.000100', minute);
     const since = new Date();
-    await store.catchUps.note(workspace, since, day, minute);
+    await store.backfills.addGap(workspace, since, day, minute);
     const process = randomUUID();
-    const place = await store.catchUps.claim(workspace, process, minute);
+    const place = await store.backfills.claim(workspace, process, minute);
     if (place === undefined) throw new Error('there is one to read');
-    await store.catchUps.note(workspace, new Date(since.getTime() + minute), day, minute);
-    await store.catchUps.done(place);
-    await store.catchUps.hold(process, 0);
-    expect(await store.catchUps.claim(workspace, process, minute)).toMatchObject({
+    await store.backfills.addGap(workspace, new Date(since.getTime() + minute), day, minute);
+    await store.backfills.complete(place);
+    await store.backfills.renewClaims(process, 0);
+    expect(await store.backfills.claim(workspace, process, minute)).toMatchObject({
       root: place.root,
       since: place.since,
     });

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { removeWorkspace } from '../../src/store/removal.ts';
+import { deleteWorkspace } from '../../src/store/removal.ts';
 import { Store } from '../../src/store/store.ts';
 import { freshDatabase } from './postgres.ts';
 
@@ -25,7 +25,7 @@ test('a row that another transaction changes meanwhile is deleted too', async ()
     await waited;
   });
   await changed;
-  const removal = removeWorkspace(kysely, 'T1');
+  const removal = deleteWorkspace(kysely, 'T1');
   await expect.poll(waiting).toBe(1);
   hasWaited();
   await change;

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { jobIds } from '../../src/store/job-id.ts';
+import { uuidV7Generator } from '../../src/store/job-id.ts';
 import { Store } from '../../src/store/store.ts';
 import type { MessageState } from '../../src/store/tables.ts';
 import { freshDatabase } from './postgres.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
-const nextId = jobIds();
+const nextId = uuidV7Generator();
 const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
 let seconds = 1_700_000_000;
 
@@ -49,10 +49,10 @@ async function message(days: number, state: MessageState) {
   return {
     key: thread,
     message: () => store.messages.get(key),
-    thread: () => store.threads.expect(thread),
+    thread: () => store.threads.getOrThrow(thread),
     id: turn.id,
     turn: () => store.turns.get('T1', turn.id),
-    posts: async () => (await store.posts.of(turn)).size,
+    posts: async () => (await store.posts.ofTurn(turn)).size,
   };
 }
 
@@ -60,7 +60,7 @@ describe('retention', () => {
   test("people's words leave after their days, the records stay", async () => {
     const fresh = await message(6, 'sent');
     const old = await message(8, 'sent');
-    await store.retention.sweep(keep);
+    await store.retention.deleteExpired(keep);
     expect((await fresh.message())?.words).toEqual({ text: 'secret words' });
     expect((await fresh.turn())?.content).toBe('secret words');
     expect((await old.message())?.words).toBeNull();
@@ -78,7 +78,7 @@ describe('retention', () => {
       .insertInto('files')
       .values({ workspace: 'T1', slack_file: 'F1', project_id: 'p', name: 'secret.csv', size_bytes: 1 })
       .execute();
-    await store.retention.sweep(keep);
+    await store.retention.deleteExpired(keep);
     expect(await fresh.thread()).toMatchObject({ task_title: 'secret title', model: 'secret model' });
     expect(await fresh.turn()).toMatchObject({ file_notes: [{ name: 'secret.csv' }], skill: 'secret skill' });
     expect(await refused.thread()).toMatchObject({ task_title: null, model: null });
@@ -98,17 +98,17 @@ describe('retention', () => {
     await store.turns.record({ workspace: 'T1', id: file.id }, { file_notes: [{ name: 'secret', ...note }] });
     const kept = { outcome: 'kept' as const };
     await kysely.updateTable('turns').set(kept).where('id', '=', file.id).execute();
-    await store.retention.sweep(keep);
+    await store.retention.deleteExpired(keep);
     expect(await file.turn()).toMatchObject({ content: null, file_notes: [{ name: '', ...note }] });
-    expect(await store.retention.sweep(keep)).toBe(0);
+    expect(await store.retention.deleteExpired(keep)).toBe(0);
     await kysely.updateTable('turns').set({ kept_for: nextId() }).where('id', '=', file.id).execute();
-    await store.retention.sweep(keep);
+    await store.retention.deleteExpired(keep);
     expect((await file.turn())?.file_notes).toBeNull();
   });
 
   test('what is not done is kept, however old', async () => {
     const waiting = await message(400, 'waiting');
-    await store.retention.sweep(keep);
+    await store.retention.deleteExpired(keep);
     expect((await waiting.thread()).task_title).toBe('secret title');
     expect((await waiting.turn())?.file_notes).toHaveLength(1);
     expect((await waiting.message())?.words).toEqual({ text: 'secret words' });
@@ -117,7 +117,7 @@ describe('retention', () => {
 
   test('records leave after their days', async () => {
     const old = await message(91, 'sent');
-    await store.retention.sweep(keep);
+    await store.retention.deleteExpired(keep);
     expect([await old.message(), await old.turn(), await old.posts()]).toEqual([undefined, undefined, 0]);
   });
 
@@ -127,19 +127,19 @@ describe('retention', () => {
     const ago = sql<Date>`now() - interval '25 hours'`;
     await store.db.updateTable('lanes').set({ tat: ago }).where('lane', '!=', 'fresh').execute();
     await store.db.updateTable('lanes').set({ held_until: new Date() }).where('lane', '=', 'held').execute();
-    await store.retention.sweep(keep);
+    await store.retention.deleteExpired(keep);
     const left = await store.db.selectFrom('lanes').select('lane').orderBy('lane').execute();
     expect(left).toEqual([{ lane: 'fresh' }, { lane: 'held' }]);
   });
 
   test('strays leave after ten minutes', async () => {
     const thread = { workspace: 'T1', channel: 'C1', root: '1600000000.000100' };
-    await store.strays.note(thread, '1600000001.000100');
-    await store.strays.note(thread, '1600000002.000100');
+    await store.orphanReplies.add(thread, '1600000001.000100');
+    await store.orphanReplies.add(thread, '1600000002.000100');
     await sql`update strays set seen_at = now() - interval '11 minutes' where ts = 1600000001.0001`.execute(
       kysely,
     );
-    await store.retention.sweep(keep);
-    expect(await store.strays.after(thread, thread.root)).toEqual(['1600000002.000100']);
+    await store.retention.deleteExpired(keep);
+    expect(await store.orphanReplies.after(thread, thread.root)).toEqual(['1600000002.000100']);
   });
 });

@@ -4,7 +4,7 @@ import { Store } from '../../src/store/store.ts';
 import { freshDatabase } from './postgres.ts';
 
 const { kysely } = await freshDatabase();
-const { watches } = new Store(kysely);
+const { followUps: watches } = new Store(kysely);
 
 const [one, two] = [randomUUID(), randomUUID()];
 let seconds = 1_700_000_000;
@@ -14,26 +14,26 @@ async function due(workspace: string, count: number): Promise<void> {
     seconds += 1;
     const id = `00000000-0000-4000-8000-${String(seconds).padStart(12, '0')}`;
     const turn = { workspace, channel: 'C1', root: `${seconds}.000100`, id };
-    await watches.keep(turn, { firstMs: -1_000, forMs: 60_000 });
+    await watches.schedule(turn, { firstMs: -1_000, forMs: 60_000 });
   }
 }
 
 test('a look that failed is made again, also after the time; one that was made then is the last', async () => {
   const turn = { workspace: 'T3', channel: 'C1', root: '1600000000.000100', id: randomUUID() };
-  await watches.keep(turn, { firstMs: -2_000, forMs: -1_000 });
+  await watches.schedule(turn, { firstMs: -2_000, forMs: -1_000 });
   const claimed = async (holder: string) => {
     const [watch] = await watches.claim(holder, 10_000, 20);
     if (watch === undefined) throw new Error('nothing is due');
     return watch;
   };
   const watch = await claimed(one);
-  await watches.looked(watch, one, { ms: -1, failed: true });
+  await watches.recordCheck(watch, one, { ms: -1, failed: true });
   const again = await claimed(two);
   expect(again).toMatchObject({ turn: turn.id, looks: 1 });
   // It is another's by now.
-  await watches.looked(watch, one, { ms: 60_000, failed: false });
+  await watches.recordCheck(watch, one, { ms: 60_000, failed: false });
   expect(await watches.renew(again, two, 10_000)).toBe(true);
-  await watches.looked(again, two, { ms: 60_000, failed: false });
+  await watches.recordCheck(again, two, { ms: 60_000, failed: false });
   expect(await watches.renew(again, two, 10_000)).toBe(false);
 });
 

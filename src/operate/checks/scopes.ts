@@ -1,5 +1,5 @@
 /** The scopes of the bot's token that the app needs; the manifest asks for the same. */
-export const neededScopes: readonly string[] = [
+export const REQUIRED_SCOPES: readonly string[] = [
   'app_mentions:read',
   'channels:history',
   'channels:read',

@@ -1,38 +1,38 @@
-import { probe } from '../../agent/probe.ts';
-import { type Check, fine, sayingOf, wrong } from './finding.ts';
+import { probeAccount } from '../../agent/probe.ts';
+import { type Check, passed, errorMessage, failed } from './finding.ts';
 
-const what = 'agent service';
+const CHECK_NAME = 'agent service';
 
 /** The service's address and key, by a question that changes nothing. */
-export const checkService: Check = async (config) => {
+export const checkAgentService: Check = async (config) => {
   const { AGENT_BASE_URL: baseUrl, AGENT_API_KEY: apiKey } = config;
   if (baseUrl === undefined || apiKey === undefined)
-    return [fine(what, 'each workspace sets its own account, in the Home tab of the app')];
+    return [passed(CHECK_NAME, 'each workspace sets its own account, in the Home tab of the app')];
   const { AGENT_DIALECT: dialect, PRIVATE_HOSTS: allowedHosts } = config;
   try {
-    switch (await probe({ baseUrl, apiKey, dialect, allowedHosts })) {
+    switch (await probeAccount({ baseUrl, apiKey, serviceOptions: dialect, allowedHosts })) {
       case 'good':
-        return [fine(what, `${new URL(baseUrl).host} answers and takes the key`)];
+        return [passed(CHECK_NAME, `${new URL(baseUrl).host} answers and takes the key`)];
       case 'bad_key':
         return [
-          wrong(what, 'AGENT_API_KEY is not accepted: get a valid one from the account page of the service.'),
+          failed(CHECK_NAME, 'AGENT_API_KEY is not accepted: get a valid one from the account page of the service.'),
         ];
       case 'no_service':
         return [
-          wrong(
-            what,
+          failed(
+            CHECK_NAME,
             'AGENT_BASE_URL answers the same with a wrong key: check the address, with its version at the end (…/v1).',
           ),
         ];
     }
   } catch (error) {
-    if (error instanceof TypeError) return [wrong(what, error.message)];
-    return [wrong(what, `AGENT_BASE_URL does not work: ${sayingOf(error)}${hint(error)}`)];
+    if (error instanceof TypeError) return [failed(CHECK_NAME, error.message)];
+    return [failed(CHECK_NAME, `AGENT_BASE_URL does not work: ${errorMessage(error)}${privateAddressHint(error)}`)];
   }
 };
 
 /** A name that leads into a private network is refused when the connection is made. */
-function hint(error: unknown): string {
+function privateAddressHint(error: unknown): string {
   for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1) {
     if (at.message.includes('private address'))
       return ' It leads to a private address: name its host in PRIVATE_HOSTS.';

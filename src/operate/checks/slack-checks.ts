@@ -1,73 +1,73 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
-import { bareInstallation, SlackClient } from '../../slack/client.ts';
+import { tokenOnlyInstallation, SlackClient } from '../../slack/client.ts';
 import { SlackError } from '../../slack/errors.ts';
-import { identify } from '../../slack/identity.ts';
-import { type Check, type Finding, fine, type Instruments, sayingOf, wrong } from './finding.ts';
-import { nothingAnswers, somethingElse } from './public-address.ts';
-import { neededScopes } from './scopes.ts';
+import { identifyToken } from '../../slack/identity.ts';
+import { type Check, type CheckResult, passed, type CheckTools, errorMessage, failed } from './finding.ts';
+import { publicUrlUnreachable, publicUrlWrongServer } from './public-address.ts';
+import { REQUIRED_SCOPES } from './scopes.ts';
 
-const answerMs = 10_000;
-const opened = z.looseObject({ url: z.string() });
-const hello = z.looseObject({ type: z.literal('hello') });
+const REQUEST_TIMEOUT_MS = 10_000;
+const connectionSchema = z.looseObject({ url: z.string() });
+const helloSchema = z.looseObject({ type: z.literal('hello') });
 
 /** The bot's token and its scopes, and the way on which events come. */
 export const checkSlack: Check = async (config, instruments) => [
   ...(config.SLACK_BOT_TOKEN === undefined
-    ? await oauth(config, instruments)
-    : await token(config, config.SLACK_BOT_TOKEN, instruments)),
+    ? await checkOAuth(config, instruments)
+    : await checkToken(config, config.SLACK_BOT_TOKEN, instruments)),
   ...(config.SLACK_APP_TOKEN === undefined
-    ? await publicAddress(config, instruments)
-    : await connection(config, config.SLACK_APP_TOKEN, instruments)),
+    ? await checkPublicUrl(config, instruments)
+    : await checkSocketMode(config, config.SLACK_APP_TOKEN, instruments)),
 ];
 
 /** Refused codes and secrets tell the app's credentials apart: Slack looks at those before it looks at the code. */
-const noCode = { code: 'no-such-code' };
+const INVALID_CODE = { code: 'no-such-code' };
 
 /** The app's own credentials, with which workspaces install it. */
-async function oauth(config: Config, { log }: Instruments): Promise<Finding[]> {
+async function checkOAuth(config: Config, { log }: CheckTools): Promise<CheckResult[]> {
   const what = 'Slack OAuth';
   const { SLACK_CLIENT_ID: client_id, SLACK_CLIENT_SECRET: client_secret, PUBLIC_URL = '' } = config;
-  const installation = bareInstallation();
+  const installation = tokenOnlyInstallation();
   const client = new SlackClient({ installation, slackApiUrl: config.SLACK_API_URL, log });
   try {
     await client.call(
       'oauth.v2.access',
-      { ...noCode, client_id, client_secret },
+      { ...INVALID_CODE, client_id, client_secret },
       { schema: z.looseObject({}) },
     );
   } catch (error) {
     if (!(error instanceof SlackError) || error.code === 'unavailable')
-      return [wrong(what, slackTrouble('SLACK_CLIENT_SECRET', error))];
+      return [failed(what, describeSlackError('SLACK_CLIENT_SECRET', error))];
     if (error.slackCode !== 'invalid_code')
-      return [wrong(what, slackTrouble('SLACK_CLIENT_ID or SLACK_CLIENT_SECRET', error))];
+      return [failed(what, describeSlackError('SLACK_CLIENT_ID or SLACK_CLIENT_SECRET', error))];
   }
   return [
-    fine(what, 'SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are accepted'),
-    await installAddress(config, new URL('/slack/install', PUBLIC_URL)),
+    passed(what, 'SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are accepted'),
+    await checkInstallUrl(config, new URL('/slack/install', PUBLIC_URL)),
   ];
 }
 
 /** Opens the page at which workspaces install the app: it leads to Slack's question, for our client id. */
-async function installAddress(config: Config, url: URL): Promise<Finding> {
+async function checkInstallUrl(config: Config, url: URL): Promise<CheckResult> {
   const what = 'install address';
   try {
-    const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(answerMs) });
+    const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
     await answer.body?.cancel();
     const asked = URL.parse(answer.headers.get('location') ?? '')?.searchParams;
     if (answer.status !== 302 || asked?.get('client_id') === null || asked === undefined)
-      return wrong(what, somethingElse(url, answer.status));
+      return failed(what, publicUrlWrongServer(url, answer.status));
     if (asked.get('client_id') !== config.SLACK_CLIENT_ID)
-      return wrong(
+      return failed(
         what,
         'Taskthread at PUBLIC_URL has another SLACK_CLIENT_ID: it was started with other settings.',
       );
     if (!isSecure(url, config))
-      return wrong(what, 'PUBLIC_URL is not https: Slack sends nobody back to anything else.');
-    return fine(what, `workspaces install the app at ${url.href}`);
+      return failed(what, 'PUBLIC_URL is not https: Slack sends nobody back to anything else.');
+    return passed(what, `workspaces install the app at ${url.href}`);
   } catch {
-    return wrong(what, nothingAnswers(url));
+    return failed(what, publicUrlUnreachable(url));
   }
 }
 
@@ -76,75 +76,75 @@ function isSecure(url: URL, { SLACK_API_URL }: Config): boolean {
   return url.protocol === 'https:' || new URL(SLACK_API_URL).protocol === 'http:';
 }
 
-async function token(config: Config, botToken: string, { log }: Instruments): Promise<Finding[]> {
+async function checkToken(config: Config, botToken: string, { log }: CheckTools): Promise<CheckResult[]> {
   try {
-    const { name, scopes } = await identify({
+    const { name, scopes } = await identifyToken({
       token: botToken,
       slackApiUrl: config.SLACK_API_URL,
       log,
     });
-    const found = fine('Slack token', `the bot is installed in ${name}`);
+    const found = passed('Slack token', `the bot is installed in ${name}`);
     // Slack always tells; a stand-in may not.
-    if (scopes.length === 0) return [found, fine('Slack scopes', 'Slack does not tell them')];
-    const missing = neededScopes.filter((scope) => !scopes.includes(scope));
-    if (missing.length === 0) return [found, fine('Slack scopes', 'all that the manifest asks for')];
+    if (scopes.length === 0) return [found, passed('Slack scopes', 'Slack does not tell them')];
+    const missing = REQUIRED_SCOPES.filter((scope) => !scopes.includes(scope));
+    if (missing.length === 0) return [found, passed('Slack scopes', 'all that the manifest asks for')];
     const says =
       `SLACK_BOT_TOKEN lacks ${missing.join(', ')}: add them under "OAuth & Permissions", ` +
       'or paste manifest.yml anew, and install the app again.';
-    return [found, wrong('Slack scopes', says)];
+    return [found, failed('Slack scopes', says)];
   } catch (error) {
-    return [wrong('Slack token', slackTrouble('SLACK_BOT_TOKEN', error))];
+    return [failed('Slack token', describeSlackError('SLACK_BOT_TOKEN', error))];
   }
 }
 
-function slackTrouble(setting: string, error: unknown): string {
+function describeSlackError(setting: string, error: unknown): string {
   if (error instanceof SlackError && error.code === 'unavailable')
     return `SLACK_API_URL cannot be reached: check the network, a proxy and DNS. ${error.message}`;
-  return `${setting} is not accepted: make a new one at api.slack.com/apps. ${sayingOf(error)}`;
+  return `${setting} is not accepted: make a new one at api.slack.com/apps. ${errorMessage(error)}`;
 }
 
-async function connection(config: Config, appToken: string, { log }: Instruments): Promise<Finding[]> {
+async function checkSocketMode(config: Config, appToken: string, { log }: CheckTools): Promise<CheckResult[]> {
   const what = 'Slack connection';
   const client = new SlackClient({
-    installation: bareInstallation(appToken),
+    installation: tokenOnlyInstallation(appToken),
     slackApiUrl: config.SLACK_API_URL,
     log,
   });
   let url: string;
   try {
-    ({ url } = await client.call('apps.connections.open', {}, { schema: opened }));
+    ({ url } = await client.call('apps.connections.open', {}, { schema: connectionSchema }));
   } catch (error) {
-    return [wrong(what, slackTrouble('SLACK_APP_TOKEN', error))];
+    return [failed(what, describeSlackError('SLACK_APP_TOKEN', error))];
   }
   try {
-    await greeted(url);
-    return [fine(what, 'Socket Mode connects')];
+    await waitForHello(url);
+    return [passed(what, 'Socket Mode connects')];
   } catch (error) {
-    const says = `SLACK_APP_TOKEN is good, but the WebSocket does not open (${sayingOf(error)}): let wss:// through to Slack.`;
-    return [wrong(what, says)];
+    const says = `SLACK_APP_TOKEN is good, but the WebSocket does not open (${errorMessage(error)}): let wss:// through to Slack.`;
+    return [failed(what, says)];
   }
 }
 
 /** Opens a connection and closes it when Slack has greeted. An event that meets it is sent again by Slack. */
-function greeted(url: string): Promise<void> {
+function waitForHello(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url);
-    const over = (error?: Error) => {
+    const finish = (error?: Error) => {
       clearTimeout(timer);
       socket.close();
       if (error === undefined) resolve();
       else reject(error);
     };
-    const timer = setTimeout(() => over(new Error('no greeting in time')), answerMs);
+    const timer = setTimeout(() => finish(new Error('no greeting in time')), REQUEST_TIMEOUT_MS);
     socket.addEventListener('message', ({ data }) => {
-      if (hello.safeParse(parsed(data)).success) over();
+      if (helloSchema.safeParse(tryParseJson(data)).success) finish();
     });
-    socket.addEventListener('error', () => over(new Error('refused or cut')));
-    socket.addEventListener('close', () => over(new Error('closed')));
+    socket.addEventListener('error', () => finish(new Error('refused or cut')));
+    socket.addEventListener('close', () => finish(new Error('closed')));
   });
 }
 
-function parsed(data: unknown): unknown {
+function tryParseJson(data: unknown): unknown {
   try {
     return JSON.parse(String(data));
   } catch {
@@ -153,11 +153,11 @@ function parsed(data: unknown): unknown {
 }
 
 /** Asks our own address what Slack asks a new one: only a Taskthread with the same signing secret gives it back. */
-async function publicAddress(config: Config, { now }: Instruments): Promise<Finding[]> {
+async function checkPublicUrl(config: Config, { now }: CheckTools): Promise<CheckResult[]> {
   const what = 'public address';
   const { PUBLIC_URL: address, SLACK_SIGNING_SECRET: secret = '' } = config;
   if (address === undefined)
-    return [wrong(what, 'PUBLIC_URL is not set: set it to the https address at which Slack reaches PORT.')];
+    return [failed(what, 'PUBLIC_URL is not set: set it to the https address at which Slack reaches PORT.')];
   const url = new URL('/slack/events', address);
   const challenge = randomUUID();
   const body = JSON.stringify({ type: 'url_verification', challenge });
@@ -170,22 +170,22 @@ async function publicAddress(config: Config, { now }: Instruments): Promise<Find
   };
   let status: number;
   try {
-    const signal = AbortSignal.timeout(answerMs);
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const answer = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal });
     status = answer.status;
     if (answer.ok && (await answer.text()).includes(challenge)) {
       const says = `${url.origin} leads to Taskthread; whether SLACK_SIGNING_SECRET is right, Slack alone knows`;
       return isSecure(url, config)
-        ? [fine(what, says)]
-        : [wrong(what, 'PUBLIC_URL is not https: Slack sends to nothing else.')];
+        ? [passed(what, says)]
+        : [failed(what, 'PUBLIC_URL is not https: Slack sends to nothing else.')];
     }
   } catch {
-    return [wrong(what, nothingAnswers(url))];
+    return [failed(what, publicUrlUnreachable(url))];
   }
   if (status === 401) {
     const says =
       'Taskthread at PUBLIC_URL refuses the signature: SLACK_SIGNING_SECRET differs there, or a clock is wrong.';
-    return [wrong(what, says)];
+    return [failed(what, says)];
   }
-  return [wrong(what, somethingElse(url, status))];
+  return [failed(what, publicUrlWrongServer(url, status))];
 }

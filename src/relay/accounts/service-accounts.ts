@@ -1,187 +1,187 @@
 import type { Logger } from 'pino';
 import type { AgentClient } from '../../agent/client.ts';
-import { ownPartMemoryBytes, PartMemory, PartShare, partMemoryBytes } from '../../agent/part-memory.ts';
-import { noAccount, settingsAccount } from '../../store/accounts.ts';
-import { type Keyring, SealError } from '../../store/keyring.ts';
-import { sealedPlaces } from '../../store/sealed-places.ts';
+import { WORKSPACES_UPLOAD_MEMORY_BYTES, SharedUploadMemory, UploadMemoryShare, OPERATOR_UPLOAD_MEMORY_BYTES } from '../../agent/part-memory.ts';
+import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/accounts.ts';
+import { type Keyring, DecryptionError } from '../../store/keyring.ts';
+import { encryptionContext } from '../../store/sealed-places.ts';
 import type { Store } from '../../store/store.ts';
 import type { AccountRow } from '../../store/tables-workspaces.ts';
 import { ReadRate } from '../showing/read-rate.ts';
-import { type Credentials, type KeyGate, openService, type Service, type ServiceOptions } from './service.ts';
+import { type ServiceCredentials, type ObservedKeyGate, createServiceClient, type ServiceClient, type ServiceClientOptions } from './service.ts';
 import { AccountGone } from './standing.ts';
 
 /** What knowing the accounts needs. */
-export interface AccountsParts {
+export interface ServiceAccountsDeps {
   store: Pick<Store, 'accounts'>;
   /** Undefined where the settings have no key: then workspaces' own accounts cannot be used, and no other takes their place. */
   keyring: Keyring | undefined;
   /** The account of the settings, for workspaces without one of their own. */
-  shared: Credentials | undefined;
-  options: ServiceOptions;
+  defaultCredentials: ServiceCredentials | undefined;
+  clientOptions: ServiceClientOptions;
   /** For workspaces' own accounts, in place of the settings' `options`: whom they may ask, what they may answer, and who hears of it. */
-  own: Pick<ServiceOptions, 'allowedHosts' | 'bounds' | 'lookup' | 'onTry'>;
+  ownAccountOptions: Pick<ServiceClientOptions, 'allowedHosts' | 'responseLimits' | 'lookup' | 'onTry'>;
   /** A gate for the account of a workspace, or of the settings. */
-  gateOf: (workspace: string | undefined) => KeyGate;
+  keyGateFor: (workspace: string | undefined) => ObservedKeyGate;
   /** Hears of each key, so that no log shows it until the answer is called. */
-  onSecret: (secret: string) => () => void;
+  redactSecret: (secret: string) => () => void;
   log: Logger;
 }
 
 /** An account as this process knows it. */
-interface Entry {
+interface AccountEntry {
   row: AccountRow;
   /** Undefined once the key is gone. */
   apiKey: string | undefined;
   /** The log may show the key again. */
-  forget: () => void;
-  service: Service | undefined;
+  stopRedacting: () => void;
+  client: ServiceClient | undefined;
 }
 
 /** The accounts at the service, by the id that threads and projects carry. */
 export class ServiceAccounts {
-  readonly #parts: AccountsParts;
+  readonly #deps: ServiceAccountsDeps;
   /** However many workspaces have accounts of their own, their uploads hold no more memory than this. */
-  readonly #ownMemory = new PartMemory(ownPartMemoryBytes);
-  readonly #shared: Service | undefined;
-  readonly #entries = new Map<string, Entry>();
+  readonly #ownUploadMemory = new SharedUploadMemory(WORKSPACES_UPLOAD_MEMORY_BYTES);
+  readonly #defaultClient: ServiceClient | undefined;
+  readonly #entries = new Map<string, AccountEntry>();
   /** The account in use, by workspace. */
-  readonly #current = new Map<string, string>();
-  #version = 0;
-  #reading: Promise<void> | undefined;
+  readonly #currentByWorkspace = new Map<string, string>();
+  #lastSequence = 0;
+  #refreshing: Promise<void> | undefined;
 
   /** Throws TypeError where the address or the key of the settings cannot be used. */
-  constructor(parts: AccountsParts) {
-    const { shared, options } = parts;
-    const partMemory = options.partMemory ?? new PartMemory(partMemoryBytes);
-    this.#parts = parts;
-    this.#shared = shared && openService(shared, { ...options, partMemory }, parts.gateOf(undefined));
+  constructor(deps: ServiceAccountsDeps) {
+    const { defaultCredentials: shared, clientOptions: options } = deps;
+    const partMemory = options.uploadMemory ?? new SharedUploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
+    this.#deps = deps;
+    this.#defaultClient = shared && createServiceClient(shared, { ...options, uploadMemory: partMemory }, deps.keyGateFor(undefined));
   }
 
   /** The account that a workspace's new threads go to. Where its own has no key any more, no other takes its place. */
-  current(workspace: string): string {
-    const own = this.#current.get(workspace);
-    if (own !== undefined) return this.#entries.has(own) ? own : noAccount;
-    return this.#shared === undefined ? noAccount : settingsAccount;
+  currentAccount(workspace: string): string {
+    const ownAccount = this.#currentByWorkspace.get(workspace);
+    if (ownAccount !== undefined) return this.#entries.has(ownAccount) ? ownAccount : NO_ACCOUNT;
+    return this.#defaultClient === undefined ? NO_ACCOUNT : SETTINGS_ACCOUNT;
   }
 
   /** The client of an account. Throws AccountGone. */
-  agent(account: string): AgentClient {
-    return this.#service(account).agent;
+  agentClient(account: string): AgentClient {
+    return this.#clientOf(account).agent;
   }
 
   /** The read rate of an account; one of its own where the account is gone, and nothing can be read. */
-  rate(account: string): ReadRate {
-    const known = (account === settingsAccount && this.#shared !== undefined) || this.#entries.has(account);
-    return known ? this.#service(account).rate : new ReadRate(1);
+  readRate(account: string): ReadRate {
+    const isKnown = (account === SETTINGS_ACCOUNT && this.#defaultClient !== undefined) || this.#entries.has(account);
+    return isKnown ? this.#clientOf(account).readRate : new ReadRate(1);
   }
 
   /** Since when the key of the settings is refused. */
-  refusedSince(): Date | undefined {
-    return this.#shared?.gate.refusedSince;
+  keyRefusedSince(): Date | undefined {
+    return this.#defaultClient?.gate.refusedSince;
   }
 
   /** How many workspaces' own keys are refused. */
-  ownRefused(): number {
-    return [...this.#entries.values()].filter(({ service }) => service?.gate.refusedSince !== undefined)
+  refusedOwnKeyCount(): number {
+    return [...this.#entries.values()].filter(({ client: service }) => service?.gate.refusedSince !== undefined)
       .length;
   }
 
   /** Reads what has changed since the last time; `whole` also notices rows that were deleted. Throws StoreError. */
-  async refresh(whole = false): Promise<void> {
-    await this.#reading?.catch(() => undefined);
-    this.#reading ??= this.#read(whole).finally(() => {
-      this.#reading = undefined;
+  async refresh(isFull = false): Promise<void> {
+    await this.#refreshing?.catch(() => undefined);
+    this.#refreshing ??= this.#load(isFull).finally(() => {
+      this.#refreshing = undefined;
     });
-    await this.#reading;
+    await this.#refreshing;
   }
 
   async close(): Promise<void> {
-    await this.#shared?.agent.close();
-    for (const { service } of this.#entries.values()) await service?.agent.close();
+    await this.#defaultClient?.agent.close();
+    for (const { client: service } of this.#entries.values()) await service?.agent.close();
   }
 
-  async #read(whole: boolean): Promise<void> {
-    const rows = await this.#parts.store.accounts.changedSince(whole ? 0 : this.#version);
+  async #load(isFull: boolean): Promise<void> {
+    const rows = await this.#deps.store.accounts.changedSince(isFull ? 0 : this.#lastSequence);
     // One that takes another's place comes after it.
     rows.sort((a, b) => a.version - b.version);
-    for (const row of rows) this.#take(row);
-    if (!whole) return;
-    const there = new Set(rows.map(({ account }) => account));
+    for (const row of rows) this.#apply(row);
+    if (!isFull) return;
+    const present = new Set(rows.map(({ account }) => account));
     for (const { row } of this.#entries.values()) {
-      if (!there.has(row.account)) this.#take({ ...row, sealed: null, retired_at: new Date() });
+      if (!present.has(row.account)) this.#apply({ ...row, sealed: null, retired_at: new Date() });
     }
   }
 
-  #take(row: AccountRow): void {
-    this.#version = Math.max(this.#version, row.version);
+  #apply(row: AccountRow): void {
+    this.#lastSequence = Math.max(this.#lastSequence, row.version);
     const { workspace, account } = row;
-    const apiKey = this.#open(row);
+    const apiKey = this.#decryptKey(row);
     const known = this.#entries.get(account);
     if (apiKey !== undefined && known !== undefined) {
       if (known.apiKey !== apiKey) {
-        known.service?.gate.accepted();
-        known.forget();
-        known.forget = this.#parts.onSecret(apiKey);
+        known.client?.gate.accepted();
+        known.stopRedacting();
+        known.stopRedacting = this.#deps.redactSecret(apiKey);
       }
       Object.assign(known, { row, apiKey });
     } else if (apiKey !== undefined) {
-      this.#entries.set(account, { row, apiKey, forget: this.#parts.onSecret(apiKey), service: undefined });
+      this.#entries.set(account, { row, apiKey, stopRedacting: this.#deps.redactSecret(apiKey), client: undefined });
     } else if (known !== undefined) {
       known.apiKey = undefined;
-      known.forget();
+      known.stopRedacting();
       this.#entries.delete(account);
-      known.service?.agent.close().catch((error: unknown) => {
-        this.#parts.log.debug({ account, err: error }, 'the connections of an account could not be closed');
+      known.client?.agent.close().catch((error: unknown) => {
+        this.#deps.log.debug({ account, err: error }, 'the connections of an account could not be closed');
       });
     }
-    if (row.retired_at === null) this.#current.set(workspace, account);
-    else if (this.#current.get(workspace) === account) this.#current.delete(workspace);
+    if (row.retired_at === null) this.#currentByWorkspace.set(workspace, account);
+    else if (this.#currentByWorkspace.get(workspace) === account) this.#currentByWorkspace.delete(workspace);
   }
 
-  #open({ workspace, account, sealed }: AccountRow): string | undefined {
-    const { keyring, log } = this.#parts;
+  #decryptKey({ workspace, account, sealed }: AccountRow): string | undefined {
+    const { keyring, log } = this.#deps;
     if (sealed === null) return undefined;
     if (keyring === undefined) {
       log.error({ workspace, account }, 'the key of an account cannot be read without SECRET_KEY');
       return undefined;
     }
     try {
-      return keyring.open(sealed, sealedPlaces.account({ workspace, account }));
+      return keyring.decrypt(sealed, encryptionContext.account({ workspace, account }));
     } catch (error) {
-      if (!(error instanceof SealError)) throw error;
+      if (!(error instanceof DecryptionError)) throw error;
       log.error({ workspace, account, err: error }, 'the key of an account cannot be read');
       return undefined;
     }
   }
 
-  #service(account: string): Service {
-    if (account === settingsAccount && this.#shared !== undefined) return this.#shared;
+  #clientOf(account: string): ServiceClient {
+    if (account === SETTINGS_ACCOUNT && this.#defaultClient !== undefined) return this.#defaultClient;
     const entry = this.#entries.get(account);
     if (entry === undefined) throw new AccountGone();
-    entry.service ??= openService(
+    entry.client ??= createServiceClient(
       {
         baseUrl: entry.row.base_url,
         get apiKey() {
-          return keyOf(entry);
+          return requireKey(entry);
         },
       },
-      { ...this.#parts.options, ...this.#parts.own, partMemory: new PartShare(this.#ownMemory) },
-      gateOf(entry, this.#parts.gateOf(entry.row.workspace)),
+      { ...this.#deps.clientOptions, ...this.#deps.ownAccountOptions, uploadMemory: new UploadMemoryShare(this.#ownUploadMemory) },
+      gateWhileKeyExists(entry, this.#deps.keyGateFor(entry.row.workspace)),
     );
-    return entry.service;
+    return entry.client;
   }
 }
 
-function keyOf({ apiKey }: Entry): string {
+function requireKey({ apiKey }: AccountEntry): string {
   if (apiKey === undefined) throw new AccountGone();
   return apiKey;
 }
 
 /** Lets nothing through once the key is gone: turns that still hold the client end with that. */
-function gateOf(entry: Entry, gate: KeyGate): KeyGate {
+function gateWhileKeyExists(entry: AccountEntry, gate: ObservedKeyGate): ObservedKeyGate {
   return {
     enter: () => {
-      keyOf(entry);
+      requireKey(entry);
       gate.enter();
     },
     refused: (error) => gate.refused(error),

@@ -3,16 +3,16 @@ import type { AgentClientOptions } from '../../agent/options.ts';
 import { ReadRate } from '../showing/read-rate.ts';
 
 /** What the clients of all accounts share. */
-export interface ServiceOptions
+export interface ServiceClientOptions
   extends Pick<
     AgentClientOptions,
-    'dialect' | 'allowedHosts' | 'onTry' | 'log' | 'partMemory' | 'bounds' | 'lookup'
+    'serviceOptions' | 'allowedHosts' | 'onTry' | 'log' | 'uploadMemory' | 'responseLimits' | 'lookup'
   > {
   readsPerSecond: number;
 }
 
 /** Stops calls with a key that was refused, and tells since when. */
-export interface KeyGate {
+export interface ObservedKeyGate {
   enter(): void;
   refused(error: Error): void;
   accepted(): void;
@@ -20,34 +20,34 @@ export interface KeyGate {
 }
 
 /** The client of one account. */
-export interface Service {
+export interface ServiceClient {
   readonly agent: AgentClient;
-  readonly rate: ReadRate;
-  readonly gate: KeyGate;
+  readonly readRate: ReadRate;
+  readonly gate: ObservedKeyGate;
 }
 
 /** Where an account is; the key is read before each call. */
-export interface Credentials {
+export interface ServiceCredentials {
   readonly baseUrl: string;
   readonly apiKey: string;
 }
 
 /** The client of an account. Throws TypeError where its address or key cannot be used. */
-export function openService(
-  credentials: Credentials,
-  { readsPerSecond, ...shared }: ServiceOptions,
-  gate: KeyGate,
-): Service {
+export function createServiceClient(
+  credentials: ServiceCredentials,
+  { readsPerSecond, ...clientOptions }: ServiceClientOptions,
+  gate: ObservedKeyGate,
+): ServiceClient {
   const rate = new ReadRate(readsPerSecond);
   const agent = new AgentClient({
-    ...shared,
+    ...clientOptions,
     baseUrl: credentials.baseUrl,
     get apiKey() {
       return credentials.apiKey;
     },
     gate,
-    beforeRead: (signal) => rate.open(signal),
-    onRateLimited: (pauseMs) => rate.hold(pauseMs),
+    beforeRead: (signal) => rate.waitForPauseEnd(signal),
+    onRateLimited: (pauseMs) => rate.pauseFor(pauseMs),
   });
-  return { agent, rate, gate };
+  return { agent, readRate: rate, gate };
 }

@@ -1,9 +1,9 @@
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import * as words from '../../reply/words.ts';
-import { noAccount } from '../../store/accounts.ts';
+import { NO_ACCOUNT } from '../../store/accounts.ts';
 import type { Store } from '../../store/store.ts';
 import type { Thread, Turn } from '../../store/tables.ts';
-import { TurnEnds } from '../interruption.ts';
+import { TurnEnded } from '../interruption.ts';
 
 /** The account of a thread is not known any more: what was made under it cannot be reached. */
 export class AccountGone extends AgentNotFoundError {
@@ -19,21 +19,21 @@ export class AccountGone extends AgentNotFoundError {
  * The thread under the account that its workspace uses now. A thread without a task takes it on. Throws TurnEnds
  * where the task belongs to another account, or there is none.
  */
-export async function underAccount(
+export async function ensureCurrentAccount(
   store: Store,
-  current: (workspace: string) => string,
+  currentAccountOf: (workspace: string) => string,
   thread: Thread,
   turn: Turn,
 ): Promise<Thread> {
-  const account = current(thread.workspace);
+  const account = currentAccountOf(thread.workspace);
   // What may have been sent is followed to its end under the account that it was sent with.
-  if (thread.account === account && account !== noAccount) return thread;
+  if (thread.account === account && account !== NO_ACCOUNT) return thread;
   if (turn.send_intended_at !== null) return thread;
-  if (account === noAccount) throw new TurnEnds('refused', words.noAccount);
+  if (account === NO_ACCOUNT) throw new TurnEnded('refused', words.noAccount);
   if (thread.task_id !== null || thread.task_intended_at !== null)
-    throw new TurnEnds('refused', words.accountChanged);
+    throw new TurnEnded('refused', words.accountChanged);
   return store.transaction(async ({ threads, turns }) => {
-    if (await threads.moveTo(thread, account)) await turns.leaveFiles(thread);
-    return threads.expect(thread);
+    if (await threads.moveToAccount(thread, account)) await turns.leaveFilesBehind(thread);
+    return threads.getOrThrow(thread);
   });
 }

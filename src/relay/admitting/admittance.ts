@@ -1,47 +1,47 @@
-import type { People, PersonKind } from '../../slack/people.ts';
-import type { Admits } from '../../store/tables-channels.ts';
-import type { WorkspaceSettingsRows } from '../../store/workspace-settings.ts';
+import type { SlackDirectory, PersonKind } from '../../slack/people.ts';
+import type { AllowedUsers } from '../../store/tables-channels.ts';
+import type { WorkspaceSettingsStore } from '../../store/workspace-settings.ts';
 
 /** Why a person may not have the agent work. */
-export type NotAdmitted = Exclude<PersonKind, 'member'>;
+export type AccessDenial = Exclude<PersonKind, 'member'>;
 
 /** Somebody says something in a channel. */
-export interface Writer {
+export interface Asker {
   workspace: string;
   channel: string;
   person: string;
 }
 
 /** What admittance needs of the relay's parts. */
-export interface AdmittanceParts {
-  readonly store: { readonly workspaceSettings: Pick<WorkspaceSettingsRows, 'door'> };
-  readonly settings: { readonly admits: Admits; readonly admitsBots: readonly string[] };
+export interface AccessDeps {
+  readonly store: { readonly workspaceSettings: Pick<WorkspaceSettingsStore, 'accessIn'> };
+  readonly settings: { readonly admits: AllowedUsers; readonly admitsBots: readonly string[] };
 }
 
 /** Who may use the agent in a channel: people of these kinds, and these bots and workflows (B…). */
-export interface Door {
-  admits: Admits;
+export interface AccessPolicy {
+  admits: AllowedUsers;
   bots: readonly string[];
 }
 
 /** Who may use the agent in a channel: as the channel says, else its workspace, else the operator's settings. */
-export async function doorOf(
-  { store, settings }: AdmittanceParts,
-  { workspace, channel }: Pick<Writer, 'workspace' | 'channel'>,
-): Promise<Door> {
-  const { admits, bots } = await store.workspaceSettings.door(workspace, channel);
+export async function accessPolicyFor(
+  { store, settings }: AccessDeps,
+  { workspace, channel }: Pick<Asker, 'workspace' | 'channel'>,
+): Promise<AccessPolicy> {
+  const { admits, bots } = await store.workspaceSettings.accessIn(workspace, channel);
   return { admits: admits ?? settings.admits, bots: bots ?? settings.admitsBots };
 }
 
-const admitted: Record<Admits, readonly PersonKind[]> = {
+const KINDS_ADMITTED: Record<AllowedUsers, readonly PersonKind[]> = {
   members: ['member'],
   guests: ['member', 'guest'],
   everyone: ['member', 'guest', 'stranger'],
 };
 
 /** Whether the writers of this kind are taken; bots are admitted one by one only. */
-export function isAdmitted(admits: Admits, kind: PersonKind): boolean {
-  return admitted[admits].includes(kind);
+export function isKindAllowed(admits: AllowedUsers, kind: PersonKind): boolean {
+  return KINDS_ADMITTED[admits].includes(kind);
 }
 
 /** Whether a writer's id is that of a bot or workflow, which people never have. */
@@ -53,16 +53,16 @@ export function isBotId(id: string): boolean {
  * Why a writer is not admitted; undefined for one who is. Throws a SlackError where Slack is away, or the signal's
  * reason.
  */
-export async function notAdmitted(
-  parts: AdmittanceParts,
-  people: Pick<People, 'known'>,
-  writer: Writer,
+export async function accessDenialFor(
+  deps: AccessDeps,
+  people: Pick<SlackDirectory, 'requirePerson'>,
+  asker: Asker,
   signal: AbortSignal,
-): Promise<NotAdmitted | undefined> {
-  const { person } = writer;
-  const { admits, bots } = await doorOf(parts, writer);
+): Promise<AccessDenial | undefined> {
+  const { person } = asker;
+  const { admits, bots } = await accessPolicyFor(deps, asker);
   if (isBotId(person)) return bots.includes(person) ? undefined : 'bot';
-  const { kind } = await people.known(person, signal);
+  const { kind } = await people.requirePerson(person, signal);
   if (kind === 'member') return undefined;
-  return isAdmitted(admits, kind) ? undefined : kind;
+  return isKindAllowed(admits, kind) ? undefined : kind;
 }

@@ -1,18 +1,18 @@
-import type { Excess } from '../../store/allowances.ts';
+import type { QuotaExceeded } from '../../store/allowances.ts';
 import type { Message, Turn } from '../../store/tables.ts';
-import type { RelayParts } from '../context.ts';
+import type { RelayDeps } from '../context.ts';
 
 /** Begins the turn of a message, unless one more is too many. `passedOnBy` is the running turn that sends it. */
-export async function beginWithin(
-  { store, settings }: RelayParts,
+export async function beginTurnWithinQuotas(
+  { store, settings }: RelayDeps,
   id: string,
   message: Message,
   passedOnBy: string | null,
-): Promise<{ turn: Turn } | { excess: Excess }> {
-  return store.transaction(async (inside) => {
-    await inside.allowances.lock(message.workspace);
-    const excess = await inside.allowances.excess(message.workspace, message.person, settings.limits);
+): Promise<{ turn: Turn } | { excess: QuotaExceeded }> {
+  return store.transaction(async (trxStore) => {
+    await trxStore.turnUsage.lockWorkspace(message.workspace);
+    const excess = await trxStore.turnUsage.exceeded(message.workspace, message.person, settings.quotas);
     if (excess !== undefined) return { excess };
-    return { turn: await inside.turns.begin(id, message, passedOnBy) };
+    return { turn: await trxStore.turns.begin(id, message, passedOnBy) };
   });
 }

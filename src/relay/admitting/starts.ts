@@ -1,40 +1,40 @@
-import type { RelayParts, Workspace } from '../context.ts';
-import { passing } from '../patience.ts';
-import { notAdmitted, type Writer } from './admittance.ts';
-import { type Refusal, refusalDetails, refusalWords } from './refusing.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
+import { transientFailure } from '../patience.ts';
+import { accessDenialFor, type Asker } from './admittance.ts';
+import { type Refusal, refusalAuditDetails, refusalSentence } from './refusing.ts';
 
 /**
  * Why a person may not begin a task by a form, as a sentence; undefined where they may. The answer comes within so many
  * ms: what Slack has not told by then is no.
  */
-export async function startRefused(
-  parts: RelayParts,
-  workspace: Workspace,
-  writer: Writer,
-  withinMs: number,
+export async function startRefusal(
+  deps: RelayDeps,
+  workspace: WorkspaceClient,
+  asker: Asker,
+  timeoutMs: number,
 ): Promise<string | undefined> {
-  const refusal = await refusalOf(parts, workspace, writer, AbortSignal.timeout(withinMs));
+  const refusal = await findRefusal(deps, workspace, asker, AbortSignal.timeout(timeoutMs));
   if (refusal === undefined) return undefined;
-  const details = { ...refusalDetails(refusal), control: 'start' };
-  await parts.store.audit.add({ ...writer, kind: 'refusal', details });
-  parts.log.info({ ...writer, ...details }, 'a form was refused');
-  return refusalWords(refusal);
+  const details = { ...refusalAuditDetails(refusal), control: 'start' };
+  await deps.store.audit.add({ ...asker, kind: 'refusal', details });
+  deps.log.info({ ...asker, ...details }, 'a form was refused');
+  return refusalSentence(refusal);
 }
 
-async function refusalOf(
-  parts: RelayParts,
-  workspace: Workspace,
-  writer: Writer,
+async function findRefusal(
+  deps: RelayDeps,
+  workspace: WorkspaceClient,
+  asker: Asker,
   signal: AbortSignal,
 ): Promise<Refusal | undefined> {
   try {
-    const why = await notAdmitted(parts, workspace.people, writer, signal);
+    const why = await accessDenialFor(deps, workspace.people, asker, signal);
     if (why !== undefined) return { why };
   } catch (error) {
-    if (!signal.aborted && passing(error)?.trouble !== 'slack') throw error;
+    if (!signal.aborted && transientFailure(error)?.cause !== 'slack') throw error;
     return { why: 'unknown' };
   }
-  const { store, settings } = parts;
-  const excess = await store.allowances.excess(writer.workspace, writer.person, settings.limits);
-  return excess && { why: 'limit', excess };
+  const { store, settings } = deps;
+  const exceeded = await store.turnUsage.exceeded(asker.workspace, asker.person, settings.quotas);
+  return exceeded && { why: 'limit', exceeded };
 }

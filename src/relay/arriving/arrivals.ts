@@ -1,10 +1,10 @@
 import type { ThreadMessage } from '../../slack/read-back.ts';
 import type { ThreadKey } from '../../store/keys.ts';
-import type { SlackTs, Words } from '../../store/tables.ts';
-import type { SignOutcome } from '../controls/control.ts';
+import type { SlackTs, MessageContent } from '../../store/tables.ts';
+import type { StopOutcome } from '../controls/control.ts';
 
 /** A message that a person wrote in Slack, as far as it may concern us. */
-export interface PersonMessage {
+export interface IncomingMessage {
   workspace: string;
   channel: string;
   /** im: a direct message; mpim: a group's; unknown where Slack did not say. */
@@ -13,14 +13,14 @@ export interface PersonMessage {
   /** The thread's root; the message itself where it stands at the top. */
   root: SlackTs;
   person: string;
-  words: Words;
+  content: MessageContent;
 }
 
 /** What a Slack event means to us. */
-export type Arrival =
-  | { kind: 'message'; message: PersonMessage }
+export type InboxEvent =
+  | { kind: 'message'; message: IncomingMessage }
   /** A person changed the words of a message. */
-  | { kind: 'edit'; message: PersonMessage; editedTs: SlackTs }
+  | { kind: 'edit'; message: IncomingMessage; editedTs: SlackTs }
   | {
       kind: 'deletion';
       workspace: string;
@@ -35,15 +35,15 @@ export type Arrival =
   | { kind: 'silence'; why: string };
 
 /** What became of an arrival. */
-export type Admission =
+export type InboxOutcome =
   /** `waits`: behind others; `held`: what waits in its thread is held since a stop. */
-  | { kind: 'admitted'; thread: ThreadKey; waits: boolean; held: boolean }
+  | { kind: 'admitted'; thread: ThreadKey; isQueued: boolean; isPaused: boolean }
   /** Known already: the other copy of a mention, or a redelivery. */
   | { kind: 'known' }
   /** A reply in a thread that is not ours: its ids are kept for ten minutes. */
   | { kind: 'stray' }
   /** The word stop. `first`: it was not heard before. */
-  | { kind: 'stop_said'; thread: ThreadKey; outcome: SignOutcome; first: boolean }
+  | { kind: 'stop_said'; thread: ThreadKey; outcome: StopOutcome; isFirst: boolean }
   | { kind: 'reworded' }
   | { kind: 'withdrawn' }
   /** Changed after it was sent. */
@@ -53,33 +53,33 @@ export type Admission =
   | { kind: 'ignored'; why: string };
 
 /** Whether a channel is a direct one, between two: Slack gives those ids that begin with D. */
-export function isDirect(channel: string): boolean {
+export function isDirectChannel(channel: string): boolean {
   return channel.startsWith('D');
 }
 
 /** Whether a ts comes before another: they compare as numbers with six decimals, which a float cannot hold. */
-export function isEarlier(ts: SlackTs, than: SlackTs): boolean {
-  return micros(ts) < micros(than);
+export function isEarlierTs(ts: SlackTs, than: SlackTs): boolean {
+  return toMicroseconds(ts) < toMicroseconds(than);
 }
 
-function micros(ts: SlackTs): bigint {
+function toMicroseconds(ts: SlackTs): bigint {
   const [seconds = '', fraction = ''] = ts.split('.');
   return BigInt(seconds + fraction.padEnd(6, '0'));
 }
 
 /** Subtypes of messages that people write. */
-const written = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
+const USER_MESSAGE_SUBTYPES = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
 
 /** Whether people write messages of this subtype. */
-export function isWritten(subtype: string | undefined): boolean {
-  return written.has(subtype);
+export function isUserMessageSubtype(subtype: string | undefined): boolean {
+  return USER_MESSAGE_SUBTYPES.has(subtype);
 }
 
 /** What a message says, as it is kept. */
-export function wordsIn({
+export function messageContent({
   text = '',
   blocks,
   files,
-}: Pick<ThreadMessage, 'text' | 'blocks' | 'files'>): Words {
+}: Pick<ThreadMessage, 'text' | 'blocks' | 'files'>): MessageContent {
   return { text, ...(blocks && { blocks }), ...(files && { files }) };
 }

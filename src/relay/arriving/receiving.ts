@@ -1,24 +1,24 @@
 import type { Logger } from 'pino';
 import type { Store } from '../../store/store.ts';
-import { Rounds } from '../rounds.ts';
+import { Poller } from '../rounds.ts';
 
 /** How often a sign is left that events can come (ms): far below any gap that is worth a look. */
-const everyMs = 15_000;
+const HEARTBEAT_INTERVAL_MS = 15_000;
 /** Threads that were used in this time before a gap (ms) are read back. */
-const usedMs = 24 * 60 * 60_000;
+const BACKFILL_WINDOW_MS = 24 * 60 * 60_000;
 /** Slack tries an event again for five minutes and a little: what it sent before the gap may be missing too (ms). */
-const marginMs = 10 * 60_000;
+const REDELIVERY_MARGIN_MS = 10 * 60_000;
 
 /** What noticing gaps needs. */
-export interface ReceivingParts {
+export interface EventGapDetectorDeps {
   store: Store;
   workspaces(): readonly string[];
   /** Whether events can reach this process now. */
-  alive(): boolean;
+  canReceiveEvents(): boolean;
   /** After how long without a sign there is a gap (ms). */
-  gapMs: number;
+  minGapMs: number;
   /** Hears after each sign; there may be something to read back. */
-  onSign(): void;
+  onHeartbeat(): void;
   log: Logger;
 }
 
@@ -26,58 +26,58 @@ export interface ReceivingParts {
  * Notices that nobody could receive events for a while. A quiet workspace is no gap: what counts is that some process
  * had a connection to Slack, or served Slack's requests, and could write to the database.
  */
-export class Receiving {
-  readonly #parts: ReceivingParts;
-  readonly #heard = new Set<string>();
-  readonly #rounds: Rounds;
+export class EventGapDetector {
+  readonly #deps: EventGapDetectorDeps;
+  readonly #workspacesHeardFrom = new Set<string>();
+  readonly #poller: Poller;
 
-  constructor(parts: ReceivingParts) {
-    this.#parts = parts;
-    this.#rounds = new Rounds({
-      everyMs,
-      round: () => this.#sign(),
-      onError: (error) => parts.log.debug({ err: error }, 'no sign of receiving could be left'),
+  constructor(deps: EventGapDetectorDeps) {
+    this.#deps = deps;
+    this.#poller = new Poller({
+      intervalMs: HEARTBEAT_INTERVAL_MS,
+      poll: () => this.#recordHeartbeats(),
+      onError: (error) => deps.log.debug({ err: error }, 'no sign of receiving could be left'),
     });
   }
 
   start(): void {
-    this.#rounds.start();
-    this.sign();
+    this.#poller.start();
+    this.heartbeatNow();
   }
 
   /** Leaves no more signs. */
   async stop(): Promise<void> {
-    await this.#rounds.stop();
+    await this.#poller.stop();
   }
 
   /** An event of this workspace came. */
-  heard(workspace: string): void {
-    this.#heard.add(workspace);
+  onEvent(workspace: string): void {
+    this.#workspacesHeardFrom.add(workspace);
   }
 
   /** Leaves a sign now, if events can come: a connection is back. Does nothing before the start. */
-  sign(): void {
-    this.#rounds.look();
+  heartbeatNow(): void {
+    this.#poller.pollNow();
   }
 
-  async #sign(): Promise<void> {
-    for (const workspace of this.#parts.workspaces()) {
-      const event = this.#heard.has(workspace);
-      if (!event && !this.#parts.alive()) continue;
-      await this.#look(workspace, event);
-      this.#heard.delete(workspace);
+  async #recordHeartbeats(): Promise<void> {
+    for (const workspace of this.#deps.workspaces()) {
+      const hadEvent = this.#workspacesHeardFrom.has(workspace);
+      if (!hadEvent && !this.#deps.canReceiveEvents()) continue;
+      await this.#recordHeartbeat(workspace, hadEvent);
+      this.#workspacesHeardFrom.delete(workspace);
     }
-    this.#parts.onSign();
+    this.#deps.onHeartbeat();
   }
 
-  async #look(workspace: string, event: boolean): Promise<void> {
-    const { store, gapMs, log } = this.#parts;
-    const gap = await store.transaction(async (inside) => {
-      const ended = await inside.workspaces.receiving(workspace, { event, gapMs });
+  async #recordHeartbeat(workspace: string, hadEvent: boolean): Promise<void> {
+    const { store, minGapMs, log } = this.#deps;
+    const gap = await store.transaction(async (trxStore) => {
+      const ended = await trxStore.workspaces.recordReceiving(workspace, { event: hadEvent, gapMs: minGapMs });
       if (ended === undefined) return undefined;
       const { since, now } = ended;
-      const places = await inside.catchUps.note(workspace, since, usedMs, marginMs);
-      await inside.projectNames.missed(workspace);
+      const places = await trxStore.backfills.addGap(workspace, since, BACKFILL_WINDOW_MS, REDELIVERY_MARGIN_MS);
+      await trxStore.projectNames.markAllDue(workspace);
       return { since, minutes: Math.round((now.getTime() - since.getTime()) / 60_000), places };
     });
     if (gap === undefined) return;

@@ -1,48 +1,48 @@
 import * as words from '../../reply/words.ts';
 import type { Message, Turn } from '../../store/tables.ts';
-import { isDirect } from '../arriving/arrivals.ts';
-import type { RelayParts, Workspace } from '../context.ts';
-import { TurnEnds } from '../interruption.ts';
-import type { Asking } from './asking.ts';
-import { asksNothing, isFilesOnly, messageOf } from './question.ts';
-import { sentBefore } from './resending.ts';
+import { isDirectChannel } from '../arriving/arrivals.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
+import { TurnEnded } from '../interruption.ts';
+import type { Sender } from './asking.ts';
+import { isEmptyMessage, isFilesOnly, messageOfTurn } from './question.ts';
+import { findResentMessage } from './resending.ts';
 
 /** The message asks nothing, as it was read: the turn ends, unless people have changed it by then. */
-export class AsksNothing extends TurnEnds {
-  readonly read: Message;
+export class EmptyMessage extends TurnEnded {
+  readonly messageAsRead: Message;
 
-  constructor(outcome: 'helped' | 'kept', sentence: string, read: Message) {
+  constructor(outcome: 'helped' | 'kept', sentence: string, messageAsRead: Message) {
     super(outcome, sentence);
-    this.read = read;
+    this.messageAsRead = messageAsRead;
   }
 }
 
 /** Ends the turn of a message that is only a call for help: throws AsksNothing. */
-export async function endIfNothingAsked(parts: RelayParts, workspace: Workspace, turn: Turn): Promise<void> {
-  const message = await messageOf(parts, turn);
+export async function endTurnIfEmpty(deps: RelayDeps, workspace: WorkspaceClient, turn: Turn): Promise<void> {
+  const message = await messageOfTurn(deps, turn);
   if (turn.content !== null || message.words === null) return;
-  if (!asksNothing(message.words, workspace.bot.userId)) return;
-  const help = isDirect(turn.channel) ? words.helpInDm : words.help;
-  const { task_id } = await parts.store.threads.expect(turn);
-  throw new AsksNothing('helped', task_id === null ? help : words.helpInThread, message);
+  if (!isEmptyMessage(message.words, workspace.bot.userId)) return;
+  const help = isDirectChannel(turn.channel) ? words.helpInDm : words.help;
+  const { task_id } = await deps.store.threads.getOrThrow(turn);
+  throw new EmptyMessage('helped', task_id === null ? help : words.helpInThread, message);
 }
 
 /**
  * Ends the turn of a message that is only files, when they are at the service and recorded for the thread's next
  * message: throws AsksNothing, whose sentence says what is kept.
  */
-export async function endIfOnlyFiles(
-  parts: RelayParts,
-  workspace: Workspace,
+export async function endTurnIfFilesOnly(
+  deps: RelayDeps,
+  workspace: WorkspaceClient,
   turn: Turn,
-  asking: () => Pick<Asking, 'keep'>,
+  createSender: () => Pick<Sender, 'keepFiles'>,
 ): Promise<void> {
-  const message = await messageOf(parts, turn);
+  const message = await messageOfTurn(deps, turn);
   if (turn.content !== null || message.words === null) return;
   if (!isFilesOnly(message.words, workspace.bot.userId)) return;
-  if ((await sentBefore(parts.store, message)) !== undefined) return;
-  const { attached, notes } = await asking().keep();
-  await parts.store.turns.record(turn, { attached, file_notes: notes });
-  const kept = notes.filter(({ reason }) => reason === null || reason === 'external').map(({ name }) => name);
-  throw new AsksNothing('kept', kept.length === 0 ? words.noFilesKept : words.filesKept(kept), message);
+  if ((await findResentMessage(deps.store, message)) !== undefined) return;
+  const { attached, notes } = await createSender().keepFiles();
+  await deps.store.turns.record(turn, { attached, file_notes: notes });
+  const keptNames = notes.filter(({ reason }) => reason === null || reason === 'external').map(({ name }) => name);
+  throw new EmptyMessage('kept', keptNames.length === 0 ? words.noFilesKept : words.filesKept(keptNames), message);
 }

@@ -4,36 +4,36 @@ import { readProject } from '../../agent/probe.ts';
 import * as words from '../../reply/words.ts';
 import type { Thread } from '../../store/tables.ts';
 import { AccountGone } from '../accounts/standing.ts';
-import { isDirect } from '../arriving/arrivals.ts';
-import type { RelayParts, Workspace } from '../context.ts';
-import { TurnEnds } from '../interruption.ts';
+import { isDirectChannel } from '../arriving/arrivals.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
+import { TurnEnded } from '../interruption.ts';
 import type { Lease } from '../lease.ts';
-import { checkpoint, pause } from '../patience.ts';
+import { throwIfInterrupted, sleepWithLease } from '../patience.ts';
 
 /** How long one turn has the right to make a channel's project, in ms: longer than the call may take. */
-const claimMs = 15_000;
-const takenPauseMs = 250;
+const CLAIM_MS = 15_000;
+const CLAIM_RETRY_DELAY_MS = 250;
 
 /**
  * The channel's project, found or made. Of two threads that need it at once one makes it and the other waits.
  * The service lists no projects, so one whose creation had an unknown outcome cannot be found again: it is named
  * in the log and another is made.
  */
-async function channelProject(
-  parts: RelayParts,
-  workspace: Workspace,
+async function ensureChannelProject(
+  deps: RelayDeps,
+  workspace: WorkspaceClient,
   thread: Thread,
   turnId: string,
   lease: Lease,
 ): Promise<string> {
-  const { store, log } = parts;
+  const { store, log } = deps;
   const key = { workspace: thread.workspace, channel: thread.channel, account: thread.account };
   for (;;) {
-    checkpoint(lease);
-    const claim = await store.projects.claim(key, turnId, claimMs);
+    throwIfInterrupted(lease);
+    const claim = await store.projects.claim(key, turnId, CLAIM_MS);
     if (claim.kind === 'known') return claim.projectId;
     if (claim.kind === 'taken') {
-      await pause(takenPauseMs, lease);
+      await sleepWithLease(CLAIM_RETRY_DELAY_MS, lease);
       continue;
     }
     if (claim.orphaned) {
@@ -42,11 +42,11 @@ async function channelProject(
         'A project may have been made at the service whose answer was lost; it stays there unused.',
       );
     }
-    const body = await projectTexts(workspace, thread);
+    const body = await projectDetails(workspace, thread);
     // Reading the channel may have waited for its lane, and another turn may have claimed the project meanwhile.
-    if (!(await store.projects.intend(key, turnId, claimMs))) continue;
+    if (!(await store.projects.intend(key, turnId, CLAIM_MS))) continue;
     try {
-      const project = await parts.agent(thread.account).createProject(body, { guard: lease });
+      const project = await deps.agent(thread.account).createProject(body, { guard: lease });
       if (await store.projects.bind(key, turnId, project.id)) {
         log.info({ ...key, project: project.id }, 'project made');
         return project.id;
@@ -56,9 +56,9 @@ async function channelProject(
         'A project was made too late, when the channel had another; it stays there unused.',
       );
     } catch (error) {
-      const surelyNot = error instanceof AgentError && error.outcome !== 'unknown';
+      const wasNotCreated = error instanceof AgentError && error.outcome !== 'unknown';
       // After the lease the claim may be that of the process that holds the turn now.
-      if (surelyNot && lease.remainingMs() > 0) await store.projects.release(key, turnId);
+      if (wasNotCreated && lease.remainingMs() > 0) await store.projects.release(key, turnId);
       throw error;
     }
   }
@@ -68,16 +68,16 @@ async function channelProject(
  * The project that a thread's files and its task go to: the channel's when the thread first needed one. A channel may
  * get another project later, which is for its new threads.
  */
-export async function threadProject(
-  parts: RelayParts,
-  workspace: Workspace,
+export async function ensureThreadProject(
+  deps: RelayDeps,
+  workspace: WorkspaceClient,
   thread: Thread,
   turnId: string,
   lease: Lease,
 ): Promise<string> {
   if (thread.project_id !== null) return thread.project_id;
-  const projectId = await channelProject(parts, workspace, thread, turnId, lease);
-  return parts.store.threads.settleProject(thread, projectId);
+  const projectId = await ensureChannelProject(deps, workspace, thread, turnId, lease);
+  return deps.store.threads.bindProject(thread, projectId);
 }
 
 /**
@@ -85,28 +85,28 @@ export async function threadProject(
  * the bot made it. False where the service knows it, or a task may have been started there. Throws TurnEnds where
  * people chose the project for the channel: another one is for them to choose.
  */
-export async function forgetLostProject(
-  parts: RelayParts,
+export async function forgetMissingProject(
+  deps: RelayDeps,
   { workspace, channel, root, account, project_id: project }: Thread,
 ): Promise<boolean> {
-  if (project === null || (await isKnown(parts.agent(account), project))) return false;
-  const { store, log } = parts;
+  if (project === null || (await projectExists(deps.agent(account), project))) return false;
+  const { store, log } = deps;
   const thread = { workspace, channel, root };
   const forgotten = await store.transaction(async ({ threads, turns, projects }) => {
     if (!(await threads.leaveProject(thread, project))) return 'not';
-    await turns.leaveFiles(thread);
-    return (await projects.forget({ workspace, channel, account }, project)) ? 'whole' : 'chosen';
+    await turns.leaveFilesBehind(thread);
+    return (await projects.detach({ workspace, channel, account }, project)) ? 'whole' : 'chosen';
   });
   if (forgotten === 'not') return false;
   log.warn(
     { ...thread, account, project, code: 'lost_project' },
     'The service does not know a project any more.',
   );
-  if (forgotten === 'chosen') throw new TurnEnds('refused', words.projectGone);
+  if (forgotten === 'chosen') throw new TurnEnded('refused', words.projectGone);
   return true;
 }
 
-async function isKnown(agent: AgentClient, projectId: string): Promise<boolean> {
+async function projectExists(agent: AgentClient, projectId: string): Promise<boolean> {
   try {
     await readProject(agent, projectId);
     return true;
@@ -117,11 +117,11 @@ async function isKnown(agent: AgentClient, projectId: string): Promise<boolean> 
 }
 
 /** What a channel's project is called: its name and purpose; a person's name for a DM. */
-export async function projectTexts(
-  workspace: Workspace,
+export async function projectDetails(
+  workspace: WorkspaceClient,
   thread: Pick<Thread, 'channel' | 'starter'>,
 ): Promise<{ title: string; description: string }> {
-  if (isDirect(thread.channel)) {
+  if (isDirectChannel(thread.channel)) {
     const name = await workspace.people.personName(thread.starter);
     return { title: `Direct messages with ${name}`, description: '' };
   }

@@ -3,7 +3,7 @@ import type { Store } from '../../store/store.ts';
 import type { FileNote, Message, Turn } from '../../store/tables.ts';
 
 /** What a turn sent to the agent, as it is sent again. */
-export interface SentBefore {
+export interface ResentMessage {
   content: string;
   attached: string[];
   notes: FileNote[];
@@ -13,19 +13,19 @@ export interface SentBefore {
 }
 
 /** What a message sends again: word for word, with the same files. Undefined for one with words of its own. */
-export async function sentBefore(
+export async function findResentMessage(
   { turns }: Pick<Store, 'turns'>,
   { workspace, resends }: Pick<Message, 'workspace' | 'resends'>,
-): Promise<SentBefore | undefined> {
+): Promise<ResentMessage | undefined> {
   if (resends === null) return undefined;
   const turn: Turn | undefined = await turns.get(workspace, resends);
   // One that ended before its message was frozen has nothing to repeat: the message goes like any other.
   if (turn === undefined || turn.content === null) return undefined;
   const { content, attached, file_notes: notes, skill, task_id: taskId } = turn;
-  return { content, attached: attached ?? [], notes: (notes ?? []).filter(goesAlong), skill, taskId };
+  return { content, attached: attached ?? [], notes: (notes ?? []).filter(isNoteResent), skill, taskId };
 }
 
 /** Whether a note goes along with its file: what was left out was told then, but not what was left behind since. */
-export function goesAlong({ reason }: FileNote): boolean {
+export function isNoteResent({ reason }: FileNote): boolean {
   return reason === null || reason === ('left_behind' satisfies FileReason);
 }

@@ -1,21 +1,21 @@
 import type { AgentClient } from '../../agent/client.ts';
 import { AgentAbortedError, AgentError, AgentUnavailableError } from '../../agent/errors.ts';
-import { type Message as AgentMessage, type MessageResult, textOf } from '../../agent/schema.ts';
+import { type Message as AgentMessage, type SendResult, messageText } from '../../agent/schema.ts';
 import type { Turn } from '../../store/tables.ts';
 import { messageKeyOf } from '../../store/turns.ts';
-import type { RelayParts } from '../context.ts';
-import { TurnEnds } from '../interruption.ts';
-import { type Lease, leaseMs } from '../lease.ts';
-import { serviceOverMs, untilOver } from '../settling.ts';
+import type { RelayDeps } from '../context.ts';
+import { TurnEnded } from '../interruption.ts';
+import { type Lease, LEASE_MS } from '../lease.ts';
+import { SERVICE_CALL_LIFETIME_MS, waitUntilCallEnded } from '../settling.ts';
 import { unlessStopped } from './stop-check.ts';
 
 /** How often the task's messages are read beside a send that the service holds open (ms). */
-const lookEveryMs = 1_000;
+const LIST_POLL_INTERVAL_MS = 1_000;
 /** A send that is not at the service after so long is given up (ms): within the lease that it began under. */
-const sendWindowMs = leaseMs;
+const SEND_WINDOW_MS = LEASE_MS;
 
 /** Where a turn's message is at the service. */
-export interface Delivered {
+export interface DeliveredMessage {
   turn: Turn;
   /** The reply, where the answer to the send told it. */
   reply: AgentMessage | null;
@@ -27,25 +27,25 @@ export interface Delivered {
  * after an error whose outcome is `unknown`, call it again: it looks before it sends. What surely was not sent is held
  * back by `stop`, whose reason is thrown, and by a stop that was recorded before the intent: throws TurnEnds or Held.
  */
-export async function deliver(
-  parts: RelayParts,
+export async function deliverOnce(
+  deps: RelayDeps,
   agent: AgentClient,
   taskId: string,
   turn: Turn,
   lease: Lease,
-  stop: AbortSignal,
-): Promise<Delivered> {
-  const { store } = parts;
+  stopSignal: AbortSignal,
+): Promise<DeliveredMessage> {
+  const { store } = deps;
   // The answer to the commit that recorded it may have been lost on its way.
   if (turn.user_message_id !== null) return { turn, reply: null };
-  const before = await settle(parts, agent, taskId, turn, lease);
-  if (before !== undefined) return { turn: await bind(parts, turn, taskId, before), reply: null };
+  const earlierId = await resolveEarlierSend(deps, agent, taskId, turn, lease);
+  if (earlierId !== undefined) return { turn: await recordDelivery(deps, turn, taskId, earlierId), reply: null };
   const [last] = await agent.lastMessages(taskId, 1);
-  stop.throwIfAborted();
-  const skill = turn.skill ?? parts.settings.skill;
-  const intended = await intend(parts, turn, last?.id ?? '', skill);
+  stopSignal.throwIfAborted();
+  const skill = turn.skill ?? deps.settings.skill;
+  const intended = await recordIntent(deps, turn, last?.id ?? '', skill);
   const abort = new AbortController();
-  const watch = new AbortController();
+  const stopPolling = new AbortController();
   const signal = AbortSignal.any([abort.signal, lease.signal]);
   const sending = agent.sendMessage(
     taskId,
@@ -59,56 +59,56 @@ export async function deliver(
   try {
     const first = await Promise.race([
       sending,
-      seen(parts, agent, taskId, intended, AbortSignal.any([signal, watch.signal]), () => abort.abort()),
+      pollUntilListed(deps, agent, taskId, intended, AbortSignal.any([signal, stopPolling.signal]), () => abort.abort()),
     ]);
-    const { id, reply } = told(first);
-    if (id !== undefined) return { turn: await bind(parts, intended, taskId, id), reply };
-    const found = await ours(parts, agent, taskId, intended);
-    if (found !== undefined) return { turn: await bind(parts, intended, taskId, found), reply };
+    const { id, reply } = readSendResult(first);
+    if (id !== undefined) return { turn: await recordDelivery(deps, intended, taskId, id), reply };
+    const found = await findOurMessage(deps, agent, taskId, intended);
+    if (found !== undefined) return { turn: await recordDelivery(deps, intended, taskId, found), reply };
     throw new Error('The service answered a send without its message, and does not list it.');
   } catch (error) {
-    if (error instanceof AgentAbortedError && abort.signal.aborted) throw notSeen(error);
-    const surelyNot =
+    if (error instanceof AgentAbortedError && abort.signal.aborted) throw notListedError(error);
+    const wasNotSent =
       error instanceof AgentError && (error.outcome === 'refused' || error.outcome === 'not_sent');
     // After the lease the intent may be that of the process that holds the turn now.
-    if (surelyNot && lease.remainingMs() > 0) {
+    if (wasNotSent && lease.remainingMs() > 0) {
       await store.turns.record(intended, { send_intended_at: null });
     }
     throw error;
   } finally {
-    watch.abort();
+    stopPolling.abort();
     // What the held send still answers is read from the messages; its end is of no interest.
     sending.catch(() => undefined);
   }
 }
 
-function notSeen(cause: Error): AgentUnavailableError {
+function notListedError(cause: Error): AgentUnavailableError {
   const sentence =
     'The service took the message but does not list it; it is looked for again before it is sent again.';
   return new AgentUnavailableError({ sentence, outcome: 'unknown', cause });
 }
 
-function told(first: MessageResult | string): { id: string | undefined; reply: AgentMessage | null } {
+function readSendResult(first: SendResult | string): { id: string | undefined; reply: AgentMessage | null } {
   if (typeof first === 'string') return { id: first, reply: null };
   return { id: first.userMessage?.id, reply: first.assistantMessage };
 }
 
 /** Looks for our message beside the held send; gives the send up where it is not there within the window. */
-async function seen(
-  parts: RelayParts,
+async function pollUntilListed(
+  deps: RelayDeps,
   agent: AgentClient,
   taskId: string,
   turn: Turn,
   signal: AbortSignal,
   giveUp: () => void,
 ): Promise<string> {
-  const began = performance.now();
+  const startedAt = performance.now();
   for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    await new Promise((resolve) => setTimeout(resolve, LIST_POLL_INTERVAL_MS));
     if (signal.aborted) return new Promise(() => undefined);
-    const id = await ours(parts, agent, taskId, turn).catch(() => undefined);
+    const id = await findOurMessage(deps, agent, taskId, turn).catch(() => undefined);
     if (id !== undefined) return id;
-    if (performance.now() - began > sendWindowMs) {
+    if (performance.now() - startedAt > SEND_WINDOW_MS) {
       giveUp();
       return new Promise(() => undefined);
     }
@@ -116,33 +116,33 @@ async function seen(
 }
 
 /** Finds out what became of an earlier send; undefined where there was none, or it surely did not arrive. */
-async function settle(
-  parts: RelayParts,
+async function resolveEarlierSend(
+  deps: RelayDeps,
   agent: AgentClient,
   taskId: string,
   turn: Turn,
   lease: Lease,
 ): Promise<string | undefined> {
   if (turn.send_intended_at === null) return undefined;
-  const found = await ours(parts, agent, taskId, turn);
+  const found = await findOurMessage(deps, agent, taskId, turn);
   if (found !== undefined) return found;
-  await untilOver(turn.send_intended_at, serviceOverMs, lease);
-  return ours(parts, agent, taskId, turn);
+  await waitUntilCallEnded(turn.send_intended_at, SERVICE_CALL_LIFETIME_MS, lease);
+  return findOurMessage(deps, agent, taskId, turn);
 }
 
 /** Records the intent to send, unless a stop was recorded first or the words were forgotten. Throws TurnEnds or Held. */
-async function intend(
-  parts: RelayParts,
+async function recordIntent(
+  deps: RelayDeps,
   turn: Turn,
-  after: string,
+  lastMessageId: string,
   skill: string | undefined,
 ): Promise<Turn> {
-  return parts.store.transaction(async (store) => {
+  return deps.store.transaction(async (store) => {
     await store.threads.lock(turn);
     const { content } = await unlessStopped(store, turn);
-    if (content === null) throw new TurnEnds('withdrawn', null);
+    if (content === null) throw new TurnEnded('withdrawn', null);
     return store.turns.record(turn, {
-      send_after_id: after,
+      send_after_id: lastMessageId,
       send_intended_at: new Date(),
       skill: skill ?? null,
     });
@@ -150,23 +150,23 @@ async function intend(
 }
 
 /** The id of our message at the service: after the intent's last message, same content, bound to no other turn. */
-async function ours(
-  parts: RelayParts,
+async function findOurMessage(
+  deps: RelayDeps,
   agent: AgentClient,
   taskId: string,
   turn: Turn,
 ): Promise<string | undefined> {
   for await (const message of agent.messagesAfter(taskId, turn.send_after_id || null)) {
-    if (message.role !== 'user' || textOf(message) !== turn.content) continue;
-    if (!(await parts.store.turns.isBound(turn.workspace, message.id))) return message.id;
+    if (message.role !== 'user' || messageText(message) !== turn.content) continue;
+    if (!(await deps.store.turns.isUserMessageBound(turn.workspace, message.id))) return message.id;
   }
   return undefined;
 }
 
 /** Records that the message is at the service. */
-async function bind(parts: RelayParts, turn: Turn, taskId: string, userMessageId: string): Promise<Turn> {
-  return parts.store.transaction(async (store) => {
-    await store.messages.sent(messageKeyOf(turn));
+async function recordDelivery(deps: RelayDeps, turn: Turn, taskId: string, userMessageId: string): Promise<Turn> {
+  return deps.store.transaction(async (store) => {
+    await store.messages.markSent(messageKeyOf(turn));
     return store.turns.record(turn, { user_message_id: userMessageId, task_id: taskId });
   });
 }

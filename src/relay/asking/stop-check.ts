@@ -1,6 +1,6 @@
 import type { Store } from '../../store/store.ts';
 import type { Turn } from '../../store/tables.ts';
-import { Held, TurnEnds } from '../interruption.ts';
+import { MessagesPaused, TurnEnded } from '../interruption.ts';
 
 /**
  * The turn as it is now, where its message may still go. To be called under the thread's lock, in the transaction that
@@ -8,15 +8,15 @@ import { Held, TurnEnds } from '../interruption.ts';
  * or is gone, and Held where the run that it was to be passed on to was stopped.
  */
 export async function unlessStopped(
-  { turns, holds }: Pick<Store, 'turns' | 'holds'>,
+  { turns, pausedThreads: holds }: Pick<Store, 'turns' | 'pausedThreads'>,
   { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
 ): Promise<Turn> {
   const now = await turns.get(workspace, id);
-  if (now === undefined) throw new TurnEnds('withdrawn', null);
-  if (now.stop_asked_at !== null) throw new TurnEnds('cancelled', null);
+  if (now === undefined) throw new TurnEnded('withdrawn', null);
+  if (now.stop_asked_at !== null) throw new TurnEnded('cancelled', null);
   if (now.passed_on_by === null) return now;
   const run = await turns.get(workspace, now.passed_on_by);
   const isStopping = run !== undefined && run.finished_at === null && run.stop_asked_at !== null;
-  if (isStopping || (await holds.holder(now)) !== undefined) throw new Held();
+  if (isStopping || (await holds.pausedBy(now)) !== undefined) throw new MessagesPaused();
   return now;
 }

@@ -1,35 +1,35 @@
 import { AgentError } from '../../agent/errors.ts';
 import type { NewTask } from '../../agent/options.ts';
 import type { Thread } from '../../store/tables.ts';
-import type { RelayParts } from '../context.ts';
+import type { RelayDeps } from '../context.ts';
 import type { Lease } from '../lease.ts';
-import { pause } from '../patience.ts';
-import { leftMs, serviceOverMs } from '../settling.ts';
+import { sleepWithLease } from '../patience.ts';
+import { msUntilCallEnded, SERVICE_CALL_LIFETIME_MS } from '../settling.ts';
 
 /** What a task is started with, beside its project. */
-export type TaskStart = Omit<NewTask, 'projectId' | 'initialMessages'>;
+export type TaskOptions = Omit<NewTask, 'projectId' | 'initialMessages'>;
 
 /** How far the service's clock may be behind ours (ms). */
-const clockSkewMs = 2_000;
+const MAX_CLOCK_SKEW_MS = 2_000;
 
 /**
  * The thread's task, started where it has none. After an unknown outcome the task is looked for first: it is
  * adopted only where it was made after the intent, is idle, has the intent's title, belongs to no thread and no
  * other thread of the project is waiting to know the same.
  */
-export async function threadTask(
-  parts: RelayParts,
+export async function ensureThreadTask(
+  deps: RelayDeps,
   thread: Thread,
   projectId: string,
-  start: TaskStart,
+  options: TaskOptions,
   lease: Lease,
 ): Promise<string> {
   if (thread.task_id !== null) return thread.task_id;
-  const { store, log } = parts;
-  const agent = parts.agent(thread.account);
+  const { store, log } = deps;
+  const agent = deps.agent(thread.account);
   if (thread.task_intended_at !== null) {
-    const left = leftMs(thread.task_intended_at, serviceOverMs);
-    const found = (await adoptable(parts, thread, projectId)) ?? (await later());
+    const remainingMs = msUntilCallEnded(thread.task_intended_at, SERVICE_CALL_LIFETIME_MS);
+    const found = (await findAdoptableTask(deps, thread, projectId)) ?? (await findLater());
     if (found !== undefined) {
       log.info({ task: found }, 'task adopted after a lost answer');
       return store.threads.bindTask(thread, found);
@@ -38,19 +38,19 @@ export async function threadTask(
       { code: 'orphaned_task' },
       'A task may have been started at the service whose answer was lost; it stays there unused.',
     );
-    async function later(): Promise<string | undefined> {
-      if (left <= 0) return undefined;
-      await pause(left, lease);
-      return adoptable(parts, thread, projectId);
+    async function findLater(): Promise<string | undefined> {
+      if (remainingMs <= 0) return undefined;
+      await sleepWithLease(remainingMs, lease);
+      return findAdoptableTask(deps, thread, projectId);
     }
   }
-  await store.threads.intendTask(thread, projectId, start);
+  await store.threads.intendTask(thread, projectId, options);
   try {
-    const task = await agent.startTask({ projectId, ...start }, { guard: lease });
+    const task = await agent.startTask({ projectId, ...options }, { guard: lease });
     // Where this process was frozen meanwhile, the thread may have another by now.
     const bound = await store.threads.bindTask(thread, task.id);
     log.info({ task: task.id }, 'task started');
-    parts.onTask?.(thread, start.title);
+    deps.onTaskStarted?.(thread, options.title);
     return bound;
   } catch (error) {
     if (error instanceof AgentError && error.outcome !== 'unknown' && lease.remainingMs() > 0)
@@ -59,15 +59,15 @@ export async function threadTask(
   }
 }
 
-async function adoptable(parts: RelayParts, thread: Thread, projectId: string): Promise<string | undefined> {
+async function findAdoptableTask(deps: RelayDeps, thread: Thread, projectId: string): Promise<string | undefined> {
   const intendedAt = thread.task_intended_at?.getTime() ?? 0;
-  const page = await parts.agent(thread.account).listTasks(projectId, { limit: 100 });
+  const page = await deps.agent(thread.account).listTasks(projectId, { limit: 100 });
   for (const task of page.items) {
     const matches =
       task.status === 'idle' &&
       task.title === thread.task_title &&
-      Date.parse(task.createdAt) >= intendedAt - clockSkewMs;
-    if (matches && (await parts.store.threads.mayAdopt(thread, projectId, task.id))) return task.id;
+      Date.parse(task.createdAt) >= intendedAt - MAX_CLOCK_SKEW_MS;
+    if (matches && (await deps.store.threads.mayAdoptTask(thread, projectId, task.id))) return task.id;
   }
   return undefined;
 }

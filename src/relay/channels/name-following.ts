@@ -1,30 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
-import type { DueName } from '../../store/project-names.ts';
-import { projectTexts } from '../asking/project.ts';
-import type { RelayParts } from '../context.ts';
-import { allOver, isOverdue } from '../patience.ts';
+import type { DueProjectName } from '../../store/project-names.ts';
+import { projectDetails } from '../asking/project.ts';
+import type { RelayDeps } from '../context.ts';
+import { allSettledOrThrow, isOverdue } from '../patience.ts';
 
 /** How long a process has a project for itself (ms), and how long its calls may take: less. */
-const holdMs = 60_000;
-const callsMs = 45_000;
-const mostAtOnce = 20;
+const CLAIM_MS = 60_000;
+const CALLS_TIMEOUT_MS = 45_000;
+const MAX_CONCURRENT_PROJECTS = 20;
 /** The pause after a try that failed (ms). */
-const againMs = 30_000;
+const RETRY_PAUSE_MS = 30_000;
 /** A name that could not be followed for so long (ms) is given up, until it changes again. */
 const giveUpAfterMs = 24 * 60 * 60_000;
 /** People change a name and a purpose one after the other: both go in one call (ms). */
-const settleMs = 300;
+const DEBOUNCE_MS = 300;
 
 /** Gives projects the names and purposes of their channels, where the channel's settings say so. */
-export class NameFollowing {
-  readonly #parts: RelayParts;
+export class ProjectNameSync {
+  readonly #deps: RelayDeps;
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
-  #again = false;
+  #isRunAgainDue = false;
 
-  constructor(parts: RelayParts) {
-    this.#parts = parts;
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
   }
 
   /** Begins nothing more, and waits for what is under way. */
@@ -34,58 +34,58 @@ export class NameFollowing {
   }
 
   /** Does what there is to do, soon; also what an earlier try, or another process, left. */
-  look(): void {
-    this.#again = true;
+  runSoon(): void {
+    this.#isRunAgainDue = true;
     if (this.#closing.signal.aborted) return;
-    this.#running ??= this.#all()
+    this.#running ??= this.#syncAll()
       .catch((error: unknown) => {
         if (this.#closing.signal.aborted) return;
-        this.#parts.log.warn({ err: error }, 'names of projects could not be brought up to date');
+        this.#deps.log.warn({ err: error }, 'names of projects could not be brought up to date');
       })
       .finally(() => {
         this.#running = undefined;
       });
   }
 
-  async #all(): Promise<void> {
+  async #syncAll(): Promise<void> {
     const { signal } = this.#closing;
-    while (this.#again && !signal.aborted) {
-      this.#again = false;
-      await sleep(settleMs, undefined, { signal });
-      const due = await this.#parts.store.projectNames.claim(holdMs, mostAtOnce);
+    while (this.#isRunAgainDue && !signal.aborted) {
+      this.#isRunAgainDue = false;
+      await sleep(DEBOUNCE_MS, undefined, { signal });
+      const due = await this.#deps.store.projectNames.claim(CLAIM_MS, MAX_CONCURRENT_PROJECTS);
       // At once: one workspace's service may be slow.
-      await allOver(due.map((one) => this.#follow(one)));
-      if (due.length === mostAtOnce) this.#again = true;
+      await allSettledOrThrow(due.map((one) => this.#syncProject(one)));
+      if (due.length === MAX_CONCURRENT_PROJECTS) this.#isRunAgainDue = true;
     }
   }
 
-  async #follow(due: DueName): Promise<void> {
+  async #syncProject(due: DueProjectName): Promise<void> {
     const closing = this.#closing.signal;
-    const signal = AbortSignal.any([closing, AbortSignal.timeout(callsMs)]);
-    const { store, log } = this.#parts;
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(CALLS_TIMEOUT_MS)]);
+    const { store, log } = this.#deps;
     const { workspace, channel, account, project_id: project } = due;
-    const slack = this.#parts.workspace(workspace);
-    if (slack === undefined || project === null) return store.projectNames.done(due);
+    const slack = this.#deps.workspace(workspace);
+    if (slack === undefined || project === null) return store.projectNames.complete(due);
     if (due.name_due !== null && isOverdue(due.name_due, giveUpAfterMs)) {
       log.warn({ workspace, channel, project }, 'the name of a project is given up');
-      return store.projectNames.done(due);
+      return store.projectNames.complete(due);
     }
     try {
-      slack.people.forget(channel);
+      slack.people.invalidate(channel);
       const { kind } = await slack.people.channel(channel, signal);
       // A name that Slack does not tell must not become the channel's id.
-      if (kind === 'unknown') return await store.projectNames.later(due, againMs);
-      const texts = await projectTexts(slack, { channel, starter: '' });
-      await this.#parts.agent(account).updateProject(project, texts, { signal });
+      if (kind === 'unknown') return await store.projectNames.retryLater(due, RETRY_PAUSE_MS);
+      const texts = await projectDetails(slack, { channel, starter: '' });
+      await this.#deps.agent(account).updateProject(project, texts, { signal });
       log.info({ workspace, channel, project }, 'a project follows the name of its channel');
-      await store.projectNames.done(due);
+      await store.projectNames.complete(due);
     } catch (error) {
       // Another process, or the next start, takes it up at once.
-      if (closing.aborted) return await store.projectNames.later(due, 0);
+      if (closing.aborted) return await store.projectNames.retryLater(due, 0);
       if (!signal.aborted && !(error instanceof AgentError)) throw error;
-      const lasting = error instanceof AgentNotFoundError || error instanceof AgentRejectedError;
+      const isPermanent = error instanceof AgentNotFoundError || error instanceof AgentRejectedError;
       log.warn({ err: error, workspace, channel, project }, 'a project could not follow its channel');
-      await (lasting ? store.projectNames.done(due) : store.projectNames.later(due, againMs));
+      await (isPermanent ? store.projectNames.complete(due) : store.projectNames.retryLater(due, RETRY_PAUSE_MS));
     }
   }
 }

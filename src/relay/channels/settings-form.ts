@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Project } from '../../agent/schema.ts';
-import { fieldText } from '../../reply/views/channel-settings-view.ts';
+import { asFieldText } from '../../reply/views/channel-settings-view.ts';
 import type { ChannelSettings } from '../../store/channels.ts';
-import { readBots } from '../admitting/bots.ts';
+import { parseBotList } from '../admitting/bots.ts';
 
 /** What a form was filled with, as far as it is needed to see what somebody changed. Short: it travels with the form. */
-const shownShape = z.object({
+const snapshotSchema = z.object({
   channel: z.string(),
   settings: z.object({
     model: z.string().nullable(),
@@ -22,10 +22,10 @@ const shownShape = z.object({
   description: z.string().nullable(),
 });
 
-export type ShownForm = z.output<typeof shownShape>;
+export type ChannelSettingsSnapshot = z.output<typeof snapshotSchema>;
 
 /** What somebody sent; what the form did not ask for is undefined. */
-export interface FilledForm {
+export interface ChannelSettingsValues {
   project: string;
   title: string | undefined;
   description: string | undefined;
@@ -40,7 +40,7 @@ export interface FilledForm {
 }
 
 /** What somebody changed. */
-export interface FormChange {
+export interface ChannelSettingsChange {
   settings: Partial<ChannelSettings>;
   /** The id of another project. */
   project: string | undefined;
@@ -48,69 +48,69 @@ export interface FormChange {
 }
 
 /** What is to come back with a form; the project is left out where its texts are not known. */
-export function shownForm(channel: string, settings: ChannelSettings, project: Project | undefined): string {
+export function encodeSnapshot(channel: string, settings: ChannelSettings, project: Project | undefined): string {
   const { model, listens, admits, bots, controls, show_steps, follows_name } = settings;
-  const form: ShownForm = {
+  const form: ChannelSettingsSnapshot = {
     channel,
     settings: { model, listens, admits, bots, controls, show_steps, follows_name },
-    title: project === undefined ? null : digest(fieldText(project.title)),
-    description: project === undefined ? null : digest(fieldText(project.description)),
+    title: project === undefined ? null : digest(asFieldText(project.title)),
+    description: project === undefined ? null : digest(asFieldText(project.description)),
   };
   return JSON.stringify(form);
 }
 
 /** Reads what came back with a form; undefined where it is none of ours. */
-export function readShown(metadata: string): ShownForm | undefined {
+export function parseSnapshot(metadata: string): ChannelSettingsSnapshot | undefined {
   try {
-    return shownShape.safeParse(JSON.parse(metadata)).data;
+    return snapshotSchema.safeParse(JSON.parse(metadata)).data;
   } catch {
     return undefined;
   }
 }
 
 /** What somebody changed in a form; undefined where it holds a value that was not to choose from. */
-export function changeOf(shown: ShownForm, filled: FilledForm): FormChange | undefined {
-  const { model, listens, admits, bots, controls, more } = filled;
-  const named = bots === undefined ? shown.settings.bots : readBots(bots);
+export function changesSince(snapshot: ChannelSettingsSnapshot, values: ChannelSettingsValues): ChannelSettingsChange | undefined {
+  const { model, listens, admits, bots, controls, more } = values;
+  const named = bots === undefined ? snapshot.settings.bots : parseBotList(bots);
   if (named === undefined) return undefined;
-  const wanted = shownShape.shape.settings.safeParse({
-    model: model === undefined ? shown.settings.model : orNull(model),
-    listens: listens ?? shown.settings.listens,
-    admits: admits === undefined ? shown.settings.admits : orNull(admits),
+  const wanted = snapshotSchema.shape.settings.safeParse({
+    model: model === undefined ? snapshot.settings.model : nullIfUsual(model),
+    listens: listens ?? snapshot.settings.listens,
+    admits: admits === undefined ? snapshot.settings.admits : nullIfUsual(admits),
     bots: named,
-    controls: controls === undefined ? shown.settings.controls : orNull(controls),
+    controls: controls === undefined ? snapshot.settings.controls : nullIfUsual(controls),
     show_steps: more.includes('show_steps'),
     follows_name: more.includes('follows_name'),
   });
   if (!wanted.success) return undefined;
   const settings: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(wanted.data)) {
-    if (Object.entries(shown.settings).some(([known, before]) => known === name && !isSame(before, value)))
+    if (Object.entries(snapshot.settings).some(([known, before]) => known === name && !isSame(before, value)))
       settings[name] = value;
   }
-  const project = filled.project.trim();
+  const project = values.project.trim();
   return {
     settings,
     project: project === '' ? undefined : project,
     texts: {
-      ...changedText('title', filled.title, shown.title),
-      ...changedText('description', filled.description, shown.description),
+      ...textChange('title', values.title, snapshot.title),
+      ...textChange('description', values.description, snapshot.description),
     },
   };
 }
 
-function changedText(name: 'title' | 'description', now: string | undefined, shown: string | null) {
-  if (now === undefined) return {};
+function textChange(name: 'title' | 'description', text: string | undefined, digestBefore: string | null) {
+  if (text === undefined) return {};
   // What was not shown can be set, but not be cleared: nobody saw what is there.
-  const changed = shown === null ? now !== '' : digest(now) !== shown;
-  return changed ? { [name]: now } : {};
+  const changed = digestBefore === null ? text !== '' : digest(text) !== digestBefore;
+  return changed ? { [name]: text } : {};
 }
 
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function orNull(value: string): string | null {
+function nullIfUsual(value: string): string | null {
   return value === 'usual' ? null : value;
 }
 

@@ -1,47 +1,47 @@
 import type * as words from '../../reply/words.ts';
 import { SlackError } from '../../slack/errors.ts';
-import { isDirect } from '../arriving/arrivals.ts';
-import type { RelayParts } from '../context.ts';
+import { isDirectChannel } from '../arriving/arrivals.ts';
+import type { RelayDeps } from '../context.ts';
 
 /** Somebody who wants to see or change the settings of a channel. */
-export interface SettingsUse {
+export interface SettingsActor {
   workspace: string;
   channel: string;
   person: string;
 }
 
 /** Why somebody may not change a channel's settings: a key of the words for it. */
-export type SettingsRefusal = keyof typeof words.channelSettingsRefused;
+export type SettingsRefusalReason = keyof typeof words.channelSettingsRefused;
 
 /**
  * Why a person may not change a channel's settings, which is noted in the audit trail; undefined where they may: full
  * members in the channel, or admins alone where those alone may use its controls. What Slack does not tell means no.
  */
 export async function settingsRefusal(
-  parts: RelayParts,
-  use: SettingsUse,
+  deps: RelayDeps,
+  actor: SettingsActor,
   signal?: AbortSignal,
-): Promise<SettingsRefusal | undefined> {
-  const { workspace, channel, person } = use;
-  const { controls } = await parts.store.channels.get(workspace, channel);
-  const by = (controls ?? parts.settings.controlsBy) === 'admins' ? 'admins' : 'channel';
-  const why = await refused(parts, use, by, signal);
+): Promise<SettingsRefusalReason | undefined> {
+  const { workspace, channel, person } = actor;
+  const { controls } = await deps.store.channelSettings.get(workspace, channel);
+  const by = (controls ?? deps.settings.controlsBy) === 'admins' ? 'admins' : 'channel';
+  const why = await refusalReason(deps, actor, by, signal);
   if (why === undefined) return undefined;
-  const details = { control: CONTROL, by, why };
-  await parts.store.audit.add({ workspace, channel, person, kind: 'refusal', details });
-  parts.log.info({ ...use, ...details }, 'a control was refused');
+  const details = { control: SETTINGS_CONTROL, by, why };
+  await deps.store.audit.add({ workspace, channel, person, kind: 'refusal', details });
+  deps.log.info({ ...actor, ...details }, 'a control was refused');
   return why;
 }
 
-const CONTROL = 'settings';
+const SETTINGS_CONTROL = 'settings';
 
-async function refused(
-  parts: RelayParts,
-  { workspace, channel, person }: SettingsUse,
+async function refusalReason(
+  deps: RelayDeps,
+  { workspace, channel, person }: SettingsActor,
   by: 'admins' | 'channel',
   signal: AbortSignal | undefined,
-): Promise<SettingsRefusal | undefined> {
-  const slack = parts.workspace(workspace);
+): Promise<SettingsRefusalReason | undefined> {
+  const slack = deps.workspace(workspace);
   if (slack === undefined) return 'absent';
   const { kind, isAdmin } = await slack.people.person(person, signal);
   if (kind === 'unknown') return 'unknown';
@@ -49,8 +49,8 @@ async function refused(
   if (by === 'admins' && !isAdmin) return 'admins';
   try {
     // Slack names the people of a direct channel only to apps that may read more than we ask for.
-    if (isDirect(channel)) return (await slack.posting.openDm(person)) === channel ? undefined : 'outsider';
-    const standing = await slack.membership.standing(channel, person);
+    if (isDirectChannel(channel)) return (await slack.posting.openDm(person)) === channel ? undefined : 'outsider';
+    const standing = await slack.membership.statusOf(channel, person);
     if (standing === 'member') return undefined;
     return standing === 'outsider' ? 'outsider' : 'absent';
   } catch (error) {

@@ -43,4 +43,4 @@ export type ControlOutcome =
   | 'gone';
 
 /** What became of a sign; `nothing`: there is nothing to stop, `withdrawn`: the message had not been sent. */
-export type SignOutcome = ControlOutcome | 'nothing' | 'withdrawn' | 'ignored';
+export type StopOutcome = ControlOutcome | 'nothing' | 'withdrawn' | 'ignored';

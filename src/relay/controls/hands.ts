@@ -1,94 +1,94 @@
 import * as words from '../../reply/words.ts';
 import type { Turn } from '../../store/tables.ts';
-import type { Admission, PersonMessage } from '../arriving/arrivals.ts';
-import type { RelayParts } from '../context.ts';
-import { type TellingPlace, tryToTell } from '../telling.ts';
-import type { SignOutcome } from './control.ts';
-import { Controls } from './controls.ts';
-import { Feedback } from './feedback.ts';
-import { Holding } from './holding.ts';
-import type { Marks } from './marks.ts';
-import { type Sign, Signs } from './signs.ts';
-import { Stopping } from './stopping.ts';
+import type { InboxOutcome, IncomingMessage } from '../arriving/arrivals.ts';
+import type { RelayDeps } from '../context.ts';
+import { type EphemeralTarget, trySendEphemeral } from '../telling.ts';
+import type { StopOutcome } from './control.ts';
+import { ButtonActions } from './controls.ts';
+import { AnswerFeedback } from './feedback.ts';
+import { PausedMessages } from './holding.ts';
+import type { WaitingReactions } from './marks.ts';
+import { type StopTrigger, StopTriggers } from './signs.ts';
+import { StopControl } from './stopping.ts';
 
 /** Everything with which people take the agent's work into their hands. */
-export class Hands {
-  readonly controls: Controls;
-  readonly feedback: Feedback;
-  readonly #stopping: Stopping;
-  readonly #signs: Signs;
-  readonly #holding: Holding;
-  readonly #parts: RelayParts;
+export class ThreadControls {
+  readonly buttons: ButtonActions;
+  readonly feedback: AnswerFeedback;
+  readonly #stopControl: StopControl;
+  readonly #stopTriggers: StopTriggers;
+  readonly #pausedMessages: PausedMessages;
+  readonly #deps: RelayDeps;
 
   /** `onStop` hears of every turn that is to be stopped. */
-  constructor(parts: RelayParts, marks: Marks, onStop: (turn: Turn) => void) {
-    this.#parts = parts;
-    this.#stopping = new Stopping(parts, onStop);
-    this.feedback = new Feedback(parts);
-    this.#holding = new Holding(parts, marks);
-    this.controls = new Controls(parts, this.#stopping, this.#holding);
-    this.#signs = new Signs(parts, this.#stopping, marks, parts.settings.stopReaction);
+  constructor(deps: RelayDeps, waitingReactions: WaitingReactions, onStopRequested: (turn: Turn) => void) {
+    this.#deps = deps;
+    this.#stopControl = new StopControl(deps, onStopRequested);
+    this.feedback = new AnswerFeedback(deps);
+    this.#pausedMessages = new PausedMessages(deps, waitingReactions);
+    this.buttons = new ButtonActions(deps, this.#stopControl, this.#pausedMessages);
+    this.#stopTriggers = new StopTriggers(deps, this.#stopControl, waitingReactions, deps.settings.stopReaction);
   }
 
   /** The word stop as a whole message. */
-  readonly stopSaid = (message: PersonMessage): Promise<SignOutcome> => this.#signs.stopSaid(message);
+  readonly onStopWord = (message: IncomingMessage): Promise<StopOutcome> => this.#stopTriggers.onStopWord(message);
 
   /** Looks for stops that are to be carried out. */
   start(): void {
-    this.#stopping.start();
+    this.#stopControl.start();
   }
 
   async stop(): Promise<void> {
-    await this.#stopping.stop();
+    await this.#stopControl.stop();
   }
 
   /** What became of a message that came in. */
-  admitted(
-    admission: Admission,
+  onInboxOutcome(
+    inboxOutcome: InboxOutcome,
     event: { workspace: string; channel: string; ts: string; person: string },
   ): void {
-    this.#holding.admitted(admission, event);
-    if (admission.kind !== 'stop_said' || !admission.first) return;
-    const { root } = admission.thread;
-    this.#answer({ ...event, threadTs: root === event.ts ? undefined : root }, admission.outcome);
+    this.#pausedMessages.onInboxOutcome(inboxOutcome, event);
+    if (inboxOutcome.kind !== 'stop_said' || !inboxOutcome.isFirst) return;
+    const { root } = inboxOutcome.thread;
+    this.#tellOutcome({ ...event, threadTs: root === event.ts ? undefined : root }, inboxOutcome.outcome);
   }
 
   /** A message was put into a thread by a form: it may wait there. */
-  added(message: { workspace: string; channel: string; ts: string }): void {
-    this.#holding.changed(message);
+  onMessageAdded(message: { workspace: string; channel: string; ts: string }): void {
+    this.#pausedMessages.onWaitingChanged(message);
   }
 
   /** Carries out a sign that came as an event of its own. */
-  async signed(sign: Sign): Promise<SignOutcome> {
-    const outcome = await this.#signs.accept(sign);
-    const threadTs = sign.kind === 'reaction' ? await this.#rootOf(sign) : sign.root;
-    this.#answer({ ...sign, threadTs }, outcome);
-    if (sign.kind === 'reaction' && outcome === 'withdrawn')
-      this.#holding.changed({ workspace: sign.workspace, channel: sign.channel, ts: sign.target });
-    if (sign.kind === 'session_stopped' && (outcome === 'nothing' || outcome === 'over')) {
+  async onStopTrigger(trigger: StopTrigger): Promise<StopOutcome> {
+    const outcome = await this.#stopTriggers.handle(trigger);
+    const threadTs = trigger.kind === 'reaction' ? await this.#threadRootOf(trigger) : trigger.root;
+    this.#tellOutcome({ ...trigger, threadTs }, outcome);
+    if (trigger.kind === 'reaction' && outcome === 'withdrawn')
+      this.#pausedMessages.onWaitingChanged({ workspace: trigger.workspace, channel: trigger.channel, ts: trigger.target });
+    if (trigger.kind === 'session_stopped' && (outcome === 'nothing' || outcome === 'over')) {
       // Slack leaves its sign to us.
-      const { channel, root } = sign;
-      this.#parts
-        .workspace(sign.workspace)
-        ?.sessions?.show({ channel, threadTs: root }, 'active')
-        .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'a session was left as it is'));
+      const { channel, root } = trigger;
+      this.#deps
+        .workspace(trigger.workspace)
+        ?.sessions?.setStatus({ channel, threadTs: root }, 'active')
+        .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'a session was left as it is'));
     }
     return outcome;
   }
 
-  async #rootOf({
+  async #threadRootOf({
     workspace,
     channel,
     target: ts,
-  }: Sign & { kind: 'reaction' }): Promise<string | undefined> {
-    const { messages, stops } = this.#parts.store;
+  }: StopTrigger & { kind: 'reaction' }): Promise<string | undefined> {
+    const { messages, stopRequests: stops } = this.#deps.store;
     const key = { workspace, channel, ts };
-    return (await messages.get(key))?.root ?? (await stops.ofPost(key))?.root;
+    return (await messages.get(key))?.root ?? (await stops.turnOfPost(key))?.root;
   }
 
   /** Tells the person what only they need to know. */
-  #answer(place: TellingPlace, outcome: SignOutcome): void {
+  #tellOutcome(recipient: EphemeralTarget, outcome: StopOutcome): void {
     if (outcome === 'done' || outcome === 'refused' || outcome === 'ignored') return;
-    tryToTell(this.#parts, place, words.signAnswers[outcome]);
+    trySendEphemeral(this.#deps, recipient, words.signAnswers[outcome]);
   }
 }

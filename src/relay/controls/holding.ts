@@ -1,115 +1,115 @@
-import { heldMessage, heldNoMore } from '../../reply/held.ts';
+import { pausedNotice, pauseEndedNotice } from '../../reply/held.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import * as words from '../../reply/words.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { Message, Turn, TurnOutcome } from '../../store/tables.ts';
-import type { Admission } from '../arriving/arrivals.ts';
-import type { RelayParts } from '../context.ts';
+import type { InboxOutcome } from '../arriving/arrivals.ts';
+import type { RelayDeps } from '../context.ts';
 import type { ThreadPosts } from '../showing/thread-posts.ts';
 import { type ControlOutcome, type Press, turnOf } from './control.ts';
-import type { Marks } from './marks.ts';
-import { permits } from './permission.ts';
+import type { WaitingReactions } from './marks.ts';
+import { mayUseControl } from './permission.ts';
 
 /** The part of the stopped turn's posts that says what waits. */
-const part = 'held';
+const NOTICE_PART = 'held';
 
 /** What waits in a thread since its agent was stopped: it goes on when somebody says so, or is taken back. */
-export class Holding {
-  readonly #parts: RelayParts;
-  readonly #marks: Pick<Marks, 'tidy'>;
+export class PausedMessages {
+  readonly #deps: RelayDeps;
+  readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
 
-  constructor(parts: RelayParts, marks: Pick<Marks, 'tidy'>) {
-    this.#parts = parts;
-    this.#marks = marks;
+  constructor(deps: RelayDeps, waitingReactions: Pick<WaitingReactions, 'cleanUp'>) {
+    this.#deps = deps;
+    this.#waitingReactions = waitingReactions;
   }
 
   /** Lets what waits go to the agent, in its order. */
-  async go(press: Press): Promise<ControlOutcome> {
-    return this.#end(press, 'go', words.heldGoesOn, async (_, enqueue) => enqueue());
+  async resume(press: Press): Promise<ControlOutcome> {
+    return this.#endPause(press, 'go', words.heldGoesOn, async (_, enqueue) => enqueue());
   }
 
   /** Takes back what waits: it never reaches the agent. */
   async takeBack(press: Press): Promise<ControlOutcome> {
-    const outcome = await this.#end(press, 'take_back', words.heldTakenBack, async (waiting, _, withdraw) => {
+    const outcome = await this.#endPause(press, 'take_back', words.heldTakenBack, async (waiting, _, withdraw) => {
       for (const message of waiting) await withdraw(message);
     });
-    if (outcome === 'done') this.#marks.tidy();
+    if (outcome === 'done') this.#waitingReactions.cleanUp();
     return outcome;
   }
 
   /** A message came to a thread, or was taken back there: where it is held, the post says how many wait now. */
-  admitted(admission: Admission, message: { workspace: string; channel: string; ts: string }): void {
-    if (admission.kind !== 'admitted' && admission.kind !== 'withdrawn') return;
-    if (admission.kind === 'admitted' && !admission.held) return;
-    if (admission.kind === 'admitted' && !admission.waits)
-      this.#inBackground(this.#endEmpty(admission.thread, message));
-    else this.changed(message);
+  onInboxOutcome(inboxOutcome: InboxOutcome, message: { workspace: string; channel: string; ts: string }): void {
+    if (inboxOutcome.kind !== 'admitted' && inboxOutcome.kind !== 'withdrawn') return;
+    if (inboxOutcome.kind === 'admitted' && !inboxOutcome.isPaused) return;
+    if (inboxOutcome.kind === 'admitted' && !inboxOutcome.isQueued)
+      this.#inBackground(this.#endIfEmpty(inboxOutcome.thread, message));
+    else this.onWaitingChanged(message);
   }
 
   /** What waits was changed, by a button or a sign: where the thread is held, the post says how many wait now. */
-  changed(message: { workspace: string; channel: string; ts: string }): void {
-    this.#inBackground(this.#refresh(message));
+  onWaitingChanged(message: { workspace: string; channel: string; ts: string }): void {
+    this.#inBackground(this.#refreshNotice(message));
   }
 
   #inBackground(change: Promise<void>): void {
     change.catch((error: unknown) =>
-      this.#parts.log.debug({ err: error }, 'the number of held messages was not shown'),
+      this.#deps.log.debug({ err: error }, 'the number of held messages was not shown'),
     );
   }
 
   /** Where nothing waits but this message, what was held was taken back, and the message is not to be. */
-  async #endEmpty(
+  async #endIfEmpty(
     thread: ThreadKey,
     message: { workspace: string; channel: string; ts: string },
   ): Promise<void> {
-    const { store } = this.#parts;
-    const turnId = await store.holds.holder(thread);
+    const { store } = this.#deps;
+    const turnId = await store.pausedThreads.pausedBy(thread);
     if (turnId === undefined) return;
     const ended = await store.transaction(async (within, trx) => {
       await within.threads.lock(thread);
-      const ended = await within.holds.endBut(thread, turnId, message.ts);
-      if (ended) await this.#parts.enqueue(trx, thread);
+      const ended = await within.pausedThreads.resumeIfNothingElseWaits(thread, turnId, message.ts);
+      if (ended) await this.#deps.enqueue(trx, thread);
       return ended;
     });
-    if (ended) await this.#show(thread, turnId, async () => heldNoMore(words.heldEmpty));
-    else await this.#refresh(message);
+    if (ended) await this.#editNotice(thread, turnId, async () => pauseEndedNotice(words.heldEmpty));
+    else await this.#refreshNotice(message);
   }
 
-  async #refresh(key: { workspace: string; channel: string; ts: string }): Promise<void> {
-    const { store } = this.#parts;
+  async #refreshNotice(key: { workspace: string; channel: string; ts: string }): Promise<void> {
+    const { store } = this.#deps;
     const message = await store.messages.get(key);
-    const turnId = message && (await store.holds.holder(message));
+    const turnId = message && (await store.pausedThreads.pausedBy(message));
     if (message === undefined || turnId === undefined) return;
-    if ((await countHeld(this.#parts, message, turnId)) === 0) {
-      await this.#show(message, turnId, async () => heldNoMore(words.heldEmpty));
+    if ((await countPaused(this.#deps, message, turnId)) === 0) {
+      await this.#editNotice(message, turnId, async () => pauseEndedNotice(words.heldEmpty));
       return;
     }
-    await this.#show(message, turnId, () => rendered(this.#parts, message, turnId));
+    await this.#editNotice(message, turnId, () => renderNotice(this.#deps, message, turnId));
   }
 
-  async #end(
+  async #endPause(
     press: Press,
     control: string,
-    sentence: (count: number, who: string) => string,
-    act: (
+    noticeText: (count: number, who: string) => string,
+    apply: (
       waiting: readonly Message[],
       enqueue: () => Promise<void>,
       withdraw: (message: Message) => Promise<unknown>,
     ) => Promise<void>,
   ): Promise<ControlOutcome> {
     const { workspace, turnId, person } = press;
-    const turn = await turnOf(this.#parts.store, press);
+    const turn = await turnOf(this.#deps.store, press);
     if (turn === undefined) return 'unknown';
     const { channel, root } = turn;
     const thread = { workspace, channel, root };
-    if (!(await permits(this.#parts, { ...thread, person, turn, control }))) return 'refused';
-    const count = await this.#parts.store.transaction(async (store, trx) => {
+    if (!(await mayUseControl(this.#deps, { ...thread, person, turn, control }))) return 'refused';
+    const count = await this.#deps.store.transaction(async (store, trx) => {
       await store.threads.lock(thread);
-      if (!(await store.holds.end(thread, turnId))) return undefined;
-      const waiting = await store.holds.waiting(thread);
-      await act(
+      if (!(await store.pausedThreads.resume(thread, turnId))) return undefined;
+      const waiting = await store.pausedThreads.waitingMessages(thread);
+      await apply(
         waiting,
-        () => this.#parts.enqueue(trx, thread),
+        () => this.#deps.enqueue(trx, thread),
         (message) => store.messages.withdraw(message),
       );
       const details = { control, messages: waiting.length };
@@ -117,63 +117,63 @@ export class Holding {
       return waiting.length;
     });
     if (count === undefined) return 'over';
-    this.#parts.log.info({ turn: turnId, person, control, count }, 'a held thread was let go');
-    const tell = async () => {
-      const who = (await this.#parts.workspace(workspace)?.people.personName(person)) ?? '';
-      await this.#show(thread, turnId, async () => heldNoMore(sentence(count, who)));
+    this.#deps.log.info({ turn: turnId, person, control, count }, 'a held thread was let go');
+    const updateNotice = async () => {
+      const who = (await this.#deps.workspace(workspace)?.people.personName(person)) ?? '';
+      await this.#editNotice(thread, turnId, async () => pauseEndedNotice(noticeText(count, who)));
     };
-    tell().catch((error: unknown) =>
-      this.#parts.log.debug({ err: error }, 'the end of a hold was not shown'),
+    updateNotice().catch((error: unknown) =>
+      this.#deps.log.debug({ err: error }, 'the end of a hold was not shown'),
     );
     return 'done';
   }
 
   /** Brings the post up to date; there may be none yet. */
-  async #show(
+  async #editNotice(
     { workspace, channel }: ThreadKey,
     turnId: string,
     render: () => Promise<RenderedMessage | undefined>,
   ): Promise<void> {
-    const post = (await this.#parts.store.posts.of({ workspace, id: turnId })).get(part);
+    const post = (await this.#deps.store.posts.ofTurn({ workspace, id: turnId })).get(NOTICE_PART);
     if (post?.state !== 'posted' || post.ts === null) return;
-    const since = Date.now();
-    await this.#parts.workspace(workspace)?.posting.edit({
+    const requestedAt = Date.now();
+    await this.#deps.workspace(workspace)?.posting.edit({
       channel,
       ts: post.ts,
       render,
-      state: () => ({ final: true, blank: false, unseenSince: since }),
+      state: () => ({ final: true, blank: false, unseenSince: requestedAt }),
     });
   }
 }
 
 /** Says in a stopped turn's thread how many messages wait there, once; nothing where none does. */
-async function sayHeld(
-  parts: RelayParts,
+async function postPausedNotice(
+  deps: RelayDeps,
   posts: Pick<ThreadPosts, 'load' | 'post'>,
   turn: Turn,
 ): Promise<void> {
-  if ((await parts.store.holds.holder(turn)) !== turn.id) return;
-  if ((await countHeld(parts, turn, turn.id)) === 0) return;
-  const message = await rendered(parts, turn, turn.id);
+  if ((await deps.store.pausedThreads.pausedBy(turn)) !== turn.id) return;
+  if ((await countPaused(deps, turn, turn.id)) === 0) return;
+  const message = await renderNotice(deps, turn, turn.id);
   if (message === undefined) return;
   await posts.load();
-  await posts.post(part, message, '', 'notice');
+  await posts.post(NOTICE_PART, message, '', 'notice');
 }
 
 /** Ends a turn when its thread was told what waits there; a hold may begin as long as the turn is not finished. */
-export async function sayHeldAndFinish(
-  parts: RelayParts,
+export async function postPausedNoticeAndFinish(
+  deps: RelayDeps,
   posts: Pick<ThreadPosts, 'load' | 'post'>,
   turn: Turn,
   outcome: TurnOutcome,
 ): Promise<void> {
   for (let finished = false; !finished; ) {
-    await sayHeld(parts, posts, turn);
-    finished = await parts.store.transaction(async (store) => {
+    await postPausedNotice(deps, posts, turn);
+    finished = await deps.store.transaction(async (store) => {
       await store.threads.lock(turn);
-      const isHeld =
-        (await store.holds.holder(turn)) === turn.id && (await store.holds.waiting(turn)).length > 0;
-      if (isHeld && !(await store.posts.of(turn)).has(part)) return false;
+      const isPaused =
+        (await store.pausedThreads.pausedBy(turn)) === turn.id && (await store.pausedThreads.waitingMessages(turn)).length > 0;
+      if (isPaused && !(await store.posts.ofTurn(turn)).has(NOTICE_PART)) return false;
       await store.turns.finish(turn, outcome);
       return true;
     });
@@ -181,25 +181,25 @@ export async function sayHeldAndFinish(
 }
 
 /** How many messages wait; a hold of none ends. */
-async function countHeld({ store: all }: RelayParts, thread: ThreadKey, turnId: string): Promise<number> {
+async function countPaused({ store: rootStore }: RelayDeps, thread: ThreadKey, turnId: string): Promise<number> {
   const { workspace, channel, root } = thread;
-  return all.transaction(async (store) => {
+  return rootStore.transaction(async (store) => {
     await store.threads.lock({ workspace, channel, root });
-    const { length } = await store.holds.waiting(thread);
-    if (length === 0) await store.holds.end(thread, turnId);
+    const { length } = await store.pausedThreads.waitingMessages(thread);
+    if (length === 0) await store.pausedThreads.resume(thread, turnId);
     return length;
   });
 }
 
 /** The post as it is to be now; undefined where the thread is not held any more. */
-async function rendered(
-  parts: RelayParts,
+async function renderNotice(
+  deps: RelayDeps,
   thread: ThreadKey,
   turnId: string,
 ): Promise<RenderedMessage | undefined> {
-  if ((await parts.store.holds.holder(thread)) !== turnId) return undefined;
-  const stopper = (await parts.store.turns.get(thread.workspace, turnId))?.stop_asked_by ?? '';
-  const who = stopper === '' ? '' : await parts.workspace(thread.workspace)?.people.personName(stopper);
-  const { length } = await parts.store.holds.waiting(thread);
-  return length === 0 ? undefined : heldMessage(turnId, length, who ?? '');
+  if ((await deps.store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;
+  const stopper = (await deps.store.turns.get(thread.workspace, turnId))?.stop_asked_by ?? '';
+  const who = stopper === '' ? '' : await deps.workspace(thread.workspace)?.people.personName(stopper);
+  const { length } = await deps.store.pausedThreads.waitingMessages(thread);
+  return length === 0 ? undefined : pausedNotice(turnId, length, who ?? '');
 }

@@ -1,15 +1,15 @@
-import { jobIds } from '../../store/job-id.ts';
+import { uuidV7Generator } from '../../store/job-id.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { Turn } from '../../store/tables.ts';
-import { isDirect, isEarlier, type PersonMessage } from '../arriving/arrivals.ts';
-import type { RelayParts } from '../context.ts';
-import type { SignOutcome } from './control.ts';
-import type { Marks } from './marks.ts';
-import { permits } from './permission.ts';
-import type { Stopping } from './stopping.ts';
+import { isDirectChannel, isEarlierTs, type IncomingMessage } from '../arriving/arrivals.ts';
+import type { RelayDeps } from '../context.ts';
+import type { StopOutcome } from './control.ts';
+import type { WaitingReactions } from './marks.ts';
+import { mayUseControl } from './permission.ts';
+import type { StopControl } from './stopping.ts';
 
 /** A sign of a person, as Slack's event tells it. */
-export type Sign =
+export type StopTrigger =
   | {
       kind: 'reaction';
       workspace: string;
@@ -23,7 +23,7 @@ export type Sign =
   | { kind: 'session_stopped'; workspace: string; channel: string; person: string; ts: string; root: string };
 
 /** Somebody asks for the stop of what a thread is at; `control` is its name in the audit trail. */
-interface ThreadStop {
+interface ThreadStopRequest {
   person: string;
   ts: string;
   control: string;
@@ -33,108 +33,108 @@ interface ThreadStop {
  * Stops without a button: the word, a reaction, Slack's own button. They name a thread or a message; the turn that
  * is meant is the one at work there. All may come twice.
  */
-export class Signs {
-  readonly #parts: RelayParts;
-  readonly #stopping: Pick<Stopping, 'ask' | 'hold'>;
-  readonly #marks: Pick<Marks, 'tidy'>;
-  readonly #reaction: string;
-  readonly #nextId = jobIds();
+export class StopTriggers {
+  readonly #deps: RelayDeps;
+  readonly #stopControl: Pick<StopControl, 'requestStop' | 'pauseWaiting'>;
+  readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
+  readonly #stopReaction: string;
+  readonly #nextTurnId = uuidV7Generator();
 
   /** `reaction`: the emoji that stops, without colons. */
   constructor(
-    parts: RelayParts,
-    stopping: Pick<Stopping, 'ask' | 'hold'>,
-    marks: Pick<Marks, 'tidy'>,
-    reaction: string,
+    deps: RelayDeps,
+    stopControl: Pick<StopControl, 'requestStop' | 'pauseWaiting'>,
+    waitingReactions: Pick<WaitingReactions, 'cleanUp'>,
+    stopReaction: string,
   ) {
-    this.#parts = parts;
-    this.#stopping = stopping;
-    this.#marks = marks;
-    this.#reaction = reaction;
+    this.#deps = deps;
+    this.#stopControl = stopControl;
+    this.#waitingReactions = waitingReactions;
+    this.#stopReaction = stopReaction;
   }
 
   /** Somebody wrote stop. Of what is at work there, it means what was asked before it. */
-  async stopSaid({ workspace, channel, root, ts, person }: PersonMessage): Promise<SignOutcome> {
-    return this.#stop({ workspace, channel, root }, { person, ts, control: 'stop_word' });
+  async onStopWord({ workspace, channel, root, ts, person }: IncomingMessage): Promise<StopOutcome> {
+    return this.#stopThread({ workspace, channel, root }, { person, ts, control: 'stop_word' });
   }
 
   /** Takes a sign from an event; what is none of ours is ignored. */
-  async accept(sign: Sign): Promise<SignOutcome> {
-    return sign.kind === 'reaction' ? this.#reacted(sign) : this.#sessionStopped(sign);
+  async handle(trigger: StopTrigger): Promise<StopOutcome> {
+    return trigger.kind === 'reaction' ? this.#onReaction(trigger) : this.#onSessionStopped(trigger);
   }
 
-  async #reacted({
+  async #onReaction({
     workspace,
     channel,
     person,
     ts,
     target,
     name,
-  }: Sign & { kind: 'reaction' }): Promise<SignOutcome> {
-    if (name !== this.#reaction) return 'ignored';
-    const { store } = this.#parts;
+  }: StopTrigger & { kind: 'reaction' }): Promise<StopOutcome> {
+    if (name !== this.#stopReaction) return 'ignored';
+    const { store } = this.#deps;
     const key = { workspace, channel, ts: target };
-    const turn = (await store.turns.ofMessage(key)) ?? (await store.stops.ofPost(key));
+    const turn = (await store.turns.ofMessage(key)) ?? (await store.stopRequests.turnOfPost(key));
     const control = 'stop_reaction';
     if (turn !== undefined)
-      return this.#stopping.ask({ workspace, channel, turnId: turn.id, person, ts, control });
+      return this.#stopControl.requestStop({ workspace, channel, turnId: turn.id, person, ts, control });
     const message = await store.messages.get(key);
     if (message?.state !== 'waiting') return 'ignored';
     const { root, person: asker } = message;
-    if (!(await permits(this.#parts, { workspace, channel, root, person, turn: { asker }, control })))
+    if (!(await mayUseControl(this.#deps, { workspace, channel, root, person, turn: { asker }, control })))
       return 'refused';
     if (!(await store.messages.withdraw(key))) return 'over';
-    this.#marks.tidy();
+    this.#waitingReactions.cleanUp();
     return 'withdrawn';
   }
 
-  async #sessionStopped(sign: Sign & { kind: 'session_stopped' }): Promise<SignOutcome> {
-    const { workspace, channel, root, person, ts } = sign;
-    return this.#stop({ workspace, channel, root }, { person, ts, control: 'session_stop' });
+  async #onSessionStopped(trigger: StopTrigger & { kind: 'session_stopped' }): Promise<StopOutcome> {
+    const { workspace, channel, root, person, ts } = trigger;
+    return this.#stopThread({ workspace, channel, root }, { person, ts, control: 'session_stop' });
   }
 
-  async #stop(thread: ThreadKey, use: ThreadStop): Promise<SignOutcome> {
+  async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
     const { workspace, channel } = thread;
-    const turn = await this.#meant(thread, use);
+    const turn = await this.#targetTurn(thread, stop);
     if (turn === undefined) return 'nothing';
     if (turn === 'refused') return turn;
-    const request = { workspace, channel, turnId: turn.id, ...use };
-    const outcome = await this.#stopping.ask(request);
-    return outcome === 'over' ? this.#stopping.hold(request) : outcome;
+    const request = { workspace, channel, turnId: turn.id, ...stop };
+    const outcome = await this.#stopControl.requestStop(request);
+    return outcome === 'over' ? this.#stopControl.pauseWaiting(request) : outcome;
   }
 
   /**
    * The turn at work in a thread, or else the one that posts its end; in a direct channel, the one at work anywhere,
    * where the word stands at the top.
    */
-  async #meant(thread: ThreadKey, use: ThreadStop): Promise<Turn | 'refused' | undefined> {
-    const { stops, turns } = this.#parts.store;
+  async #targetTurn(thread: ThreadKey, stop: ThreadStopRequest): Promise<Turn | 'refused' | undefined> {
+    const { stopRequests: stops, turns } = this.#deps.store;
     const { workspace, channel } = thread;
-    const atTop = isDirect(channel) && thread.root === use.ts;
-    const atWork = atTop ? await stops.latestOpen(workspace, channel) : await stops.atWork(thread);
-    const place = atTop ? await stops.latestWaiting(workspace, channel, use.ts) : thread;
-    const open = atWork ?? (place && (await turns.open(place)));
-    if (open !== undefined) return isEarlier(open.message_ts, use.ts) ? open : undefined;
-    return place && this.#begun(place, use);
+    const atTop = isDirectChannel(channel) && thread.root === stop.ts;
+    const atWork = atTop ? await stops.latestRunningTurn(workspace, channel) : await stops.runningTurn(thread);
+    const location = atTop ? await stops.latestWaitingMessage(workspace, channel, stop.ts) : thread;
+    const open = atWork ?? (location && (await turns.open(location)));
+    if (open !== undefined) return isEarlierTs(open.message_ts, stop.ts) ? open : undefined;
+    return location && this.#beginNextTurn(location, stop);
   }
 
   /**
    * Nothing is at work, but something is about to: its turn begins here, to be stopped before anything is sent. But
    * only for who may stop it: nobody looked yet at whether it is admitted.
    */
-  async #begun(
+  async #beginNextTurn(
     thread: ThreadKey,
-    { person, ts, control }: ThreadStop,
+    { person, ts, control }: ThreadStopRequest,
   ): Promise<Turn | 'refused' | undefined> {
-    const next = await this.#parts.store.messages.nextWaiting(thread);
-    if (next === undefined || !isEarlier(next.ts, ts)) return undefined;
+    const next = await this.#deps.store.messages.nextWaiting(thread);
+    if (next === undefined || !isEarlierTs(next.ts, ts)) return undefined;
     const { workspace, channel, root } = thread;
     const use = { workspace, channel, root, person, turn: { asker: next.person }, control };
-    if (!(await permits(this.#parts, use))) return 'refused';
-    return this.#parts.store.transaction(async (store) => {
+    if (!(await mayUseControl(this.#deps, use))) return 'refused';
+    return this.#deps.store.transaction(async (store) => {
       const now = await store.messages.nextWaiting(thread);
       return now?.ts === next.ts
-        ? store.turns.beginUnlessBegun(this.#nextId(), now)
+        ? store.turns.beginOnce(this.#nextTurnId(), now)
         : store.turns.open(thread);
     });
   }

@@ -1,20 +1,20 @@
 import type { AgentClient } from '../../agent/client.ts';
 import { AgentBusyError, AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import type { StopAnswer } from '../../store/stops.ts';
+import type { StopRequestResult } from '../../store/stops.ts';
 import type { Turn } from '../../store/tables.ts';
 import { taskIdOf } from '../../store/turns.ts';
-import { isEarlier } from '../arriving/arrivals.ts';
-import type { RelayParts, Workspace } from '../context.ts';
-import { passing } from '../patience.ts';
-import { Rounds } from '../rounds.ts';
-import { isSettled, isSettledTask } from '../showing/reply-reader.ts';
+import { isEarlierTs } from '../arriving/arrivals.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
+import { transientFailure } from '../patience.ts';
+import { Poller } from '../rounds.ts';
+import { isReplySettled, isTaskSettled } from '../showing/reply-reader.ts';
 import { type ControlOutcome, turnOf } from './control.ts';
-import { permits } from './permission.ts';
+import { mayUseControl } from './permission.ts';
 
 /** Stops that are still to be carried out are looked for so often (ms). */
-const lookEveryMs = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 /** Turns that one look takes at most. */
-const mostAtOnce = 200;
+const MAX_STOPS_PER_POLL = 200;
 
 /** Somebody asks for a stop. */
 export interface StopRequest {
@@ -33,92 +33,92 @@ export interface StopRequest {
  * Stops turns. An ask is recorded first, and what waits behind the turn is held in the same transaction; then the
  * service is told. What could not be told it, is told it by any process a moment later.
  */
-export class Stopping {
-  readonly #parts: RelayParts;
-  readonly #onAsked: (turn: Turn) => void;
-  readonly #rounds: Rounds;
+export class StopControl {
+  readonly #deps: RelayDeps;
+  readonly #onStopRequested: (turn: Turn) => void;
+  readonly #poller: Poller;
   /** Calls to the service under way, by turn. */
-  readonly #calls = new Map<string, Promise<void>>();
+  readonly #pendingCalls = new Map<string, Promise<void>>();
 
   /** `onAsked` hears of every turn that is to be stopped, again and again until it has settled. */
-  constructor(parts: RelayParts, onAsked: (turn: Turn) => void) {
-    this.#parts = parts;
-    this.#onAsked = onAsked;
-    this.#rounds = new Rounds({
-      everyMs: lookEveryMs,
-      round: () => this.#look(),
-      onError: (error) => parts.log.debug({ err: error }, 'stops could not be read'),
+  constructor(deps: RelayDeps, onStopRequested: (turn: Turn) => void) {
+    this.#deps = deps;
+    this.#onStopRequested = onStopRequested;
+    this.#poller = new Poller({
+      intervalMs: POLL_INTERVAL_MS,
+      poll: () => this.#sendOpenStops(),
+      onError: (error) => deps.log.debug({ err: error }, 'stops could not be read'),
     });
   }
 
   start(): void {
-    this.#rounds.start();
+    this.#poller.start();
   }
 
   /** Looks no more, and leaves what the service was not told yet to another process. */
   async stop(): Promise<void> {
-    await this.#rounds.stop();
-    await Promise.all(this.#calls.values());
+    await this.#poller.stop();
+    await Promise.all(this.#pendingCalls.values());
   }
 
   /**
    * The first ask stops a turn gracefully, another one that comes 10 s later at once. One that is not sent yet never
    * is; one that is over is left alone. A message that was passed on to a running turn means that one.
    */
-  async ask(request: StopRequest): Promise<ControlOutcome> {
-    const { store } = this.#parts;
+  async requestStop(request: StopRequest): Promise<ControlOutcome> {
+    const { store } = this.#deps;
     const { workspace, person, control = 'stop' } = request;
     const named = await turnOf(store, request);
     if (named === undefined) return 'unknown';
-    const known = await this.#runningFor(named);
+    const known = await this.#runningTurnFor(named);
     if (known.settled_at !== null || known.finished_at !== null) return 'over';
     const { channel, root } = known;
-    if (!(await permits(this.#parts, { workspace, channel, root, person, turn: known, control })))
+    if (!(await mayUseControl(this.#deps, { workspace, channel, root, person, turn: known, control })))
       return 'refused';
-    const answer = await this.#record(known, request);
+    const answer = await this.#recordRequest(known, request);
     if (answer === undefined) return 'over';
     const { kind, turn } = answer;
     if (kind === 'waits') return 'stopping';
-    this.#parts.log.info({ turn: turn.id, person, kind, control }, 'stop asked for');
-    this.#onAsked(turn);
-    this.#carryOut(turn);
+    this.#deps.log.info({ turn: turn.id, person, kind, control }, 'stop asked for');
+    this.#onStopRequested(turn);
+    this.#sendInBackground(turn);
     return 'done';
   }
 
   /** Somebody said stop while a turn only posts its end: what was written before, and waits behind it, is held. */
-  async hold({ workspace, turnId, person, ts, control = 'stop' }: StopRequest): Promise<ControlOutcome> {
-    const { store } = this.#parts;
+  async pauseWaiting({ workspace, turnId, person, ts, control = 'stop' }: StopRequest): Promise<ControlOutcome> {
+    const { store } = this.#deps;
     const turn = await store.turns.get(workspace, turnId);
     if (turn === undefined || turn.finished_at !== null) return 'over';
-    const waiting = await store.holds.waiting(turn);
-    if (!waiting.some((message) => isEarlier(message.ts, ts))) return 'over';
+    const waiting = await store.pausedThreads.waitingMessages(turn);
+    if (!waiting.some((message) => isEarlierTs(message.ts, ts))) return 'over';
     const { channel, root } = turn;
-    if (!(await permits(this.#parts, { workspace, channel, root, person, turn, control }))) return 'refused';
+    if (!(await mayUseControl(this.#deps, { workspace, channel, root, person, turn, control }))) return 'refused';
     return store.transaction(async (within) => {
       await within.threads.lock(turn);
       const now = await within.turns.get(workspace, turnId);
       if (now === undefined || now.finished_at !== null) return 'over';
-      await within.holds.begin(now);
-      this.#parts.log.info({ turn: turnId, person, control }, 'what waits behind a turn is held');
+      await within.pausedThreads.pause(now);
+      this.#deps.log.info({ turn: turnId, person, control }, 'what waits behind a turn is held');
       return 'done';
     });
   }
 
   /** The turn at work: what was passed on to a running one is stopped with that one, or not at all. */
-  async #runningFor(turn: Turn): Promise<Turn> {
+  async #runningTurnFor(turn: Turn): Promise<Turn> {
     if (turn.passed_on_by === null || turn.finished_at !== null) return turn;
-    const running = await this.#parts.store.turns.get(turn.workspace, turn.passed_on_by);
+    const running = await this.#deps.store.turns.get(turn.workspace, turn.passed_on_by);
     return running === undefined || running.settled_at !== null || running.finished_at !== null
       ? turn
       : running;
   }
 
-  async #record(known: Turn, { person, ts }: StopRequest): Promise<StopAnswer | undefined> {
+  async #recordRequest(known: Turn, { person, ts }: StopRequest): Promise<StopRequestResult | undefined> {
     const { workspace, id, channel, root } = known;
-    return this.#parts.store.transaction(async (store) => {
+    return this.#deps.store.transaction(async (store) => {
       await store.threads.lock(known);
-      const answer = await store.stops.ask({ workspace, turn: id, person, ts });
-      if (answer?.kind === 'asked') await store.holds.begin(answer.turn);
+      const answer = await store.stopRequests.record({ workspace, turn: id, person, ts });
+      if (answer?.kind === 'asked') await store.pausedThreads.pause(answer.turn);
       if (answer?.kind === 'forced') {
         const details = { forced: true };
         await store.audit.add({ workspace, kind: 'stop', person, channel, root, turn: id, details });
@@ -127,31 +127,31 @@ export class Stopping {
     });
   }
 
-  async #look(): Promise<void> {
-    for (const turn of await this.#parts.store.stops.open(mostAtOnce)) {
-      this.#onAsked(turn);
-      this.#carryOut(turn);
+  async #sendOpenStops(): Promise<void> {
+    for (const turn of await this.#deps.store.stopRequests.unsettled(MAX_STOPS_PER_POLL)) {
+      this.#onStopRequested(turn);
+      this.#sendInBackground(turn);
     }
   }
 
   /** Nobody waits for it: an acknowledgement must not depend on the service. */
-  #carryOut(turn: Turn): void {
-    if (this.#calls.has(turn.id)) return;
-    const { signal } = this.#rounds;
-    const call = carryOutStop(this.#parts, turn, signal)
+  #sendInBackground(turn: Turn): void {
+    if (this.#pendingCalls.has(turn.id)) return;
+    const { signal } = this.#poller;
+    const call = sendStop(this.#deps, turn, signal)
       .catch((error: unknown) => this.#failed(turn, error))
-      .catch((error: unknown) => this.#parts.log.debug({ err: error }, 'a stop is tried again'))
-      .finally(() => this.#calls.delete(turn.id));
-    this.#calls.set(turn.id, call);
+      .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'a stop is tried again'))
+      .finally(() => this.#pendingCalls.delete(turn.id));
+    this.#pendingCalls.set(turn.id, call);
   }
 
   /** What passes is tried again; a refusal of the service's is its answer. */
   async #failed(turn: Turn, error: unknown): Promise<void> {
-    if (!(error instanceof AgentError) || passing(error) !== undefined || this.#rounds.signal.aborted)
+    if (!(error instanceof AgentError) || transientFailure(error) !== undefined || this.#poller.signal.aborted)
       throw error;
-    this.#parts.log.warn({ err: error, turn: turn.id }, 'the service does not stop a turn');
-    const { store } = this.#parts;
-    await store.stops.sent(turn, isForced(turn) ? 'forced' : 'graceful');
+    this.#deps.log.warn({ err: error, turn: turn.id }, 'the service does not stop a turn');
+    const { store } = this.#deps;
+    await store.stopRequests.markSent(turn, isForced(turn) ? 'forced' : 'graceful');
   }
 }
 
@@ -161,9 +161,9 @@ function isForced(turn: Turn): boolean {
 }
 
 /** The name of who asked for the stop of a turn; '' where nobody did, or nobody knows any more. */
-export async function stopperName(
-  { store }: Pick<RelayParts, 'store'>,
-  { people }: Workspace,
+export async function stopRequesterName(
+  { store }: Pick<RelayDeps, 'store'>,
+  { people }: WorkspaceClient,
   turn: Pick<Turn, 'workspace' | 'id'>,
 ): Promise<string> {
   const person = (await store.turns.get(turn.workspace, turn.id))?.stop_asked_by ?? '';
@@ -171,8 +171,8 @@ export async function stopperName(
 }
 
 /** Tells the service of a stop that it was not told of yet; `signal` gives it up. Throws an AgentError. */
-export async function carryOutStop(
-  { store, agent: agentOf }: Pick<RelayParts, 'store' | 'agent'>,
+export async function sendStop(
+  { store, agent: agentOf }: Pick<RelayDeps, 'store' | 'agent'>,
   turn: Turn,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -181,24 +181,24 @@ export async function carryOutStop(
   // What is not bound to a message at the service is stopped by the turn itself, before it is sent or just after.
   if (turn.user_message_id === null) return;
   const sent = { messageId: turn.user_message_id, replyId: turn.assistant_message_id };
-  const thread = await store.threads.expect(turn);
+  const thread = await store.threads.getOrThrow(turn);
   const taskId = taskIdOf(turn, thread);
   if (taskId === null) return;
   const agent = agentOf(thread.account);
   try {
-    await cancel(agent, taskId, sent, { force, signal });
+    await cancelAtService(agent, taskId, sent, { force, signal });
   } catch (error) {
     // A task that is gone, or has nothing to stop any more, is stopped.
     if (!(error instanceof AgentNotFoundError || error instanceof AgentBusyError)) throw error;
   }
-  await store.stops.sent(turn, force ? 'forced' : 'graceful');
+  await store.stopRequests.markSent(turn, force ? 'forced' : 'graceful');
 }
 
 /**
  * Gracefully the reply, by force the task; the task also where it works on in the background after its reply. But never
  * a task that works on another message by now.
  */
-async function cancel(
+async function cancelAtService(
   agent: AgentClient,
   taskId: string,
   { messageId, replyId }: { messageId: string; replyId: string | null },
@@ -208,8 +208,8 @@ async function cancel(
     await agent.cancelTask(taskId, { force, signal });
     return;
   }
-  if (isSettled(await agent.getMessage(taskId, replyId, { signal }))) {
-    if (await worksOnlyOn(agent, taskId, messageId, signal))
+  if (isReplySettled(await agent.getMessage(taskId, replyId, { signal }))) {
+    if (await isWorkingOnlyOn(agent, taskId, messageId, signal))
       await agent.cancelTask(taskId, { force, signal });
     return;
   }
@@ -218,13 +218,13 @@ async function cancel(
 }
 
 /** Whether a task still works, and on nothing later than this message. */
-async function worksOnlyOn(
+async function isWorkingOnlyOn(
   agent: AgentClient,
   taskId: string,
   messageId: string,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  if (isSettledTask((await agent.getTask(taskId, { signal })).status)) return false;
+  if (isTaskSettled((await agent.getTask(taskId, { signal })).status)) return false;
   for await (const { role } of agent.messagesAfter(taskId, messageId, { signal }))
     if (role === 'user') return false;
   return true;

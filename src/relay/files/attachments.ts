@@ -1,24 +1,24 @@
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import type { FileLimits, FileProgress } from '../../reply/file-lines.ts';
 import type { FileReason } from '../../reply/words.ts';
-import { FileRefused } from '../../slack/errors.ts';
-import { externalLink, nameOf, type SlackFile, slackFile } from '../../slack/files.ts';
-import type { FileNote, Thread, Turn, Words } from '../../store/tables.ts';
+import { FileRefusedError } from '../../slack/errors.ts';
+import { externalLink, slackFileName, type SlackFile, slackFileSchema } from '../../slack/files.ts';
+import type { FileNote, Thread, Turn, MessageContent } from '../../store/tables.ts';
 import { messageKeyOf } from '../../store/turns.ts';
-import type { RelayParts, Workspace } from '../context.ts';
-import { TurnEnds } from '../interruption.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
+import { TurnEnded } from '../interruption.ts';
 import type { Lease } from '../lease.ts';
-import { allOver, checkpoint } from '../patience.ts';
-import { fileName } from './file-name.ts';
-import { isTaken } from './file-types.ts';
+import { allSettledOrThrow, throwIfInterrupted } from '../patience.ts';
+import { serviceFileName } from './file-name.ts';
+import { isTypeAllowed } from './file-types.ts';
 import { FileUpload } from './file-upload.ts';
 
 /** Files of one message that are on their way at the same time. */
-const mostAtOnce = 3;
+const MAX_CONCURRENT_UPLOADS = 3;
 /** What a file without a name is called. */
-export const unnamed = 'unnamed file';
+export const UNNAMED_FILE = 'unnamed file';
 /** How often it is checked whether people still want the upload (ms). */
-const lookEveryMs = 1_000;
+const WANTED_CHECK_INTERVAL_MS = 1_000;
 
 /** What became of a message's files. */
 export interface Attachments {
@@ -26,34 +26,34 @@ export interface Attachments {
   attached: string[];
   /** One note a file, in the message's order; those without a reason are in the order of `attached`. */
   notes: FileNote[];
-  bytesUp: number;
+  uploadedBytes: number;
 }
 
 /** Hears where each of the message's files is, whenever that changes. */
-export type UploadProgress = (files: readonly FileProgress[]) => void;
+export type UploadProgressListener = (files: readonly FileProgress[]) => void;
 
 /** The files of a message, in order and each once; what is not a file object at all is passed over. */
-export function filesIn(words: Words): SlackFile[] {
+export function filesOf(content: MessageContent): SlackFile[] {
   const files = new Map<string, SlackFile>();
-  for (const raw of words.files ?? []) {
-    const parsed = slackFile.safeParse(raw);
+  for (const raw of content.files ?? []) {
+    const parsed = slackFileSchema.safeParse(raw);
     if (parsed.success && !files.has(parsed.data.id)) files.set(parsed.data.id, parsed.data);
   }
   return [...files.values()];
 }
 
 /** What an upload of a message's files needs. */
-export interface AttachmentsRequest {
-  parts: RelayParts;
-  workspace: Workspace;
+export interface AttachmentsUploadRequest {
+  deps: RelayDeps;
+  workspace: WorkspaceClient;
   thread: Thread;
   turn: Turn;
   projectId: string;
-  words: Words;
+  content: MessageContent;
   lease: Lease;
   /** Ends the upload; its reason is thrown. */
-  stop: AbortSignal;
-  onProgress: UploadProgress;
+  stopSignal: AbortSignal;
+  onProgress: UploadProgressListener;
 }
 
 /**
@@ -61,21 +61,21 @@ export interface AttachmentsRequest {
  * reason and the others go on. Throws what passes by itself (the service or Slack is away): call it again, what was
  * uploaded is not uploaded twice. Throws TurnEnds where people do not want it any more.
  */
-export async function uploadAttachments(request: AttachmentsRequest): Promise<Attachments> {
-  const { lease, stop } = request;
+export async function uploadAttachments(request: AttachmentsUploadRequest): Promise<Attachments> {
+  const { lease, stopSignal } = request;
   const unwanted = new AbortController();
-  const signal = AbortSignal.any([lease.signal, lease.draining, unwanted.signal, stop]);
+  const signal = AbortSignal.any([lease.signal, lease.draining, unwanted.signal, stopSignal]);
   const timer = setInterval(() => {
-    stillWanted(request).catch((error: unknown) => {
-      if (error instanceof TurnEnds) unwanted.abort(error);
+    throwIfUnwanted(request).catch((error: unknown) => {
+      if (error instanceof TurnEnded) unwanted.abort(error);
     });
-  }, lookEveryMs);
+  }, WANTED_CHECK_INTERVAL_MS);
   try {
-    return await new Batch(request, signal).go();
+    return await new AttachmentBatch(request, signal).run();
   } catch (error) {
-    checkpoint(lease);
+    throwIfInterrupted(lease);
     unwanted.signal.throwIfAborted();
-    stop.throwIfAborted();
+    stopSignal.throwIfAborted();
     throw error;
   } finally {
     clearInterval(timer);
@@ -83,14 +83,14 @@ export async function uploadAttachments(request: AttachmentsRequest): Promise<At
 }
 
 /** Throws TurnEnds where the message was taken back, or the turn stopped. */
-async function stillWanted({ parts, turn }: AttachmentsRequest): Promise<void> {
-  const current = await parts.store.turns.get(turn.workspace, turn.id);
-  if (current?.stop_asked_at != null) throw new TurnEnds('cancelled', null);
-  const message = await parts.store.messages.get(messageKeyOf(turn));
-  if (message?.state === 'withdrawn') throw new TurnEnds('withdrawn', null);
+async function throwIfUnwanted({ deps, turn }: AttachmentsUploadRequest): Promise<void> {
+  const current = await deps.store.turns.get(turn.workspace, turn.id);
+  if (current?.stop_asked_at != null) throw new TurnEnded('cancelled', null);
+  const message = await deps.store.messages.get(messageKeyOf(turn));
+  if (message?.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
 }
 
-interface Item {
+interface AttachmentItem {
   file: SlackFile;
   progress: FileProgress;
   fileId?: string;
@@ -98,78 +98,78 @@ interface Item {
 }
 
 /** The files of one message on their way. */
-class Batch {
-  readonly #request: AttachmentsRequest;
+class AttachmentBatch {
+  readonly #request: AttachmentsUploadRequest;
   readonly #limits: FileLimits;
   readonly #signal: AbortSignal;
-  readonly #items: Item[];
+  readonly #items: AttachmentItem[];
   #promisedBytes = 0;
-  #bytesUp = 0;
-  #failed = false;
+  #uploadedBytes = 0;
+  #hasFailed = false;
 
-  constructor(request: AttachmentsRequest, signal: AbortSignal) {
+  constructor(request: AttachmentsUploadRequest, signal: AbortSignal) {
     this.#request = request;
-    this.#limits = request.parts.settings.files;
+    this.#limits = request.deps.settings.fileLimits;
     this.#signal = signal;
-    this.#items = filesIn(request.words).map((file) => ({
+    this.#items = filesOf(request.content).map((file) => ({
       file,
-      progress: { state: 'waiting', name: shownName(file), ...sizeOf(file) },
+      progress: { state: 'waiting', name: displayName(file), ...declaredSize(file) },
     }));
   }
 
-  async go(): Promise<Attachments> {
-    this.#tell();
+  async run(): Promise<Attachments> {
+    this.#reportProgress();
     const left = [...this.#items.entries()];
     const worker = async () => {
-      for (let next = left.shift(); next !== undefined && !this.#failed; next = left.shift()) {
+      for (let next = left.shift(); next !== undefined && !this.#hasFailed; next = left.shift()) {
         const [index, item] = next;
         try {
-          await this.#bring(item, index);
+          await this.#process(item, index);
         } catch (error) {
-          this.#failed = true;
+          this.#hasFailed = true;
           throw error;
         }
       }
     };
-    await allOver(Array.from({ length: mostAtOnce }, worker));
+    await allSettledOrThrow(Array.from({ length: MAX_CONCURRENT_UPLOADS }, worker));
     return {
       attached: this.#items.flatMap(({ fileId }) => fileId ?? []),
       notes: this.#items.flatMap(({ note }) => note ?? []),
-      bytesUp: this.#bytesUp,
+      uploadedBytes: this.#uploadedBytes,
     };
   }
 
   /** Brings one file; what cannot be had becomes a note. */
-  async #bring(item: Item, index: number): Promise<void> {
-    const { turn, parts } = this.#request;
+  async #process(item: AttachmentItem, index: number): Promise<void> {
+    const { turn, deps } = this.#request;
     try {
-      if (index >= this.#limits.messageFiles) return this.#leaveOut(item, { reason: 'too_many' });
+      if (index >= this.#limits.maxMessageFiles) return this.#leaveOut(item, { reason: 'too_many' });
       const { sizeBytes } = await this.#upload(item);
-      this.#over(item, { name: shownName(item.file), reason: null, sizeBytes });
+      this.#finish(item, { name: displayName(item.file), reason: null, sizeBytes });
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = leftOutReason(error);
       if (reason === undefined) throw error;
-      parts.log.info({ turn: turn.id, file: item.file.id, reason: reason.reason }, 'file left out');
+      deps.log.info({ turn: turn.id, file: item.file.id, reason: reason.reason }, 'file left out');
       const link = reason.reason === 'external' ? externalLink(item.file) : undefined;
       this.#leaveOut(item, { ...reason, ...(link === undefined ? {} : { link }) });
     }
   }
 
-  async #upload(item: Item): Promise<{ sizeBytes: number }> {
-    const { workspace, parts, turn, thread, projectId } = this.#request;
-    const { file, verdict } = await workspace.downloads.look(item.file, {
+  async #upload(item: AttachmentItem): Promise<{ sizeBytes: number }> {
+    const { workspace, deps, turn, thread, projectId } = this.#request;
+    const { file, decision: verdict } = await workspace.downloads.resolve(item.file, {
       signal: this.#signal,
-      onWait: () => this.#show(item, { state: 'processing', name: shownName(item.file) }),
+      onWait: () => this.#setProgress(item, { state: 'processing', name: displayName(item.file) }),
     });
     item.file = file;
-    if (verdict.do === 'refuse') throw new FileRefused(file.id, verdict.reason);
+    if (verdict.do === 'refuse') throw new FileRefusedError(file.id, verdict.reason);
     const mime = verdict.mime ?? '';
-    const name = fileName(nameOf(file), file.id);
-    if (!isTaken({ name, mime }, this.#limits)) throw new LeftOut('type_refused');
-    const sizeBytes = verdict.sizeBytes ?? (await this.#sizeOf(file));
-    if (this.#promisedBytes + sizeBytes > this.#limits.messageBytes) throw new LeftOut('message_full');
+    const name = serviceFileName(slackFileName(file), file.id);
+    if (!isTypeAllowed({ name, mime }, this.#limits)) throw new FileLeftOut('type_refused');
+    const sizeBytes = verdict.sizeBytes ?? (await this.#probeSize(file));
+    if (this.#promisedBytes + sizeBytes > this.#limits.maxMessageBytes) throw new FileLeftOut('message_full');
     this.#promisedBytes += sizeBytes;
-    const upload = new FileUpload(parts, workspace, {
+    const upload = new FileUpload(deps, workspace, {
       account: thread.account,
       turn,
       projectId,
@@ -179,45 +179,45 @@ class Batch {
       sizeBytes,
       lease: this.#request.lease,
       signal: this.#signal,
-      onElsewhere: () => this.#show(item, { state: 'elsewhere', name: shownName(file), sizeBytes }),
+      onUploadedElsewhere: () => this.#setProgress(item, { state: 'elsewhere', name: displayName(file), sizeBytes }),
       onProgress: (sentBytes) =>
-        this.#show(item, { state: 'moving', name: shownName(file), sizeBytes, sentBytes }),
+        this.#setProgress(item, { state: 'moving', name: displayName(file), sizeBytes, sentBytes }),
     });
-    const { fileId, sentBytes } = await upload.go();
+    const { fileId, sentBytes } = await upload.run();
     item.fileId = fileId;
-    this.#bytesUp += sentBytes;
+    this.#uploadedBytes += sentBytes;
     return { sizeBytes };
   }
 
   /** A file whose size Slack's record does not tell: the answer to a download may. */
-  async #sizeOf(file: SlackFile): Promise<number> {
+  async #probeSize(file: SlackFile): Promise<number> {
     const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
-    opened.leave();
-    if (opened.sizeBytes === undefined) throw new FileRefused(file.id, 'processing');
+    opened.release();
+    if (opened.sizeBytes === undefined) throw new FileRefusedError(file.id, 'processing');
     return opened.sizeBytes;
   }
 
-  #leaveOut(item: Item, why: { reason: FileReason; detail?: string; link?: string }): void {
-    this.#over(item, { name: shownName(item.file), ...why, ...sizeOf(item.file) });
+  #leaveOut(item: AttachmentItem, outcome: { reason: FileReason; detail?: string; link?: string }): void {
+    this.#finish(item, { name: displayName(item.file), ...outcome, ...declaredSize(item.file) });
   }
 
-  #over(item: Item, note: FileNote): void {
+  #finish(item: AttachmentItem, note: FileNote): void {
     item.note = note;
-    this.#show(item, { state: 'over', outcome: note });
+    this.#setProgress(item, { state: 'over', outcome: note });
   }
 
-  #show(item: Item, progress: FileProgress): void {
+  #setProgress(item: AttachmentItem, progress: FileProgress): void {
     item.progress = progress;
-    this.#tell();
+    this.#reportProgress();
   }
 
-  #tell(): void {
+  #reportProgress(): void {
     this.#request.onProgress(this.#items.map(({ progress }) => progress));
   }
 }
 
 /** A limit of ours says no. */
-class LeftOut extends Error {
+class FileLeftOut extends Error {
   readonly reason: FileReason;
 
   constructor(reason: FileReason) {
@@ -227,25 +227,25 @@ class LeftOut extends Error {
 }
 
 /** Why a file was left out; undefined for an error that is not about the file. */
-function reasonOf(error: unknown): { reason: FileReason; detail?: string } | undefined {
-  if (error instanceof FileRefused || error instanceof LeftOut) return { reason: error.reason };
+function leftOutReason(error: unknown): { reason: FileReason; detail?: string } | undefined {
+  if (error instanceof FileRefusedError || error instanceof FileLeftOut) return { reason: error.reason };
   if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.words };
   if (error instanceof AgentError && error.code === 'wrong_size') return { reason: 'changed' };
-  if (error instanceof AgentError && error.cause instanceof FileRefused)
+  if (error instanceof AgentError && error.cause instanceof FileRefusedError)
     return { reason: error.cause.reason };
   return undefined;
 }
 
-function shownName(file: SlackFile): string {
-  return nameOf(file) ?? unnamed;
+function displayName(file: SlackFile): string {
+  return slackFileName(file) ?? UNNAMED_FILE;
 }
 
-function sizeOf(file: SlackFile): { sizeBytes?: number } {
+function declaredSize(file: SlackFile): { sizeBytes?: number } {
   return typeof file.size === 'number' ? { sizeBytes: file.size } : {};
 }
 
 /** Notes on files that were sent but that the service did not read: they are missing in what the reply answers. */
-export function skippedNotes(turn: Turn, readFileIds: readonly string[] | null): FileNote[] {
+export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | null): FileNote[] {
   const notes = turn.file_notes ?? [];
   if (readFileIds === null) return notes;
   const sent = turn.attached ?? [];

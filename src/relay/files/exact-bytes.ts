@@ -1,10 +1,10 @@
 /** The bytes where they are as many as promised; Slack was told the number. */
-export async function* exactly(
+export async function* withExactSize(
   bytes: AsyncIterable<Uint8Array>,
-  promised: number,
+  sizeBytes: number,
   name: string,
 ): AsyncGenerator<Uint8Array> {
-  let left = promised;
+  let left = sizeBytes;
   for await (const chunk of bytes) {
     left -= chunk.length;
     if (left < 0) break;

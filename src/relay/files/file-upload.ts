@@ -1,17 +1,17 @@
 import { uploadFile } from '../../agent/upload.ts';
-import type { BegunUpload } from '../../agent/upload-request.ts';
+import type { ResumableUpload } from '../../agent/upload-request.ts';
 import type { SlackFile } from '../../slack/files.ts';
 import type { Turn } from '../../store/tables.ts';
-import type { BegunRecord, UploadKey } from '../../store/uploads.ts';
-import type { RelayParts, Workspace } from '../context.ts';
+import type { UploadProgress, UploadKey } from '../../store/uploads.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
 import type { Lease } from '../lease.ts';
-import { pause } from '../patience.ts';
+import { sleepWithLease } from '../patience.ts';
 
 /** How long one turn has the right to upload a file, in ms; it holds on to it while it is at it. */
-const claimMs = 15_000;
-const renewEveryMs = 5_000;
+const CLAIM_MS = 15_000;
+const CLAIM_RENEW_INTERVAL_MS = 5_000;
 /** How often a file is looked for that another thread uploads (ms). */
-const takenPauseMs = 500;
+const CLAIM_RETRY_DELAY_MS = 500;
 
 /** What is uploaded, and for whom. */
 export interface FileUploadRequest {
@@ -26,19 +26,19 @@ export interface FileUploadRequest {
   /** Ends the upload; what the storage has stays for the next try. */
   signal: AbortSignal;
   /** Another thread uploads the same file. */
-  onElsewhere: () => void;
+  onUploadedElsewhere: () => void;
   onProgress: (sentBytes: number) => void;
 }
 
 /** One Slack file on its way into a project: uploaded once, whoever needs it, and gone on with after a crash. */
 export class FileUpload {
-  readonly #parts: RelayParts;
-  readonly #workspace: Workspace;
+  readonly #deps: RelayDeps;
+  readonly #workspace: WorkspaceClient;
   readonly #request: FileUploadRequest;
   readonly #key: UploadKey;
 
-  constructor(parts: RelayParts, workspace: Workspace, request: FileUploadRequest) {
-    this.#parts = parts;
+  constructor(deps: RelayDeps, workspace: WorkspaceClient, request: FileUploadRequest) {
+    this.#deps = deps;
     this.#workspace = workspace;
     this.#request = request;
     this.#key = {
@@ -49,35 +49,35 @@ export class FileUpload {
   }
 
   /** The service's file id, and how many bytes were sent for it. */
-  async go(): Promise<{ fileId: string; sentBytes: number }> {
+  async run(): Promise<{ fileId: string; sentBytes: number }> {
     const { turn, lease, signal, sizeBytes } = this.#request;
     for (;;) {
       signal.throwIfAborted();
-      const claim = await this.#parts.store.uploads.claim(this.#key, turn.id, claimMs, sizeBytes);
+      const claim = await this.#deps.store.uploads.claim(this.#key, turn.id, CLAIM_MS, sizeBytes);
       if (claim.kind === 'done') return { fileId: claim.fileId, sentBytes: 0 };
       if (claim.kind === 'ours') {
-        const done = await this.#held(claim.begun);
+        const done = await this.#uploadWhileClaimed(claim.begun);
         if (done !== undefined) return done;
         continue;
       }
-      this.#request.onElsewhere();
-      await pause(takenPauseMs, lease);
+      this.#request.onUploadedElsewhere();
+      await sleepWithLease(CLAIM_RETRY_DELAY_MS, lease);
     }
   }
 
   /** Uploads while the claim holds, and lets others take it when it fails; undefined where the claim was lost. */
-  async #held(begun: BegunRecord | undefined): Promise<{ fileId: string; sentBytes: number } | undefined> {
-    const { uploads } = this.#parts.store;
+  async #uploadWhileClaimed(begun: UploadProgress | undefined): Promise<{ fileId: string; sentBytes: number } | undefined> {
+    const { uploads } = this.#deps.store;
     const { turn, signal } = this.#request;
     const lost = new AbortController();
     const timer = setInterval(() => {
-      uploads.renew(this.#key, turn.id, claimMs).then(
+      uploads.renew(this.#key, turn.id, CLAIM_MS).then(
         (ours) => {
           if (!ours) lost.abort(new Error('Another turn uploads the file by now.'));
         },
-        (error: unknown) => this.#parts.log.debug({ err: error }, 'an upload could not be renewed'),
+        (error: unknown) => this.#deps.log.debug({ err: error }, 'an upload could not be renewed'),
       );
-    }, renewEveryMs);
+    }, CLAIM_RENEW_INTERVAL_MS);
     try {
       return await this.#upload(begun, AbortSignal.any([signal, lost.signal]));
     } catch (error) {
@@ -90,15 +90,15 @@ export class FileUpload {
   }
 
   async #upload(
-    begun: BegunRecord | undefined,
+    begun: UploadProgress | undefined,
     signal: AbortSignal,
   ): Promise<{ fileId: string; sentBytes: number }> {
-    const { uploads } = this.#parts.store;
+    const { uploads } = this.#deps.store;
     const { account, projectId, file, name, sizeBytes, onProgress } = this.#request;
-    const resume = resumable(begun, sizeBytes);
+    const resume = resumableUpload(begun, sizeBytes);
     const before = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
     let sentBytes = 0;
-    const uploaded = await uploadFile(this.#parts.agent(account), {
+    const uploaded = await uploadFile(this.#deps.agent(account), {
       projectId,
       filename: name,
       sizeBytes,
@@ -106,8 +106,8 @@ export class FileUpload {
       open: async (offset) => (await this.#workspace.downloads.read(file, { offset, signal })).stream,
       resume,
       signal,
-      onStart: (started) => uploads.begin(this.#key, recordOf(started, sizeBytes)),
-      onPart: (part) => uploads.part(this.#key, part),
+      onStart: (started) => uploads.recordStart(this.#key, toUploadRecord(started, sizeBytes)),
+      onPart: (part) => uploads.recordPart(this.#key, part),
       onFinalize: () => uploads.finalizing(this.#key),
       onProgress: (doneBytes) => {
         sentBytes = Math.max(0, doneBytes - before);
@@ -120,11 +120,11 @@ export class FileUpload {
 }
 
 /** What an earlier upload left, where it was of the same bytes. */
-function resumable(begun: BegunRecord | undefined, sizeBytes: number): BegunUpload | undefined {
+function resumableUpload(begun: UploadProgress | undefined, sizeBytes: number): ResumableUpload | undefined {
   return begun?.sizeBytes === sizeBytes ? begun : undefined;
 }
 
-function recordOf(begun: BegunUpload, sizeBytes: number) {
+function toUploadRecord(begun: ResumableUpload, sizeBytes: number) {
   const { fileId, uploadId, partBytes } = begun;
   return { fileId, uploadId, partBytes, headers: { ...begun.headers }, sizeBytes };
 }

@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import type { Keyring } from '../../store/keyring.ts';
 import type { Store } from '../../store/store.ts';
 import type { InstallationRow } from '../../store/tables-workspaces.ts';
-import { openTokens, sealTokens } from './tokens.ts';
+import { decryptTokens, encryptTokens } from './tokens.ts';
 
 /** What Slack says about an installation that ends, or reaches fewer or more workspaces. */
-export type Departure = {
+export type UninstallEvent = {
   /** The workspace of the event (`T…`). */
   workspace: string | undefined;
   /** The organisation (`E…`) that it belongs to. */
@@ -23,91 +23,91 @@ export type Departure = {
 );
 
 /** What taking departures needs. */
-export interface DeparturesParts {
+export interface UninstallEventsDeps {
   store: Pick<Store, 'installations' | 'audit'>;
   keyring: Keyring;
   /** Asks Slack whether a bot's token is good. Throws where Slack cannot be asked. */
-  isAlive: (token: string) => Promise<boolean>;
+  isTokenValid: (token: string) => Promise<boolean>;
   /** Hears when something has changed. */
-  onLeft: () => Promise<void>;
+  onChanged: () => Promise<void>;
   log: Logger;
 }
 
 /** An event this close to the installation (ms) may be about the one before. */
-const closeMs = 120_000;
+const REINSTALL_WINDOW_MS = 120_000;
 /** How often one departure is judged while its installation changes. */
-const mostJudged = 5;
+const MAX_ATTEMPTS = 5;
 
 /**
  * Takes the end of installations. Slack sends `tokens_revoked` and `app_uninstalled` in any order, perhaps late and
  * after the app was installed anew: then the token itself says which installation is meant.
  */
-export class Departures {
-  readonly #parts: DeparturesParts;
+export class UninstallEvents {
+  readonly #deps: UninstallEventsDeps;
 
-  constructor(parts: DeparturesParts) {
-    this.#parts = parts;
+  constructor(deps: UninstallEventsDeps) {
+    this.#deps = deps;
   }
 
   /** Returns when it is written down. Throws where Slack shall send it again. */
-  async accept(departure: Departure): Promise<void> {
-    const { store, onLeft } = this.#parts;
-    if (departure.kind === 'withdrawn' || departure.kind === 'granted') {
-      const { organisation } = departure;
+  async handle(event: UninstallEvent): Promise<void> {
+    const { store, onChanged: onLeft } = this.#deps;
+    if (event.kind === 'withdrawn' || event.kind === 'granted') {
+      const { organisation } = event;
       if (organisation === undefined) return;
-      if (departure.kind === 'withdrawn') await store.installations.withdraw(organisation, departure.from);
-      else await store.installations.grant(organisation, departure.to);
+      if (event.kind === 'withdrawn') await store.installations.revokeAccess(organisation, event.from);
+      else await store.installations.restoreAccess(organisation, event.to);
       return await onLeft();
     }
-    const meant = await this.#meant(departure);
-    if (meant !== undefined) await this.#end(meant, departure);
+    const installation = await this.#targetInstallation(event);
+    if (installation !== undefined) await this.#endInstallation(installation, event);
     await onLeft();
   }
 
-  async #end(
+  async #endInstallation(
     workspace: string,
-    departure: Extract<Departure, { kind: 'uninstalled' | 'revoked' }>,
+    event: Extract<UninstallEvent, { kind: 'uninstalled' | 'revoked' }>,
   ): Promise<void> {
-    const { store, log } = this.#parts;
-    for (let judged = 0; judged < mostJudged; judged += 1) {
+    const { store, log } = this.#deps;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const row = await store.installations.get(workspace);
       if (row === undefined || row.left_at !== null) return;
-      if (departure.kind === 'revoked') await this.#forgetPerson(row, departure.people);
-      if (departure.kind === 'revoked' && departure.bots.length === 0) return;
-      if (await this.#stillLives(row, departure.at)) {
+      if (event.kind === 'revoked') await this.#deleteUserToken(row, event.people);
+      if (event.kind === 'revoked' && event.bots.length === 0) return;
+      if (await this.#isStillInstalled(row, event.at)) {
         log.info({ workspace }, 'an installation before this one was ended');
         return;
       }
       // It may have been installed anew while Slack was asked.
-      if (!(await store.installations.leave(workspace, row.version))) continue;
+      if (!(await store.installations.markUninstalled(workspace, row.version))) continue;
       const details = { setting: 'installation', installed: false };
       await store.audit.add({ workspace, kind: 'setting', details });
-      log.info({ workspace, why: departure.kind }, 'the app was uninstalled; its tokens are deleted');
+      log.info({ workspace, why: event.kind }, 'the app was uninstalled; its tokens are deleted');
       return;
     }
     throw new Error(`The installation of ${workspace} changes too often to be ended; Slack sends it again.`);
   }
 
   /** The workspace's own installation; where it has none, or has one no more, its organisation's. */
-  async #meant({ workspace, organisation }: Departure): Promise<string | undefined> {
-    const { installations } = this.#parts.store;
+  async #targetInstallation({ workspace, organisation }: UninstallEvent): Promise<string | undefined> {
+    const { installations } = this.#deps.store;
     const own = workspace === undefined ? undefined : await installations.get(workspace);
     if (own !== undefined && own.left_at === null) return workspace;
     return organisation;
   }
 
-  async #stillLives(row: InstallationRow, at: Date): Promise<boolean> {
+  async #isStillInstalled(row: InstallationRow, at: Date): Promise<boolean> {
     if (row.sealed === null) return false;
     // For an organisation Slack does not say plainly what was uninstalled, so it is always asked.
-    if (!row.organisation && at.getTime() > row.installed_at.getTime() + closeMs) return false;
-    return this.#parts.isAlive(openTokens(this.#parts.keyring, row.workspace, row.sealed).bot.token);
+    if (!row.organisation && at.getTime() > row.installed_at.getTime() + REINSTALL_WINDOW_MS) return false;
+    return this.#deps.isTokenValid(decryptTokens(this.#deps.keyring, row.workspace, row.sealed).bot.token);
   }
 
-  async #forgetPerson(row: InstallationRow, people: readonly string[]): Promise<void> {
-    const { store, keyring } = this.#parts;
+  async #deleteUserToken(row: InstallationRow, people: readonly string[]): Promise<void> {
+    const { store, keyring } = this.#deps;
     if (row.sealed === null) return;
-    const { user, ...tokens } = openTokens(keyring, row.workspace, row.sealed);
+    const { user, ...tokens } = decryptTokens(keyring, row.workspace, row.sealed);
     if (user === undefined || !people.includes(user.id)) return;
-    await store.installations.reseal(row.workspace, row.sealed, sealTokens(keyring, row.workspace, tokens));
+    await store.installations.replaceEncrypted(row.workspace, row.sealed, encryptTokens(keyring, row.workspace, tokens));
   }
 }

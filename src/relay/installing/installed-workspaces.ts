@@ -1,125 +1,125 @@
 import type { Logger } from 'pino';
 import type { Installation } from '../../slack/client.ts';
-import { Unauthorized } from '../../slack/errors.ts';
+import { SlackAuthError } from '../../slack/errors.ts';
 import type { InstalledWorkspace } from '../../store/installations.ts';
-import { type Keyring, SealError } from '../../store/keyring.ts';
+import { type Keyring, DecryptionError } from '../../store/keyring.ts';
 import type { Store } from '../../store/store.ts';
-import type { Workspace } from '../context.ts';
-import type { ObservedGate } from '../workspaces.ts';
-import type { Authorization, Installed, Whereabouts } from './installed.ts';
+import type { WorkspaceClient } from '../context.ts';
+import type { ObservedTokenGate } from '../workspaces.ts';
+import type { BotAuthorization, WorkspaceRegistry, InstallationQuery } from './installed.ts';
 import type { Reach } from './reach.ts';
-import { openTokens } from './tokens.ts';
+import { decryptTokens } from './tokens.ts';
 
 /** What knowing the installed workspaces needs. */
-export interface InstalledParts {
+export interface InstalledWorkspacesDeps {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
   /** Tells whether an organisation's installation is for a workspace too. */
   reach: Pick<Reach, 'includes'>;
   /** Stops calls with a token that was refused. */
-  gateOf: (installation: string) => ObservedGate;
+  tokenGateFor: (installation: string) => ObservedTokenGate;
   /** Builds the calls of a workspace; `gone` tells when it is left. */
-  build: (installation: Installation, gate: ObservedGate, gone: AbortSignal) => Workspace;
+  createWorkspace: (installation: Installation, gate: ObservedTokenGate, gone: AbortSignal) => WorkspaceClient;
   log: Logger;
 }
 
 /** A workspace as this process knows it. */
-interface Entry {
+interface WorkspaceEntry {
   row: InstalledWorkspace;
   /** Undefined once the app is not installed there any more. */
   token: string | undefined;
   installation: Installation;
-  gate: ObservedGate;
-  left: AbortController;
+  gate: ObservedTokenGate;
+  uninstalled: AbortController;
   /** Built when it is used first. */
-  workspace: Workspace | undefined;
+  workspace: WorkspaceClient | undefined;
 }
 
 /** The workspaces that have installed the app by OAuth. */
-export class InstalledWorkspaces implements Installed {
-  readonly #parts: InstalledParts;
-  readonly #entries = new Map<string, Entry>();
-  #version = 0;
-  #reading: Promise<void> | undefined;
+export class InstalledWorkspaces implements WorkspaceRegistry {
+  readonly #deps: InstalledWorkspacesDeps;
+  readonly #entries = new Map<string, WorkspaceEntry>();
+  #lastSequence = 0;
+  #refreshing: Promise<void> | undefined;
 
-  constructor(parts: InstalledParts) {
-    this.#parts = parts;
+  constructor(deps: InstalledWorkspacesDeps) {
+    this.#deps = deps;
   }
 
   ids(): readonly string[] {
     return [...this.#entries.keys()];
   }
 
-  workspace(id: string): Workspace | undefined {
+  workspace(id: string): WorkspaceClient | undefined {
     const entry = this.#entries.get(id);
     if (entry === undefined) return undefined;
-    entry.workspace ??= this.#parts.build(entry.installation, entry.gate, entry.left.signal);
+    entry.workspace ??= this.#deps.createWorkspace(entry.installation, entry.gate, entry.uninstalled.signal);
     return entry.workspace;
   }
 
-  async find(at: Whereabouts): Promise<Workspace | undefined> {
-    return (await this.#entry(at)) && this.workspace(at.workspace);
+  async find(query: InstallationQuery): Promise<WorkspaceClient | undefined> {
+    return (await this.#findEntry(query)) && this.workspace(query.workspace);
   }
 
-  async authorization(at: Whereabouts): Promise<Authorization | undefined> {
-    const entry = await this.#entry(at);
+  async authorization(query: InstallationQuery): Promise<BotAuthorization | undefined> {
+    const entry = await this.#findEntry(query);
     if (entry?.token === undefined) return undefined;
     const { bot_user: botUserId, bot_id: botId } = entry.row;
-    return { botToken: entry.token, botUserId, botId, teamId: at.workspace };
+    return { botToken: entry.token, botUserId, botId, teamId: query.workspace };
   }
 
-  refusedSince(): undefined {
+  tokenRefusedSince(): undefined {
     return undefined;
   }
 
-  ownRefused(): number {
+  refusedOwnTokenCount(): number {
     return [...this.#entries.values()].filter(({ gate }) => gate.refusedSince !== undefined).length;
   }
 
   /** Reads what has changed since the last time; `whole` also notices rows that were deleted. Throws StoreError. */
-  async refresh(whole = false): Promise<void> {
+  async refresh(isFull = false): Promise<void> {
     // What was written before this call must be seen by it: a reading under way may have begun too early.
-    await this.#reading?.catch(() => undefined);
-    this.#reading ??= this.#read(whole).finally(() => {
-      this.#reading = undefined;
+    await this.#refreshing?.catch(() => undefined);
+    this.#refreshing ??= this.#load(isFull).finally(() => {
+      this.#refreshing = undefined;
     });
-    await this.#reading;
+    await this.#refreshing;
   }
 
-  async #read(whole: boolean): Promise<void> {
-    const rows = await this.#parts.store.installations.changedSince(whole ? 0 : this.#version);
+  async #load(isFull: boolean): Promise<void> {
+    const rows = await this.#deps.store.installations.changedSince(isFull ? 0 : this.#lastSequence);
     for (const row of rows) {
-      this.#version = Math.max(this.#version, row.version);
-      this.#take(row);
+      this.#lastSequence = Math.max(this.#lastSequence, row.version);
+      this.#apply(row);
     }
-    if (!whole) return;
-    const there = new Set(rows.map(({ workspace }) => workspace));
-    for (const id of this.#entries.keys()) if (!there.has(id)) this.#drop(id);
+    if (!isFull) return;
+    const present = new Set(rows.map(({ workspace }) => workspace));
+    for (const id of this.#entries.keys()) if (!present.has(id)) this.#remove(id);
   }
 
-  async #entry(at: Whereabouts): Promise<Entry | undefined> {
-    if (!at.workspace.startsWith('T')) return undefined;
-    const { workspace, organisation } = at;
+  async #findEntry(query: InstallationQuery): Promise<WorkspaceEntry | undefined> {
+    if (!query.workspace.startsWith('T')) return undefined;
+    const { workspace, organisation } = query;
     if (!this.#entries.has(workspace)) await this.refresh();
     const known = this.#entries.get(workspace);
     if (organisation === undefined || (known !== undefined && belongsTo(known.row, organisation)))
       return known;
     // In a shared channel Slack may name a workspace of the other organisation.
-    if (!(await this.#parts.reach.includes(organisation, workspace))) {
-      this.#parts.log.debug({ workspace, organisation }, 'a workspace is none of the organisation');
+    if (!(await this.#deps.reach.includes(organisation, workspace))) {
+      this.#deps.log.debug({ workspace, organisation }, 'a workspace is none of the organisation');
       return undefined;
     }
     if (known !== undefined) return known;
-    if (!(await this.#parts.store.installations.discover(workspace, organisation))) return undefined;
+    if (!(await this.#deps.store.installations.attachWorkspace(workspace, organisation))) return undefined;
     await this.refresh();
     return this.#entries.get(workspace);
   }
 
-  #take(row: InstalledWorkspace): void {
-    const token = this.#open(row);
+  #apply(row: InstalledWorkspace): void {
+    const token = this.#decryptToken(row);
     const known = this.#entries.get(row.workspace);
     if (token === undefined) {
-      if (known !== undefined) this.#drop(row.workspace);
+      if (known !== undefined) this.#remove(row.workspace);
       return;
     }
     if (known !== undefined && isSameBot(known.row, row)) {
@@ -128,26 +128,26 @@ export class InstalledWorkspaces implements Installed {
       known.token = token;
       return;
     }
-    if (known !== undefined) this.#drop(row.workspace);
-    const entry: Entry = {
+    if (known !== undefined) this.#remove(row.workspace);
+    const entry: WorkspaceEntry = {
       row,
       token,
       installation: installationOf(row, () => entry.token),
-      gate: this.#parts.gateOf(row.installation),
-      left: new AbortController(),
+      gate: this.#deps.tokenGateFor(row.installation),
+      uninstalled: new AbortController(),
       workspace: undefined,
     };
     this.#entries.set(row.workspace, entry);
-    this.#parts.log.info({ workspace: row.workspace }, 'the app is installed in this workspace');
+    this.#deps.log.info({ workspace: row.workspace }, 'the app is installed in this workspace');
   }
 
-  #open({ installation, sealed }: InstalledWorkspace): string | undefined {
+  #decryptToken({ installation, sealed }: InstalledWorkspace): string | undefined {
     if (sealed === null) return undefined;
     try {
-      return openTokens(this.#parts.keyring, installation, sealed).bot.token;
+      return decryptTokens(this.#deps.keyring, installation, sealed).bot.token;
     } catch (error) {
-      if (!(error instanceof SealError)) throw error;
-      this.#parts.log.error(
+      if (!(error instanceof DecryptionError)) throw error;
+      this.#deps.log.error(
         { workspace: installation, err: error },
         'the tokens of a workspace cannot be read',
       );
@@ -155,13 +155,13 @@ export class InstalledWorkspaces implements Installed {
     }
   }
 
-  #drop(id: string): void {
+  #remove(id: string): void {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
     this.#entries.delete(id);
     entry.token = undefined;
-    entry.left.abort();
-    this.#parts.log.info({ workspace: id }, 'the app is not installed in this workspace any more');
+    entry.uninstalled.abort();
+    this.#deps.log.info({ workspace: id }, 'the app is not installed in this workspace any more');
   }
 }
 
@@ -179,18 +179,18 @@ function isSameBot(one: InstalledWorkspace, other: InstalledWorkspace): boolean 
 }
 
 /** An installation whose token is always the newest that is known. */
-function installationOf(row: InstalledWorkspace, tokenNow: () => string | undefined): Installation {
+function installationOf(row: InstalledWorkspace, currentToken: () => string | undefined): Installation {
   return {
     workspace: row.workspace,
     botUser: row.bot_user,
     botId: row.bot_id,
     enterprise: row.organisation ? row.installation : (row.enterprise ?? undefined),
-    organisation: row.organisation,
+    isOrgToken: row.organisation,
     get token() {
-      const token = tokenNow();
+      const token = currentToken();
       if (token !== undefined) return token;
       const call = { method: 'any', slackCode: 'app_uninstalled', outcome: 'none' } as const;
-      throw new Unauthorized(call, 'The app was uninstalled in this workspace.', { dead: true });
+      throw new SlackAuthError(call, 'The app was uninstalled in this workspace.', { dead: true });
     },
   };
 }

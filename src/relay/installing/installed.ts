@@ -1,14 +1,14 @@
-import type { Workspace } from '../context.ts';
+import type { WorkspaceClient } from '../context.ts';
 
 /** Where an event or a press happened, as Slack says. */
-export interface Whereabouts {
+export interface InstallationQuery {
   workspace: string;
   /** The organisation (`E…`) whose installation it is for; left out for a workspace's own. */
   organisation?: string | undefined;
 }
 
 /** What Bolt wants to know of an installation. */
-export interface Authorization {
+export interface BotAuthorization {
   botToken: string;
   botUserId: string;
   botId: string;
@@ -16,18 +16,18 @@ export interface Authorization {
 }
 
 /** The workspaces in which the bot is installed. */
-export interface Installed {
+export interface WorkspaceRegistry {
   ids(): readonly string[];
   /** Undefined where the bot is not installed, as far as this process knows by now. */
-  workspace(id: string): Workspace | undefined;
+  workspace(id: string): WorkspaceClient | undefined;
   /**
    * The same, but what this process does not know is looked up: an organisation's installation at Slack. Throws
    * StoreError, and a SlackError where Slack cannot be asked.
    */
-  find(at: Whereabouts): Promise<Workspace | undefined>;
-  authorization(at: Whereabouts): Promise<Authorization | undefined>;
+  find(at: InstallationQuery): Promise<WorkspaceClient | undefined>;
+  authorization(at: InstallationQuery): Promise<BotAuthorization | undefined>;
   /** Since when Slack refuses the token of the settings. */
-  refusedSince(): Date | undefined;
+  tokenRefusedSince(): Date | undefined;
   /** Of how many workspaces Slack refuses the token that they brought. */
-  ownRefused(): number;
+  refusedOwnTokenCount(): number;
 }

@@ -1,15 +1,15 @@
 import type { Installation } from '../../slack/client.ts';
-import type { Workspace } from '../context.ts';
-import type { ObservedGate } from '../workspaces.ts';
-import type { Authorization, Installed, Whereabouts } from './installed.ts';
+import type { WorkspaceClient } from '../context.ts';
+import type { ObservedTokenGate } from '../workspaces.ts';
+import type { BotAuthorization, WorkspaceRegistry, InstallationQuery } from './installed.ts';
 
 /** The one workspace whose token stands in the settings. */
-export class OneWorkspace implements Installed {
+export class SingleWorkspace implements WorkspaceRegistry {
   readonly #installation: Installation;
-  readonly #workspace: Workspace;
-  readonly #gate: ObservedGate;
+  readonly #workspace: WorkspaceClient;
+  readonly #gate: ObservedTokenGate;
 
-  constructor(installation: Installation, workspace: Workspace, gate: ObservedGate) {
+  constructor(installation: Installation, workspace: WorkspaceClient, gate: ObservedTokenGate) {
     this.#installation = installation;
     this.#workspace = workspace;
     this.#gate = gate;
@@ -19,24 +19,24 @@ export class OneWorkspace implements Installed {
     return [this.#installation.workspace];
   }
 
-  workspace(id: string): Workspace | undefined {
+  workspace(id: string): WorkspaceClient | undefined {
     return id === this.#installation.workspace ? this.#workspace : undefined;
   }
 
-  async find({ workspace }: Whereabouts): Promise<Workspace | undefined> {
+  async find({ workspace }: InstallationQuery): Promise<WorkspaceClient | undefined> {
     return this.workspace(workspace);
   }
 
-  async authorization(): Promise<Authorization> {
+  async authorization(): Promise<BotAuthorization> {
     const { token, botUser, botId, workspace } = this.#installation;
     return { botToken: token, botUserId: botUser, botId, teamId: workspace };
   }
 
-  refusedSince(): Date | undefined {
+  tokenRefusedSince(): Date | undefined {
     return this.#gate.refusedSince;
   }
 
-  ownRefused(): number {
+  refusedOwnTokenCount(): number {
     return 0;
   }
 }

@@ -1,8 +1,8 @@
-import { Cache } from '../../slack/cache.ts';
-import { isLasting, Unauthorized } from '../../slack/errors.ts';
-import { type Keyring, SealError } from '../../store/keyring.ts';
+import { TtlCache } from '../../slack/cache.ts';
+import { isLastingRefusal, SlackAuthError } from '../../slack/errors.ts';
+import { type Keyring, DecryptionError } from '../../store/keyring.ts';
 import type { Store } from '../../store/store.ts';
-import { openTokens } from './tokens.ts';
+import { decryptTokens } from './tokens.ts';
 
 /** What asking for an organisation's workspaces needs. */
 export interface ReachParts {
@@ -17,16 +17,16 @@ const lifeMs = 10_000;
 
 /** Which workspaces the installation of an organisation reaches: Slack's word alone counts. */
 export class Reach {
-  readonly #parts: ReachParts;
-  readonly #known = new Cache<ReadonlySet<string>>({ most: 200, lifeMs });
+  readonly #deps: ReachParts;
+  readonly #known = new TtlCache<ReadonlySet<string>>({ most: 200, lifeMs });
 
-  constructor(parts: ReachParts) {
-    this.#parts = parts;
+  constructor(deps: ReachParts) {
+    this.#deps = deps;
   }
 
   /** Throws a SlackError where Slack is away, and a StoreError. */
   async includes(organisation: string, workspace: string): Promise<boolean> {
-    const row = await this.#parts.store.installations.get(organisation);
+    const row = await this.#deps.store.installations.get(organisation);
     if (row === undefined || !row.organisation || row.sealed === null) return false;
     const { sealed } = row;
     const reached = await this.#known.get(`${organisation}/${sealed}`, () => this.#ask(organisation, sealed));
@@ -35,9 +35,9 @@ export class Reach {
 
   async #ask(organisation: string, sealed: string): Promise<ReadonlySet<string>> {
     try {
-      return await this.#parts.reachedBy(openTokens(this.#parts.keyring, organisation, sealed).bot.token);
+      return await this.#deps.reachedBy(decryptTokens(this.#deps.keyring, organisation, sealed).bot.token);
     } catch (error) {
-      if (error instanceof SealError || error instanceof Unauthorized || isLasting(error)) return new Set();
+      if (error instanceof DecryptionError || error instanceof SlackAuthError || isLastingRefusal(error)) return new Set();
       throw error;
     }
   }

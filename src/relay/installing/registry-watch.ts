@@ -1,27 +1,27 @@
 import type { Logger } from 'pino';
-import { Rounds } from '../rounds.ts';
+import { Poller } from '../rounds.ts';
 
 /** How often changes are looked for (ms): other processes hear of an uninstallation so late at most. */
-const everyMs = 2_000;
+const REFRESH_INTERVAL_MS = 2_000;
 /** Every so many looks everything is read, which also shows what was deleted. */
-const wholeEvery = 30;
+const FULL_REFRESH_EVERY = 30;
 
 /** What the watch keeps up to date. */
-export interface Registry {
+export interface Refreshable {
   refresh(whole?: boolean): Promise<void>;
 }
 
 /** Keeps what this process knows of installations and accounts up to date. */
-export class RegistryWatch {
-  readonly #registries: readonly Registry[];
-  readonly #rounds: Rounds;
-  #looks = 0;
+export class InstallationRefresh {
+  readonly #sources: readonly Refreshable[];
+  readonly #poller: Poller;
+  #refreshCount = 0;
 
-  constructor(registries: readonly Registry[], log: Logger) {
-    this.#registries = registries;
-    this.#rounds = new Rounds({
-      everyMs,
-      round: () => this.#look(),
+  constructor(sources: readonly Refreshable[], log: Logger) {
+    this.#sources = sources;
+    this.#poller = new Poller({
+      intervalMs: REFRESH_INTERVAL_MS,
+      poll: () => this.#refreshAll(),
       onError: (error) =>
         log.debug({ err: error }, 'installations and accounts could not be read; they are soon again'),
     });
@@ -29,17 +29,17 @@ export class RegistryWatch {
 
   /** Reads everything, and goes on looking. Throws StoreError. */
   async start(): Promise<void> {
-    for (const registry of this.#registries) await registry.refresh(true);
-    this.#rounds.start();
+    for (const registry of this.#sources) await registry.refresh(true);
+    this.#poller.start();
   }
 
   async stop(): Promise<void> {
-    await this.#rounds.stop();
+    await this.#poller.stop();
   }
 
-  async #look(): Promise<void> {
-    this.#looks += 1;
-    const whole = this.#looks % wholeEvery === 0;
-    for (const registry of this.#registries) await registry.refresh(whole);
+  async #refreshAll(): Promise<void> {
+    this.#refreshCount += 1;
+    const isFull = this.#refreshCount % FULL_REFRESH_EVERY === 0;
+    for (const registry of this.#sources) await registry.refresh(isFull);
   }
 }

@@ -2,20 +2,20 @@ import type { Logger } from 'pino';
 import type { RenewedToken } from '../../slack/token-renewal.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import type { Store } from '../../store/store.ts';
-import { Rounds } from '../rounds.ts';
-import { openTokens, sealTokens } from './tokens.ts';
+import { Poller } from '../rounds.ts';
+import { decryptTokens, encryptTokens } from './tokens.ts';
 
 /** Tokens live twelve hours; they are renewed when this much is left (ms). */
-const aheadMs = 2 * 60 * 60_000;
+const RENEW_AHEAD_MS = 2 * 60 * 60_000;
 /** Renewals at one time: each holds a connection of the database while Slack answers, and needs a second one then. */
-const atOnce = 3;
+const MAX_CONCURRENT_RENEWALS = 3;
 /** How often tokens that end soon are looked for (ms). */
-const everyMs = 60_000;
+const POLL_INTERVAL_MS = 60_000;
 /** The longest that one which failed again and again is left out (ms): the others have their turn meanwhile. */
-const mostPauseMs = 60 * 60_000;
+const MAX_PAUSE_MS = 60 * 60_000;
 
 /** What renewing tokens needs. */
-export interface RotationParts {
+export interface TokenRotationDeps {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
   /** Asks Slack; throws a SlackError. */
@@ -29,18 +29,18 @@ export interface RotationParts {
 
 /** Renews tokens before they end. Of all processes one does it: a refresh token is good once. */
 export class TokenRotation {
-  readonly #parts: RotationParts;
+  readonly #deps: TokenRotationDeps;
   /** What failed, how often in a row, and until when it is left out. */
-  readonly #failed = new Map<string, { times: number; until: number }>();
-  readonly #rounds: Rounds;
+  readonly #failures = new Map<string, { times: number; until: number }>();
+  readonly #poller: Poller;
 
-  constructor(parts: RotationParts) {
-    this.#parts = parts;
-    this.#rounds = new Rounds({
-      everyMs,
-      round: () => this.once(),
+  constructor(deps: TokenRotationDeps) {
+    this.#deps = deps;
+    this.#poller = new Poller({
+      intervalMs: POLL_INTERVAL_MS,
+      poll: () => this.renewDue(),
       onError: (error) =>
-        parts.log.warn(
+        deps.log.warn(
           { err: error },
           'tokens that end could not be looked for; this is tried again in a minute',
         ),
@@ -49,47 +49,47 @@ export class TokenRotation {
 
   /** Renews what has ended or ends soon, and goes on with that; returns before, as Slack may be slow. */
   start(): void {
-    this.#rounds.start();
-    this.#rounds.look();
+    this.#poller.start();
+    this.#poller.pollNow();
   }
 
   /** Waits for the renewals under way, and begins no more. */
   async stop(): Promise<void> {
-    await this.#rounds.stop();
+    await this.#poller.stop();
   }
 
   /** Renews what ends within the next two hours; what failed is tried again, in a minute at first. Throws StoreError. */
-  async once(): Promise<void> {
-    const { store, log, onRenewed } = this.#parts;
+  async renewDue(): Promise<void> {
+    const { store, log, onRenewed } = this.#deps;
     const now = this.#now();
-    const paused = [...this.#failed].flatMap(([workspace, { until }]) => (until > now ? [workspace] : []));
-    const due = await store.installations.expiring(aheadMs, paused);
+    const paused = [...this.#failures].flatMap(([workspace, { until }]) => (until > now ? [workspace] : []));
+    const due = await store.installations.expiringWithin(RENEW_AHEAD_MS, paused);
     let renewed = 0;
     const next = due.values();
     const renewNext = async () => {
       for (const workspace of next) {
-        if (this.#rounds.signal.aborted) return;
+        if (this.#poller.signal.aborted) return;
         if (await this.#renew(workspace)) renewed += 1;
       }
     };
-    await Promise.all(Array.from({ length: atOnce }, renewNext));
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_RENEWALS }, renewNext));
     if (renewed === 0) return;
     log.info({ tokens: renewed }, 'tokens were renewed');
     await onRenewed();
   }
 
   async #renew(workspace: string): Promise<boolean> {
-    const { store, keyring, renew, log } = this.#parts;
+    const { store, keyring, renew, log } = this.#deps;
     try {
-      const renewed = await store.installations.rotate(workspace, aheadMs, async ({ sealed }) => {
-        const tokens = openTokens(keyring, workspace, sealed ?? '');
+      const renewed = await store.installations.rotateTokens(workspace, RENEW_AHEAD_MS, async ({ sealed }) => {
+        const tokens = decryptTokens(keyring, workspace, sealed ?? '');
         const { refreshToken } = tokens.bot;
         if (refreshToken === undefined) throw new Error('A token that ends came without one to renew it.');
         const { token, refreshToken: next, expiresAt } = await renew(refreshToken);
-        const anew = { ...tokens, bot: { token, refreshToken: next } };
-        return { sealed: sealTokens(keyring, workspace, anew), expiresAt };
+        const renewedTokens = { ...tokens, bot: { token, refreshToken: next } };
+        return { sealed: encryptTokens(keyring, workspace, renewedTokens), expiresAt };
       });
-      this.#failed.delete(workspace);
+      this.#failures.delete(workspace);
       return renewed;
     } catch (error) {
       this.#pause(workspace);
@@ -103,12 +103,12 @@ export class TokenRotation {
 
   /** A first failure may be Slack's; after that it is waited twice as long each time. */
   #pause(workspace: string): void {
-    const times = (this.#failed.get(workspace)?.times ?? 0) + 1;
-    const pauseMs = Math.min((2 ** (times - 1) - 1) * everyMs, mostPauseMs);
-    this.#failed.set(workspace, { times, until: this.#now() + pauseMs });
+    const times = (this.#failures.get(workspace)?.times ?? 0) + 1;
+    const pauseMs = Math.min((2 ** (times - 1) - 1) * POLL_INTERVAL_MS, MAX_PAUSE_MS);
+    this.#failures.set(workspace, { times, until: this.#now() + pauseMs });
   }
 
   #now(): number {
-    return (this.#parts.now ?? Date.now)();
+    return (this.#deps.now ?? Date.now)();
   }
 }

@@ -1,50 +1,50 @@
 import type { Logger } from 'pino';
-import { isAlive, reachedBy, revoke } from '../../slack/identity.ts';
-import { renewToken, type TokenRenewal } from '../../slack/token-renewal.ts';
+import { isTokenValid, reachedBy, revokeToken } from '../../slack/identity.ts';
+import { renewToken, type TokenRenewalOptions } from '../../slack/token-renewal.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import type { Store } from '../../store/store.ts';
-import { Departures } from './departures.ts';
-import { type InstalledParts, InstalledWorkspaces } from './installed-workspaces.ts';
+import { UninstallEvents } from './departures.ts';
+import { type InstalledWorkspacesDeps, InstalledWorkspaces } from './installed-workspaces.ts';
 import { Reach } from './reach.ts';
 import { TokenRotation } from './rotation.ts';
-import { type Granted, sealTokens } from './tokens.ts';
+import { type GrantedInstallation, encryptTokens } from './tokens.ts';
 
 /** What many workspaces need. */
-export interface TenancyParts extends Pick<InstalledParts, 'build' | 'gateOf'> {
+export interface OAuthInstallationsDeps extends Pick<InstalledWorkspacesDeps, 'createWorkspace' | 'tokenGateFor'> {
   store: Store;
   keyring: Keyring;
-  renewal: TokenRenewal;
+  tokenRenewal: TokenRenewalOptions;
   /** Workspaces (T…) and organisations (E…) that alone may install the app; none named: any may. */
   mayInstall: readonly string[];
   log: Logger;
 }
 
 /** All about the workspaces that install the app by OAuth. */
-export class Tenancy {
-  readonly installed: InstalledWorkspaces;
-  readonly departures: Departures;
-  readonly rotation: TokenRotation;
-  readonly #parts: TenancyParts;
+export class OAuthInstallations {
+  readonly workspaces: InstalledWorkspaces;
+  readonly uninstallEvents: UninstallEvents;
+  readonly tokenRotation: TokenRotation;
+  readonly #deps: OAuthInstallationsDeps;
 
-  constructor(parts: TenancyParts) {
-    const { store, keyring, renewal, log } = parts;
+  constructor(deps: OAuthInstallationsDeps) {
+    const { store, keyring, tokenRenewal: renewal, log } = deps;
     const { slackApiUrl } = renewal;
-    this.#parts = parts;
+    this.#deps = deps;
     const reach = new Reach({
       store,
       keyring,
       reachedBy: (token) => reachedBy({ token, slackApiUrl, log }),
     });
-    const installed = new InstalledWorkspaces({ ...parts, reach });
-    this.installed = installed;
-    this.departures = new Departures({
+    const installed = new InstalledWorkspaces({ ...deps, reach });
+    this.workspaces = installed;
+    this.uninstallEvents = new UninstallEvents({
       store,
       keyring,
-      isAlive: (token) => isAlive({ token, slackApiUrl, log }),
-      onLeft: () => installed.refresh(),
+      isTokenValid: (token) => isTokenValid({ token, slackApiUrl, log }),
+      onChanged: () => installed.refresh(),
       log,
     });
-    this.rotation = new TokenRotation({
+    this.tokenRotation = new TokenRotation({
       store,
       keyring,
       renew: (refreshToken) => renewToken(renewal, refreshToken),
@@ -57,9 +57,9 @@ export class Tenancy {
    * Writes an installation down, or a new one in place of the one before. Throws InstallRefused, and keeps nothing, for
    * a workspace that may not install the app.
    */
-  async install(granted: Granted): Promise<void> {
-    const { store, keyring, log } = this.#parts;
-    if (!isNamed(granted, this.#parts.mayInstall)) return this.#refuse(granted);
+  async install(granted: GrantedInstallation): Promise<void> {
+    const { store, keyring, log } = this.#deps;
+    if (!isInstallAllowed(granted, this.#deps.mayInstall)) return this.#refuse(granted);
     const { workspace, organisation, name } = granted;
     await store.installations.put({
       workspace,
@@ -68,24 +68,24 @@ export class Tenancy {
       enterprise: granted.enterprise ?? null,
       bot_user: granted.botUser,
       bot_id: granted.botId,
-      sealed: sealTokens(keyring, workspace, granted.tokens),
+      sealed: encryptTokens(keyring, workspace, granted.tokens),
       expires_at: granted.expiresAt ?? null,
     });
     const details = { setting: 'installation', installed: true };
     await store.audit.add({ workspace, kind: 'setting', person: granted.installer, details });
     log.info({ workspace, organisation }, 'the app was installed');
-    await this.installed.refresh();
+    await this.workspaces.refresh();
   }
 
   /** Gives the tokens back that Slack has granted already, but for those of an installation that is in use. */
-  async #refuse({ workspace, enterprise, tokens }: Granted): Promise<never> {
-    const { store, renewal, log } = this.#parts;
+  async #refuse({ workspace, enterprise, tokens }: GrantedInstallation): Promise<never> {
+    const { store, tokenRenewal: renewal, log } = this.#deps;
     const { slackApiUrl } = renewal;
     log.warn({ workspace, enterprise }, 'a workspace that INSTALL_WORKSPACES does not name was refused');
     // Slack may grant a workspace the token once more that it has already.
     if ((await store.installations.get(workspace))?.sealed != null) throw new InstallRefused(workspace);
     for (const { token } of [tokens.bot, tokens.user].filter((one) => one !== undefined)) {
-      await revoke({ token, slackApiUrl, log }).catch((error: unknown) => {
+      await revokeToken({ token, slackApiUrl, log }).catch((error: unknown) => {
         log.warn({ workspace, err: error }, 'the token of a refused installation could not be given back');
       });
     }
@@ -93,7 +93,7 @@ export class Tenancy {
   }
 }
 
-function isNamed({ workspace, enterprise }: Granted, named: readonly string[]): boolean {
+function isInstallAllowed({ workspace, enterprise }: GrantedInstallation, named: readonly string[]): boolean {
   if (named.length === 0) return true;
   return named.includes(workspace) || (enterprise !== undefined && named.includes(enterprise));
 }

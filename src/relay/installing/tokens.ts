@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { Keyring } from '../../store/keyring.ts';
-import { sealedPlaces } from '../../store/sealed-places.ts';
+import { encryptionContext } from '../../store/sealed-places.ts';
 
-const tokensShape = z.object({
+const tokensSchema = z.object({
   bot: z.object({ token: z.string().min(1), refreshToken: z.string().min(1).optional() }),
   user: z.object({ id: z.string(), token: z.string().min(1) }).optional(),
 });
 
 /** The tokens of an installation. */
-export type Tokens = z.output<typeof tokensShape>;
+export type InstallationTokens = z.output<typeof tokensSchema>;
 
 /** An installation that Slack has granted. */
-export interface Granted {
+export interface GrantedInstallation {
   /** The workspace (`T…`), or the organisation (`E…`). */
   workspace: string;
   enterprise: string | undefined;
@@ -19,7 +19,7 @@ export interface Granted {
   name: string;
   botUser: string;
   botId: string;
-  tokens: Tokens;
+  tokens: InstallationTokens;
   /** Who installed it. */
   installer: string;
   /** When the bot's token ends; undefined where it does not. */
@@ -27,11 +27,11 @@ export interface Granted {
 }
 
 /** The tokens as the database keeps them: only as this installation's can they be opened again. */
-export function sealTokens(keyring: Keyring, workspace: string, tokens: Tokens): string {
-  return keyring.seal(JSON.stringify(tokens), sealedPlaces.installation(workspace));
+export function encryptTokens(keyring: Keyring, workspace: string, tokens: InstallationTokens): string {
+  return keyring.encrypt(JSON.stringify(tokens), encryptionContext.installation(workspace));
 }
 
 /** The tokens of a row. Throws SealError. */
-export function openTokens(keyring: Keyring, workspace: string, sealed: string): Tokens {
-  return tokensShape.parse(JSON.parse(keyring.open(sealed, sealedPlaces.installation(workspace))));
+export function decryptTokens(keyring: Keyring, workspace: string, encrypted: string): InstallationTokens {
+  return tokensSchema.parse(JSON.parse(keyring.decrypt(encrypted, encryptionContext.installation(workspace))));
 }

@@ -1,5 +1,5 @@
 /** How words are set. Styles that Markdown lacks are left out. */
-export interface Style {
+export interface TextStyle {
   readonly bold?: boolean | undefined;
   readonly italic?: boolean | undefined;
   readonly strike?: boolean | undefined;
@@ -7,40 +7,40 @@ export interface Style {
 }
 
 /** Something that Slack knows by id. `label` is the name that the message itself carries, if any. */
-export interface Reference {
+export interface SlackReference {
   readonly kind: 'person' | 'channel' | 'usergroup';
   readonly id: string;
   readonly label?: string | undefined;
-  readonly style: Style;
+  readonly style: TextStyle;
 }
 
 /** A piece of a line. Text is decoded: `<` is a less-than sign. */
-export type Inline =
-  | { readonly kind: 'text'; readonly text: string; readonly style: Style }
-  | { readonly kind: 'link'; readonly url: string; readonly label: string; readonly style: Style }
-  | Reference;
+export type ParsedInline =
+  | { readonly kind: 'text'; readonly text: string; readonly style: TextStyle }
+  | { readonly kind: 'link'; readonly url: string; readonly label: string; readonly style: TextStyle }
+  | SlackReference;
 
 /** One list. Slack nests lists by following one with another of a larger `indent`. */
-export interface ListBlock {
+export interface ParsedList {
   readonly kind: 'list';
   readonly ordered: boolean;
   /** 0 at the margin. */
   readonly indent: number;
   /** How many numbers are skipped before the first item. */
   readonly offset: number;
-  readonly items: readonly (readonly Inline[])[];
+  readonly items: readonly (readonly ParsedInline[])[];
 }
 
 /** A paragraph, quotation, list or piece of code. Paragraphs keep their line breaks. */
-export type Block =
-  | { readonly kind: 'paragraph' | 'quote'; readonly content: readonly Inline[] }
+export type ParsedBlock =
+  | { readonly kind: 'paragraph' | 'quote'; readonly content: readonly ParsedInline[] }
   | { readonly kind: 'code'; readonly text: string; readonly language: string }
-  | ListBlock
-  | { readonly kind: 'quoted'; readonly blocks: readonly Block[] };
+  | ParsedList
+  | { readonly kind: 'quoted'; readonly blocks: readonly ParsedBlock[] };
 
 /** Every piece of line in the blocks, in reading order; code blocks have none. */
-export function inlinesOf(blocks: readonly Block[]): Inline[] {
-  return blocks.flatMap((block): readonly Inline[] => {
+export function inlinesOf(blocks: readonly ParsedBlock[]): ParsedInline[] {
+  return blocks.flatMap((block): readonly ParsedInline[] => {
     if (block.kind === 'paragraph' || block.kind === 'quote') return block.content;
     if (block.kind === 'list') return block.items.flat();
     return block.kind === 'quoted' ? inlinesOf(block.blocks) : [];

@@ -1,45 +1,45 @@
-import { type Block, type Inline, inlinesOf } from './content.ts';
-import { contentOf, type MessageToRead, ownWordsOf } from './message.ts';
+import { type ParsedBlock, type ParsedInline, inlinesOf } from './content.ts';
+import { blocksOf, type ParsedMessage, authoredBlocksOf } from './message.ts';
 
 /** Who a message speaks to. */
 export interface Mentions {
   /** The bot is mentioned, outside code. */
-  readonly bot: boolean;
+  readonly mentionsBot: boolean;
   /** It begins with the mention of somebody else, and the bot is not mentioned. */
-  readonly someoneElse: boolean;
+  readonly startsWithOtherPerson: boolean;
   /** Nothing is said beside mentions of the bot. Its files are not looked at. */
   readonly isEmptyAfterMention: boolean;
 }
 
 /** Who the message speaks to. Forwarded messages do not count as mentioning anybody. */
-export function mentions(message: MessageToRead, botUserId: string): Mentions {
-  const pieces = inlinesOf(ownWordsOf(message));
-  const bot = pieces.some((piece) => isMentionOf(piece, botUserId));
-  const first = pieces.find((piece) => !isBlank(piece));
+export function readMentions(message: ParsedMessage, botUserId: string): Mentions {
+  const inlines = inlinesOf(authoredBlocksOf(message));
+  const bot = inlines.some((piece) => isMentionOf(piece, botUserId));
+  const first = inlines.find((piece) => !isBlank(piece));
   const leadsWithAnother = isMention(first) && !isMentionOf(first, botUserId);
   return {
-    bot,
-    someoneElse: leadsWithAnother && !bot,
+    mentionsBot: bot,
+    startsWithOtherPerson: leadsWithAnother && !bot,
     get isEmptyAfterMention() {
-      return contentOf(message).every((block) => saysNothing(block, botUserId));
+      return blocksOf(message).every((block) => isBlockEmpty(block, botUserId));
     },
   };
 }
 
 /** The content without the bot's mentions at its very beginning, and without the comma or colon after them. */
-export function withoutAddress(content: readonly Block[], botUserId: string): Block[] {
+export function withoutLeadingMention(content: readonly ParsedBlock[], botUserId: string): ParsedBlock[] {
   const [first, ...others] = content;
   if (first?.kind !== 'paragraph') return [...content];
-  const left = [...first.content];
+  const remaining = [...first.content];
   let isAddressed = false;
-  for (let piece = left[0]; piece !== undefined; piece = left[0]) {
+  for (let piece = remaining[0]; piece !== undefined; piece = remaining[0]) {
     const isAddress = isMentionOf(piece, botUserId);
     if (!isAddress && !isBlank(piece)) break;
-    left.shift();
+    remaining.shift();
     isAddressed ||= isAddress;
-    const next = left[0];
+    const next = remaining[0];
     if (isAddress && next?.kind === 'text') {
-      left[0] = {
+      remaining[0] = {
         ...next,
         text: next.text
           .trimStart()
@@ -48,25 +48,25 @@ export function withoutAddress(content: readonly Block[], botUserId: string): Bl
       };
     }
   }
-  return isAddressed ? [{ kind: 'paragraph', content: left }, ...others] : [...content];
+  return isAddressed ? [{ kind: 'paragraph', content: remaining }, ...others] : [...content];
 }
 
-function saysNothing(block: Block, botUserId: string): boolean {
+function isBlockEmpty(block: ParsedBlock, botUserId: string): boolean {
   if (block.kind === 'code') return block.text.trim() === '';
-  if (block.kind === 'quoted') return block.blocks.every((inner) => saysNothing(inner, botUserId));
+  if (block.kind === 'quoted') return block.blocks.every((inner) => isBlockEmpty(inner, botUserId));
   return inlinesOf([block]).every(
     (piece) => isMentionOf(piece, botUserId) || (piece.kind === 'text' && /^[\s,.:;!?]*$/.test(piece.text)),
   );
 }
 
-function isBlank(piece: Inline): boolean {
+function isBlank(piece: ParsedInline): boolean {
   return piece.kind === 'text' && piece.text.trim() === '';
 }
 
-function isMention(piece: Inline | undefined): boolean {
+function isMention(piece: ParsedInline | undefined): boolean {
   return (piece?.kind === 'person' || piece?.kind === 'usergroup') && !piece.style.code;
 }
 
-function isMentionOf(piece: Inline | undefined, id: string): boolean {
+function isMentionOf(piece: ParsedInline | undefined, id: string): boolean {
   return piece?.kind === 'person' && piece.id === id && !piece.style.code;
 }

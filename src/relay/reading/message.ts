@@ -1,69 +1,69 @@
 import { z } from 'zod';
-import type { Block } from './content.ts';
-import { decode, readMrkdwn } from './mrkdwn.ts';
-import { readRichText } from './rich-text.ts';
+import type { ParsedBlock } from './content.ts';
+import { decodeEntities, parseMrkdwn } from './mrkdwn.ts';
+import { parseRichText } from './rich-text.ts';
 
-const word = z.string().optional().catch(undefined);
+const optionalText = z.string().optional().catch(undefined);
 
-const sharedMessage = z.looseObject({
+const attachmentSchema = z.looseObject({
   is_share: z.boolean().optional().catch(undefined),
   is_msg_unfurl: z.boolean().optional().catch(undefined),
-  author_name: word,
-  text: word,
-  fallback: word,
+  author_name: optionalText,
+  text: optionalText,
+  fallback: optionalText,
 });
 
-const schema = z.looseObject({
+const messageSchema = z.looseObject({
   text: z.string().catch(''),
   blocks: z.array(z.unknown()).catch([]),
-  attachments: z.array(sharedMessage).catch([]),
-  files: z.array(z.looseObject({ name: word, title: word })).catch([]),
-  ts: word,
-  user: word,
-  bot_id: word,
-  username: word,
-  bot_profile: z.looseObject({ name: word }).optional().catch(undefined),
+  attachments: z.array(attachmentSchema).catch([]),
+  files: z.array(z.looseObject({ name: optionalText, title: optionalText })).catch([]),
+  ts: optionalText,
+  user: optionalText,
+  bot_id: optionalText,
+  username: optionalText,
+  bot_profile: z.looseObject({ name: optionalText }).optional().catch(undefined),
 });
 
-const lenient = schema.catch(() => schema.parse({}));
+const lenientSchema = messageSchema.catch(() => messageSchema.parse({}));
 
 /** A Slack message as far as it is read here. */
-export type MessageToRead = z.infer<typeof schema>;
+export type ParsedMessage = z.infer<typeof messageSchema>;
 
 /** Takes a message, event or stored words as they are. A field of a wrong shape is left out; never throws. */
-export function readMessage(raw: unknown): MessageToRead {
-  return lenient.parse(raw);
+export function parseMessage(raw: unknown): ParsedMessage {
+  return lenientSchema.parse(raw);
 }
 
 /** What its writer wrote: the rich text, or else the `text`. */
-export function ownWordsOf(message: MessageToRead): Block[] {
-  return readRichText(message.blocks, labelsIn(message.text)) ?? readMrkdwn(message.text);
+export function authoredBlocksOf(message: ParsedMessage): ParsedBlock[] {
+  return parseRichText(message.blocks, labelsIn(message.text)) ?? parseMrkdwn(message.text);
 }
 
 /** Its writer's words and forwarded messages; where there are none, what an app's blocks and attachments say. */
-export function contentOf(message: MessageToRead): Block[] {
+export function blocksOf(message: ParsedMessage): ParsedBlock[] {
   const forwarded = message.attachments
     .filter((attachment) => attachment.is_share === true || attachment.is_msg_unfurl === true)
-    .map(readForwarded);
-  const content = [...ownWordsOf(message), ...forwarded];
-  if (content.length > 0) return content;
+    .map(forwardedBlock);
+  const blocks = [...authoredBlocksOf(message), ...forwarded];
+  if (blocks.length > 0) return blocks;
   const others = message.attachments.map((attachment) => attachment.text ?? attachment.fallback ?? '');
-  return readMrkdwn([...textsIn(message.blocks), ...others].join('\n\n'));
+  return parseMrkdwn([...textsIn(message.blocks), ...others].join('\n\n'));
 }
 
 /** The names of the message's files, in order. */
-export function fileNames(message: MessageToRead): string[] {
+export function fileNamesOf(message: ParsedMessage): string[] {
   return message.files.map((file) => file.name || file.title || 'a file');
 }
 
-function readForwarded(attachment: MessageToRead['attachments'][number]): Block {
+function forwardedBlock(attachment: ParsedMessage['attachments'][number]): ParsedBlock {
   const author =
     attachment.author_name === undefined ? 'Forwarded message' : `Forwarded from ${attachment.author_name}`;
   return {
     kind: 'quoted',
     blocks: [
       { kind: 'paragraph', content: [{ kind: 'text', text: `${author}:`, style: {} }] },
-      ...readMrkdwn(attachment.text ?? attachment.fallback ?? ''),
+      ...parseMrkdwn(attachment.text ?? attachment.fallback ?? ''),
     ],
   };
 }
@@ -71,12 +71,12 @@ function readForwarded(attachment: MessageToRead['attachments'][number]): Block 
 function labelsIn(text: string): Map<string, string> {
   const labels = new Map<string, string>();
   for (const [, id, label] of text.matchAll(/<(?:[@#]|!subteam\^)([A-Z0-9]+)\|([^<>|]+)>/g)) {
-    if (id !== undefined && label !== undefined) labels.set(id, decode(label));
+    if (id !== undefined && label !== undefined) labels.set(id, decodeEntities(label));
   }
   return labels;
 }
 
-const textual = z.looseObject({
+const textualBlockSchema = z.looseObject({
   type: z.string().catch(''),
   text: z.unknown().optional(),
   fields: z.unknown().optional(),
@@ -87,7 +87,7 @@ const textual = z.looseObject({
 function textsIn(raw: unknown): string[] {
   if (typeof raw === 'string') return raw.trim() === '' ? [] : [raw];
   if (Array.isArray(raw)) return raw.flatMap(textsIn);
-  const parsed = textual.safeParse(raw);
+  const parsed = textualBlockSchema.safeParse(raw);
   if (!parsed.success || parsed.data.type === 'actions') return [];
   return [parsed.data.text, parsed.data.fields, parsed.data.elements].flatMap(textsIn);
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Block, Inline } from './content.ts';
+import type { ParsedBlock, ParsedInline } from './content.ts';
 
 /** Names that the message's `text` carries for ids, keyed by id. */
 export type Labels = ReadonlyMap<string, string>;
 
-const style = z
+const styleSchema = z
   .looseObject({
     bold: z.boolean().optional(),
     italic: z.boolean().optional(),
@@ -13,7 +13,7 @@ const style = z
   })
   .catch({});
 
-const inline = z.discriminatedUnion('type', [
+const inlineSchema = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('text'), text: z.string() }),
   z.looseObject({ type: z.literal('user'), user_id: z.string() }),
   z.looseObject({ type: z.literal('channel'), channel_id: z.string() }),
@@ -26,50 +26,50 @@ const inline = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('color'), value: z.string() }),
 ]);
 
-const elements = z.array(z.unknown());
-const border = z.number().optional().catch(undefined);
+const elementsSchema = z.array(z.unknown());
+const borderSchema = z.number().optional().catch(undefined);
 
-const block = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('rich_text_section'), elements }),
-  z.looseObject({ type: z.literal('rich_text_quote'), elements }),
+const blockSchema = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('rich_text_section'), elements: elementsSchema }),
+  z.looseObject({ type: z.literal('rich_text_quote'), elements: elementsSchema }),
   z.looseObject({
     type: z.literal('rich_text_preformatted'),
-    elements,
-    border,
+    elements: elementsSchema,
+    border: borderSchema,
     language: z.string().optional().catch(undefined),
   }),
   z.looseObject({
     type: z.literal('rich_text_list'),
-    elements,
-    border,
+    elements: elementsSchema,
+    border: borderSchema,
     style: z.string().optional().catch(undefined),
     indent: z.int().nonnegative().max(20).catch(0),
     offset: z.int().nonnegative().catch(0),
   }),
 ]);
 
-const richTextBlock = z.looseObject({ type: z.literal('rich_text'), elements });
-const unknownElement = z.looseObject({
+const richTextBlockSchema = z.looseObject({ type: z.literal('rich_text'), elements: elementsSchema });
+const unknownElementSchema = z.looseObject({
   type: z.string().catch('element'),
   text: z.string().optional().catch(undefined),
   fallback: z.string().optional().catch(undefined),
   name: z.string().optional().catch(undefined),
   url: z.string().optional().catch(undefined),
-  elements: elements.optional().catch(undefined),
+  elements: elementsSchema.optional().catch(undefined),
 });
 
 /** The content of a message's `rich_text` blocks; undefined when it has none. Never throws. */
-export function readRichText(blocks: readonly unknown[], labels: Labels): Block[] | undefined {
+export function parseRichText(blocks: readonly unknown[], labels: Labels): ParsedBlock[] | undefined {
   const found = blocks.flatMap((raw) => {
-    const parsed = richTextBlock.safeParse(raw);
+    const parsed = richTextBlockSchema.safeParse(raw);
     return parsed.success ? [parsed.data.elements] : [];
   });
-  return found.length === 0 ? undefined : joined(found.flat().map((raw) => readBlock(raw, labels)));
+  return found.length === 0 ? undefined : mergeQuotations(found.flat().map((raw) => parseBlock(raw, labels)));
 }
 
 /** Neighbours inside one quotation become one, so that lists in it stay nested. */
-function joined(blocks: readonly Block[]): Block[] {
-  const result: Block[] = [];
+function mergeQuotations(blocks: readonly ParsedBlock[]): ParsedBlock[] {
+  const result: ParsedBlock[] = [];
   for (const block of blocks) {
     const last = result.at(-1);
     if (block.kind === 'quoted' && last?.kind === 'quoted') {
@@ -79,45 +79,45 @@ function joined(blocks: readonly Block[]): Block[] {
   return result;
 }
 
-function readBlock(raw: unknown, labels: Labels): Block {
-  const parsed = block.safeParse(raw);
-  if (!parsed.success) return { kind: 'paragraph', content: readInline(raw, labels) };
+function parseBlock(raw: unknown, labels: Labels): ParsedBlock {
+  const parsed = blockSchema.safeParse(raw);
+  if (!parsed.success) return { kind: 'paragraph', content: parseInline(raw, labels) };
   const data = parsed.data;
-  const content = () => data.elements.flatMap((element) => readInline(element, labels));
+  const content = () => data.elements.flatMap((element) => parseInline(element, labels));
   switch (data.type) {
     case 'rich_text_section':
       return { kind: 'paragraph', content: content() };
     case 'rich_text_quote':
       return { kind: 'quote', content: content() };
     case 'rich_text_preformatted':
-      return bordered(data.border, {
+      return quotedIfBordered(data.border, {
         kind: 'code',
-        text: content().map(codeText).join(''),
+        text: content().map(textInCode).join(''),
         language: data.language ?? '',
       });
     case 'rich_text_list':
-      return bordered(data.border, {
+      return quotedIfBordered(data.border, {
         kind: 'list',
         ordered: data.style === 'ordered',
         indent: data.indent,
         offset: data.offset,
-        items: data.elements.map((item) => readInline(item, labels)),
+        items: data.elements.map((item) => parseInline(item, labels)),
       });
   }
 }
 
 /** A list or a piece of code inside a quotation comes with a border. */
-function bordered(width: number | undefined, inner: Block): Block {
+function quotedIfBordered(width: number | undefined, inner: ParsedBlock): ParsedBlock {
   return width !== undefined && width > 0 ? { kind: 'quoted', blocks: [inner] } : inner;
 }
 
-function readInline(raw: unknown, labels: Labels): Inline[] {
-  const parsed = inline.safeParse(raw);
-  if (!parsed.success) return readUnknown(raw, labels);
+function parseInline(raw: unknown, labels: Labels): ParsedInline[] {
+  const parsed = inlineSchema.safeParse(raw);
+  if (!parsed.success) return parseUnknownElement(raw, labels);
   const data = parsed.data;
-  const set = style.parse(data.style ?? {});
-  const text = (words: string): Inline[] => [{ kind: 'text', text: words, style: set }];
-  const reference = (kind: 'person' | 'channel' | 'usergroup', id: string): Inline[] => [
+  const set = styleSchema.parse(data.style ?? {});
+  const text = (words: string): ParsedInline[] => [{ kind: 'text', text: words, style: set }];
+  const reference = (kind: 'person' | 'channel' | 'usergroup', id: string): ParsedInline[] => [
     { kind, id, label: labels.get(id), style: set },
   ];
   switch (data.type) {
@@ -136,7 +136,7 @@ function readInline(raw: unknown, labels: Labels): Inline[] {
     case 'link':
       return [{ kind: 'link', url: data.url, label: data.text ?? data.url, style: set }];
     case 'emoji':
-      return text(emoji(data.unicode) ?? `:${data.name}:`);
+      return text(emojiFromCodePoints(data.unicode) ?? `:${data.name}:`);
     case 'date':
       return text(data.fallback ?? isoTime(data.timestamp));
     case 'color':
@@ -144,21 +144,21 @@ function readInline(raw: unknown, labels: Labels): Inline[] {
   }
 }
 
-function readUnknown(raw: unknown, labels: Labels): Inline[] {
-  const parsed = unknownElement.safeParse(raw);
+function parseUnknownElement(raw: unknown, labels: Labels): ParsedInline[] {
+  const parsed = unknownElementSchema.safeParse(raw);
   if (!parsed.success) return typeof raw === 'string' ? [{ kind: 'text', text: raw, style: {} }] : [];
   const { type, text, fallback, name, url, elements: inner } = parsed.data;
-  if (inner !== undefined) return inner.flatMap((element) => readInline(element, labels));
+  if (inner !== undefined) return inner.flatMap((element) => parseInline(element, labels));
   return [{ kind: 'text', text: text ?? fallback ?? name ?? url ?? `[${type}]`, style: {} }];
 }
 
-function codeText(piece: Inline): string {
+function textInCode(piece: ParsedInline): string {
   if (piece.kind === 'text') return piece.text;
   return piece.kind === 'link' ? piece.label : (piece.label ?? piece.id);
 }
 
 /** `1f44d-1f3fd` as the emoji itself; undefined when it is not code points in hexadecimal. */
-function emoji(unicode: string | undefined): string | undefined {
+function emojiFromCodePoints(unicode: string | undefined): string | undefined {
   if (unicode === undefined || !/^[0-9a-f]{1,6}(-[0-9a-f]{1,6})*$/i.test(unicode)) return undefined;
   const points = unicode.split('-').map((point) => Number.parseInt(point, 16));
   return points.every((point) => point > 0 && point <= 0x10ffff)

@@ -1,20 +1,20 @@
-import type { Inline } from './content.ts';
-import { contentOf, type MessageToRead } from './message.ts';
+import type { ParsedInline } from './content.ts';
+import { blocksOf, type ParsedMessage } from './message.ts';
 
 /**
  * Whether a message is the word stop and nothing else: in any case, with or without the bot's mention, and whatever
  * punctuation follows. A message with files is none.
  */
-export function isStopWord(message: MessageToRead, botUserId: string): boolean {
-  const content = contentOf(message);
+export function isStopWord(message: ParsedMessage, botUserId: string): boolean {
+  const content = blocksOf(message);
   const [only] = content;
   if (content.length !== 1 || only?.kind !== 'paragraph' || message.files.length > 0) return false;
-  const said = only.content.map((piece) => saidBy(piece, botUserId)).join('');
+  const said = only.content.map((piece) => plainTextOf(piece, botUserId)).join('');
   return /^[\s,:]*stop[\s\p{P}]*$/iu.test(said);
 }
 
 /** Something that is no text, but for the bot's mention, makes it another message. */
-function saidBy(piece: Inline, botUserId: string): string {
+function plainTextOf(piece: ParsedInline, botUserId: string): string {
   if (piece.kind === 'text' && piece.style.code !== true) return piece.text;
   return piece.kind === 'person' && piece.id === botUserId ? ' ' : 'something else';
 }

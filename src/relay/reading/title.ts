@@ -1,26 +1,26 @@
-const most = 80;
-const leastSentence = 12;
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const MAX_TITLE_GRAPHEMES = 80;
+const MIN_SENTENCE_CHARACTERS = 12;
+const graphemeSegmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
  * A task's title from its first question as Markdown: the first line that says something, its first
  * sentence, at most 80 graphemes. Without words it is made of the files' names.
  */
 export function taskTitle(text: string, files: readonly string[] = []): string {
-  const line = firstLine(text) || plain(files.join(', '));
-  return line === '' ? 'New question' : cut(firstSentence(line));
+  const line = firstLine(text) || withoutMarkdown(files.join(', '));
+  return line === '' ? 'New question' : cutToLength(firstSentence(line));
 }
 
 function firstLine(text: string): string {
   for (const line of text.slice(0, 20_000).split('\n')) {
-    const words = /^\s*(?:`{3,}|~{3,})/.test(line) ? '' : plain(line);
+    const words = /^\s*(?:`{3,}|~{3,})/.test(line) ? '' : withoutMarkdown(line);
     if (/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(words)) return words;
   }
   return '';
 }
 
 /** One line without Markdown's marks. */
-function plain(line: string): string {
+function withoutMarkdown(line: string): string {
   return line
     .slice(0, 2000)
     .replace(/^\s*(?:(?:>|#{1,6}|[-*+]|\d+[.)])\s+|>)*/, '')
@@ -35,18 +35,18 @@ function plain(line: string): string {
 function firstSentence(line: string): string {
   for (const end of line.matchAll(/[.!?]+(?=\s+[^\s\p{Ll}])|[。！？]/gu)) {
     const sentence = line.slice(0, end.index + end[0].length);
-    if (sentence.length >= leastSentence) return sentence.replace(/(?<!\.)[.。]$/u, '');
+    if (sentence.length >= MIN_SENTENCE_CHARACTERS) return sentence.replace(/(?<!\.)[.。]$/u, '');
   }
   return line.replace(/(?<![.\s])[.:。]$/u, '');
 }
 
-function cut(sentence: string): string {
-  const segments = [...graphemes.segment(sentence.slice(0, 4000))];
-  if (segments.length <= most) return sentence;
-  const room = segments.slice(0, most - 1);
-  const border = segments.slice(0, most).findLastIndex(({ segment }) => segment === ' ');
+function cutToLength(sentence: string): string {
+  const segments = [...graphemeSegmenter.segment(sentence.slice(0, 4000))];
+  if (segments.length <= MAX_TITLE_GRAPHEMES) return sentence;
+  const room = segments.slice(0, MAX_TITLE_GRAPHEMES - 1);
+  const border = segments.slice(0, MAX_TITLE_GRAPHEMES).findLastIndex(({ segment }) => segment === ' ');
   // a word that takes half of the title is cut rather than left out
-  const kept = border < most / 2 ? room : room.slice(0, border);
+  const kept = border < MAX_TITLE_GRAPHEMES / 2 ? room : room.slice(0, border);
   return `${kept
     .map(({ segment }) => segment)
     .join('')

@@ -1,17 +1,17 @@
 import { excerpt } from './excerpt.ts';
-import { quoted } from './markdown.ts';
-import { fileNames, type MessageToRead } from './message.ts';
-import type { Names } from './names.ts';
-import { readable } from './readable.ts';
+import { blockquote } from './markdown.ts';
+import { fileNamesOf, type ParsedMessage } from './message.ts';
+import type { DisplayNames } from './names.ts';
+import { readableText } from './readable.ts';
 
 /** What a transcript is made of. */
 export interface TranscriptOptions {
   /** The thread's messages before the question, in any order. */
-  readonly messages: readonly MessageToRead[];
-  readonly names: Names;
+  readonly messages: readonly ParsedMessage[];
+  readonly names: DisplayNames;
   readonly botUserId: string;
   /** How many messages at most; the newest are kept. */
-  readonly most: number;
+  readonly maxMessages: number;
   /** How long the transcript may be, in UTF-16 units, its heading included. */
   readonly maxCharacters: number;
   /** An IANA time zone for the messages' times; UTC without one or for an unknown one. */
@@ -23,26 +23,26 @@ export interface TranscriptOptions {
  * says what was left out. Every line of it but the heading starts with `>`. Empty when there is nothing to
  * quote, or no room for a single message.
  */
-export function transcript(options: TranscriptOptions): string {
-  const clock = clockIn(options.timezone);
+export function buildTranscript(options: TranscriptOptions): string {
+  const clock = clockFor(options.timezone);
   const newestFirst = [...options.messages]
     .sort((one, other) => compareTs(other.ts ?? '', one.ts ?? ''))
-    .filter((message) => saysSomething(message, options));
+    .filter((message) => hasContent(message, options));
   const kept: string[] = [];
-  const length = () => compose(kept, newestFirst.length, clock.zone).length;
-  for (const message of newestFirst.slice(0, Math.max(0, options.most))) {
-    kept.unshift(entry(message, options, clock));
+  const length = () => withHeading(kept, newestFirst.length, clock.zone).length;
+  for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages))) {
+    kept.unshift(transcriptEntry(message, options, clock));
     if (length() <= options.maxCharacters) continue;
     const only = kept.shift();
     if (kept.length === 0 && only !== undefined) {
-      const frame = compose([''], newestFirst.length, clock.zone).length;
+      const frame = withHeading([''], newestFirst.length, clock.zone).length;
       const shortened = shortenedTo(options.maxCharacters - frame, only);
-      if (shortened.length < leastEntry) return '';
+      if (shortened.length < MIN_ENTRY_CHARACTERS) return '';
       kept.push(shortened);
     }
     break;
   }
-  return kept.length === 0 ? '' : compose(kept, newestFirst.length, clock.zone);
+  return kept.length === 0 ? '' : withHeading(kept, newestFirst.length, clock.zone);
 }
 
 /** The message for the agent: the transcript, then the question under a heading of its own. */
@@ -51,15 +51,15 @@ export function withTranscript(quotation: string, question: string): string {
 }
 
 /** A quoted message cut short, never right after a line break: the next line would lack its `>`. */
-function shortenedTo(most: number, text: string): string {
+function shortenedTo(maxCharacters: number, text: string): string {
   const ending = '… (cut)';
-  return excerpt(text, Math.max(0, most - ending.length), '').replace(/(?:\n>? ?)+$/, '') + ending;
+  return excerpt(text, Math.max(0, maxCharacters - ending.length), '').replace(/(?:\n>? ?)+$/, '') + ending;
 }
 
 /** A shorter beginning of a message is not worth sending. */
-const leastEntry = 60;
+const MIN_ENTRY_CHARACTERS = 60;
 
-function compose(entries: readonly string[], all: number, zone: string): string {
+function withHeading(entries: readonly string[], all: number, zone: string): string {
   const left = all - entries.length;
   const count = entries.length === 1 ? 'the newest message' : `the newest ${entries.length} messages`;
   const rest =
@@ -68,21 +68,21 @@ function compose(entries: readonly string[], all: number, zone: string): string 
   return `Earlier in this Slack thread (quoted: ${what}${rest}; times in ${zone}):\n\n${entries.join('\n>\n')}`;
 }
 
-function saysSomething(message: MessageToRead, { names, botUserId }: TranscriptOptions): boolean {
-  return message.files.length > 0 || readable(message, names, botUserId) !== '';
+function hasContent(message: ParsedMessage, { names, botUserId }: TranscriptOptions): boolean {
+  return message.files.length > 0 || readableText(message, names, botUserId) !== '';
 }
 
-function entry(message: MessageToRead, options: TranscriptOptions, clock: Clock): string {
-  const words = readable(message, options.names, options.botUserId);
-  const files = fileNames(message).map(oneLine).join(', ');
-  const heading = [`**${writer(message, options)}**`, clock.format(message.ts)]
+function transcriptEntry(message: ParsedMessage, options: TranscriptOptions, clock: TranscriptClock): string {
+  const text = readableText(message, options.names, options.botUserId);
+  const files = fileNamesOf(message).map(oneLine).join(', ');
+  const heading = [`**${writerName(message, options)}**`, clock.format(message.ts)]
     .filter((part) => part !== '')
     .join(', ');
-  const parts = [`${heading}:`, words, files === '' ? '' : `[files: ${files}]`];
-  return quoted(parts.filter((part) => part !== '').join('\n'));
+  const parts = [`${heading}:`, text, files === '' ? '' : `[files: ${files}]`];
+  return blockquote(parts.filter((part) => part !== '').join('\n'));
 }
 
-function writer(message: MessageToRead, { names, botUserId }: TranscriptOptions): string {
+function writerName(message: ParsedMessage, { names, botUserId }: TranscriptOptions): string {
   const known = message.user === undefined ? undefined : names.person(message.user);
   if (message.user === botUserId) return `${oneLine(known ?? 'agent')} (you)`;
   const name = known ?? message.bot_profile?.name ?? message.username ?? message.user ?? 'Somebody';
@@ -103,14 +103,14 @@ function compareTs(one: string, other: string): number {
   );
 }
 
-interface Clock {
+interface TranscriptClock {
   readonly zone: string;
   /** A Slack ts as `2026-11-21 09:14`; empty for one that is not a time. */
   format(ts: string | undefined): string;
 }
 
-function clockIn(timezone: string | undefined): Clock {
-  const format = formatIn(timezone ?? 'UTC') ?? formatIn('UTC');
+function clockFor(timezone: string | undefined): TranscriptClock {
+  const format = dateFormatFor(timezone ?? 'UTC') ?? dateFormatFor('UTC');
   return {
     zone: format?.resolvedOptions().timeZone ?? 'UTC',
     format(ts) {
@@ -123,7 +123,7 @@ function clockIn(timezone: string | undefined): Clock {
   };
 }
 
-function formatIn(timeZone: string): Intl.DateTimeFormat | undefined {
+function dateFormatFor(timeZone: string): Intl.DateTimeFormat | undefined {
   const two = '2-digit';
   try {
     return new Intl.DateTimeFormat('en', {

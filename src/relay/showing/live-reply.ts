@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { breakPoint } from '../../reply/continuation.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import { SlackError } from '../../slack/errors.ts';
-import type { TurnPlace } from '../../store/tables.ts';
-import type { RelayParts, Workspace } from '../context.ts';
+import type { TurnLocation } from '../../store/tables.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
 import type { Lease } from '../lease.ts';
-import { passing, patiently, pauseMs } from '../patience.ts';
-import { hasNoPlace, ReplyMessages, type ReplySource } from './reply-messages.ts';
+import { transientFailure, withRetry, backoffMs } from '../patience.ts';
+import { isThreadUnreachable, ReplyMessages, type ReplySource } from './reply-messages.ts';
 
 /** A final edit that the budget does not give within this time (ms) is not waited for: the text goes on below. */
-const finalPatienceMs = 1_500;
+const FINAL_EDIT_TIMEOUT_MS = 1_500;
 /** What cannot be tidied up for so long (ms) stays as it is: the next message must not wait for it. */
-const tidyPatienceMs = 10 * 60_000;
+const FINALIZE_TIMEOUT_MS = 10 * 60_000;
 
 /**
  * One turn's reply in its thread. `changed` says that there is something new to show; the reply asks the budget for
@@ -19,71 +19,71 @@ const tidyPatienceMs = 10 * 60_000;
  * edit is to be had; `tidy` brings the messages into their final form.
  */
 export class LiveReply {
-  readonly #parts: RelayParts;
-  readonly #turn: TurnPlace;
+  readonly #deps: RelayDeps;
+  readonly #turn: TurnLocation;
   readonly #source: ReplySource;
   readonly #lease: Lease;
   readonly #messages: ReplyMessages;
   /** Withdraws what waits to be shown. */
-  #wait = new AbortController();
+  #pendingEdits = new AbortController();
   /** The final state is there. */
-  #final = false;
-  #closed = false;
-  #tidying = false;
+  #isFinal = false;
+  #isClosed = false;
+  #isFinalizing = false;
   #unseenSince: number | undefined;
   #wake: (() => void) | undefined;
-  #running: Promise<void> | undefined;
+  #showLoop: Promise<void> | undefined;
   /** Set when Slack has no place for the reply any more. */
-  lost: SlackError | undefined;
+  unreachable: SlackError | undefined;
 
-  constructor(parts: RelayParts, workspace: Workspace, turn: TurnPlace, source: ReplySource, lease: Lease) {
-    this.#parts = parts;
+  constructor(deps: RelayDeps, workspace: WorkspaceClient, turn: TurnLocation, source: ReplySource, lease: Lease) {
+    this.#deps = deps;
     this.#turn = turn;
     this.#source = source;
     this.#lease = lease;
-    this.#messages = new ReplyMessages(parts, workspace, turn, source, lease);
+    this.#messages = new ReplyMessages(deps, workspace, turn, source, lease);
   }
 
   /** Posts the first message, or finds the one that an earlier process posted; then shows what changes. */
   async open(): Promise<void> {
-    if (this.#running !== undefined) return;
+    if (this.#showLoop !== undefined) return;
     await this.#messages.load();
     if (!this.#messages.has(0)) await this.#messages.post(0, 'first');
     this.#lease.signal.addEventListener('abort', () => this.#wake?.(), { once: true });
-    this.#running = this.#showChanges();
+    this.#showLoop = this.#showChanges();
   }
 
   /** There is something new to show. */
-  changed(): void {
+  onChanged(): void {
     this.#unseenSince ??= Date.now();
     this.#wake?.();
   }
 
   /** Shows the final text; returns when people can read it. */
-  async settle(): Promise<void> {
-    this.#final = true;
+  async showFinalText(): Promise<void> {
+    this.#isFinal = true;
     // A live edit that still waits makes way; those of the end wait anew.
-    this.#wait.abort();
-    if (!this.#closed) this.#wait = new AbortController();
-    this.changed();
-    await this.#running;
-    await this.#patiently(() => this.#showEnd());
+    this.#pendingEdits.abort();
+    if (!this.#isClosed) this.#pendingEdits = new AbortController();
+    this.onChanged();
+    await this.#showLoop;
+    await this.#withRetry(() => this.#showWholeText());
   }
 
   /** Takes what is left of the progress from the messages, and deletes those that were replaced. */
-  async tidy(): Promise<void> {
-    this.#tidying = true;
-    const tidy = async () => {
-      await this.#show();
+  async finalize(): Promise<void> {
+    this.#isFinalizing = true;
+    const finalize = async () => {
+      await this.#showLatest();
       // The end may take fewer messages than the draft did.
-      await this.#messages.removeOthers(this.#source.render().length);
+      await this.#messages.removeExtra(this.#source.render().length);
     };
     try {
-      await this.#patiently(tidy, tidyPatienceMs);
+      await this.#withRetry(finalize, FINALIZE_TIMEOUT_MS);
     } catch (error) {
-      if (!(error instanceof SlackError) || passing(error) === undefined) throw error;
+      if (!(error instanceof SlackError) || transientFailure(error) === undefined) throw error;
       if (this.#lease.signal.aborted) throw error;
-      this.#parts.log.warn(
+      this.#deps.log.warn(
         { err: error, turn: this.#turn.id },
         'a reply is left as it is, with its progress',
       );
@@ -92,28 +92,28 @@ export class LiveReply {
 
   /** Stops showing; what stands in the thread stays. */
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#wait.abort();
+    this.#isClosed = true;
+    this.#pendingEdits.abort();
     this.#wake?.();
-    await this.#running?.catch(() => undefined);
-    const { edits } = this.#messages;
-    if (edits > 0) await this.#parts.store.turns.countEdits(this.#turn, edits);
-    this.#messages.edits = 0;
+    await this.#showLoop?.catch(() => undefined);
+    const { uncountedEdits: edits } = this.#messages;
+    if (edits > 0) await this.#deps.store.turns.countEdits(this.#turn, edits);
+    this.#messages.uncountedEdits = 0;
   }
 
   /** Takes the reply out of the thread again: the message was taken back before it was sent. */
   async remove(): Promise<void> {
     await this.close();
-    await this.#messages.removeOthers(0);
+    await this.#messages.removeExtra(0);
   }
 
-  get #over(): boolean {
-    return this.#final || this.#closed || this.#lease.signal.aborted;
+  get #isOver(): boolean {
+    return this.#isFinal || this.#isClosed || this.#lease.signal.aborted;
   }
 
   async #showChanges(): Promise<void> {
     let failures = 0;
-    while (!this.#over) {
+    while (!this.#isOver) {
       if (this.#unseenSince === undefined) {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
@@ -121,99 +121,99 @@ export class LiveReply {
         continue;
       }
       try {
-        await this.#show();
+        await this.#showLatest();
         failures = 0;
       } catch (error) {
-        if (this.#over) return;
-        if (hasNoPlace(error)) {
-          this.lost = error;
+        if (this.#isOver) return;
+        if (isThreadUnreachable(error)) {
+          this.unreachable = error;
           return;
         }
-        this.#parts.log.warn(
+        this.#deps.log.warn(
           { err: error, turn: this.#turn.id },
           'the live reply could not be shown; trying again',
         );
         failures += 1;
         this.#unseenSince ??= Date.now();
-        await this.#rest(Math.max(passing(error)?.waitMs ?? 0, pauseMs(failures)));
+        await this.#pauseAfterFailure(Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(failures)));
       }
     }
   }
 
   /** A pause (ms) after a failure, cut short by the end of the turn. */
-  async #rest(ms: number): Promise<void> {
-    const signal = AbortSignal.any([this.#lease.signal, this.#wait.signal]);
+  async #pauseAfterFailure(ms: number): Promise<void> {
+    const signal = AbortSignal.any([this.#lease.signal, this.#pendingEdits.signal]);
     await sleep(ms, undefined, { signal }).catch(() => undefined);
   }
 
   /** Brings the thread to the source's state, message by message, so that people never read past a hole. */
-  async #show(): Promise<void> {
-    while (!this.#final || this.#tidying) {
+  async #showLatest(): Promise<void> {
+    while (!this.#isFinal || this.#isFinalizing) {
       this.#unseenSince ??= Date.now();
-      const behind = this.#source
+      const outdated = this.#source
         .render()
         .findIndex((message, index) => !this.#messages.isUpToDate(index, message));
-      if (behind < 0) {
+      if (outdated < 0) {
         this.#unseenSince = undefined;
-        this.#source.forget();
+        this.#source.discardRendered();
         return;
       }
-      if (this.#messages.has(behind)) await this.#edit(behind);
-      else await this.#messages.post(behind, 'final');
+      if (this.#messages.has(outdated)) await this.#edit(outdated);
+      else await this.#messages.post(outdated, 'final');
     }
   }
 
   /** Shows the whole text, and the last message as it is to stay, without waiting long for edits. */
-  async #showEnd(): Promise<void> {
+  async #showWholeText(): Promise<void> {
     let mayWait = true;
     for (;;) {
       const all = this.#source.render();
-      const behind = all.findIndex((message, index) => {
+      const outdated = all.findIndex((message, index) => {
         if (this.#messages.isUpToDate(index, message)) return false;
         return !this.#messages.isReadable(index, message) || (mayWait && index === all.length - 1);
       });
-      const message = all[behind];
+      const message = all[outdated];
       if (message === undefined) return;
-      if (!this.#messages.has(behind)) await this.#messages.post(behind, 'final');
-      else if ((await this.#edit(behind, finalPatienceMs)) === 'left_out') {
-        if (this.#messages.isReadable(behind, message)) mayWait = false;
-        else await this.#goOnBelow(behind, message);
+      if (!this.#messages.has(outdated)) await this.#messages.post(outdated, 'final');
+      else if ((await this.#edit(outdated, FINAL_EDIT_TIMEOUT_MS)) === 'left_out') {
+        if (this.#messages.isReadable(outdated, message)) mayWait = false;
+        else await this.#continueBelow(outdated, message);
       }
     }
   }
 
   /** No edit is to be had for the text that is missing: it is posted below what stands there. */
-  async #goOnBelow(index: number, { source }: RenderedMessage): Promise<void> {
+  async #continueBelow(index: number, { source }: RenderedMessage): Promise<void> {
     const from = source?.from ?? 0;
-    const stands = this.#messages.standing(index, from);
-    if (stands === 'unknown') {
+    const displayedUpTo = this.#messages.displayedUpTo(index, from);
+    if (displayedUpTo === 'unknown') {
       // An earlier process showed it; only an edit makes sure.
       await this.#edit(index);
       return;
     }
-    const fits = stands !== 'changed' && source?.reopened !== true;
-    const at = fits ? breakPoint(this.#source.answer(), from, stands) : from;
-    await (at > from ? this.#source.breakAt(at) : this.#messages.setAside(index));
+    const fits = displayedUpTo !== 'changed' && source?.reopened !== true;
+    const at = fits ? breakPoint(this.#source.answer(), from, displayedUpTo) : from;
+    await (at > from ? this.#source.breakAt(at) : this.#messages.markReplaced(index));
   }
 
   async #edit(index: number, withinMs?: number): Promise<'shown' | 'left_out'> {
-    this.#source.forget();
+    this.#source.discardRendered();
     return this.#messages.edit(index, {
       withinMs,
-      signal: this.#wait.signal,
+      signal: this.#pendingEdits.signal,
       state: () => ({
-        final: this.#final && !this.#tidying,
-        blank: this.#source.blank(),
+        final: this.#isFinal && !this.#isFinalizing,
+        blank: this.#source.isBlank(),
         unseenSince: this.#unseenSince ?? Date.now(),
       }),
       onPermit: async () => {
-        if (!this.#final) await this.#source.refresh();
+        if (!this.#isFinal) await this.#source.refresh();
         this.#unseenSince = undefined;
       },
     });
   }
 
-  async #patiently(step: () => Promise<void>, mostMs?: number): Promise<void> {
-    await patiently(this.#lease, step, () => undefined, { mostMs });
+  async #withRetry(step: () => Promise<void>, giveUpAfterMs?: number): Promise<void> {
+    await withRetry(this.#lease, step, () => undefined, { giveUpAfterMs });
   }
 }

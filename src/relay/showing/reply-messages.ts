@@ -1,13 +1,13 @@
 import { onlyPlainText, withPlainText } from '../../reply/fallback.ts';
-import { withPlainThumbs } from '../../reply/feedback.ts';
+import { withPlainFeedbackButtons } from '../../reply/feedback.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
-import { ChannelGone, MessageGone, PayloadRefused, type SlackError } from '../../slack/errors.ts';
+import { ChannelGoneError, MessageGoneError, PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
 import type { EditState } from '../../slack/posting.ts';
-import type { TurnPlace } from '../../store/tables.ts';
-import type { RelayParts, Workspace } from '../context.ts';
+import type { TurnLocation } from '../../store/tables.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
 import type { Lease } from '../lease.ts';
-import { digestOf } from './rendered.ts';
-import { ShownText } from './shown-text.ts';
+import { messageDigest } from './rendered.ts';
+import { DisplayedText } from './shown-text.ts';
 import { ThreadPosts } from './thread-posts.ts';
 
 /** What a live reply shows: rendered anew whenever it may be shown, so that the latest state wins. */
@@ -15,7 +15,7 @@ export interface ReplySource {
   /** The messages that the reply consists of now. */
   render(): RenderedMessage[];
   /** What was rendered is not looked at again soon: it is shown, or out of date when an edit may be sent. */
-  forget(): void;
+  discardRendered(): void;
   /** The answer as it is now. */
   answer(): string;
   /** Lets the answer go on in a new message at this place (characters), from now on. */
@@ -23,11 +23,11 @@ export interface ReplySource {
   /** Brings the source up to date, just before it is shown. */
   refresh(): Promise<void>;
   /** Whether nothing of the answer is shown by the first message yet. */
-  blank(): boolean;
+  isBlank(): boolean;
 }
 
 /** How an edit waits for its turn. */
-export interface EditManner {
+export interface EditOptions {
   state: () => EditState;
   /** Withdraws it while it waits. */
   signal: AbortSignal;
@@ -37,42 +37,42 @@ export interface EditManner {
   onPermit: () => Promise<void>;
 }
 
-type Form = (message: RenderedMessage) => RenderedMessage;
-const asItIs: Form = (message) => message;
-const plainThumbs: Form = (message) => withPlainThumbs(message) ?? message;
+type MessageForm = (message: RenderedMessage) => RenderedMessage;
+const asIs: MessageForm = (message) => message;
+const withPlainFeedback: MessageForm = (message) => withPlainFeedbackButtons(message) ?? message;
 /** What Slack may take of a message, the fullest first; all of the answer in all but the last. */
-const forms: readonly Form[] = [
-  asItIs,
-  plainThumbs,
-  (message) => withPlainText(plainThumbs(message)),
+const MESSAGE_FORMS: readonly MessageForm[] = [
+  asIs,
+  withPlainFeedback,
+  (message) => withPlainText(withPlainFeedback(message)),
   onlyPlainText,
   (message) => ({ ...message, blocks: [] }),
 ];
 /** Where Slack refused the block with thumbs. */
-const thumbless = new WeakSet<Workspace>();
+const workspacesWithoutFeedbackBlock = new WeakSet<WorkspaceClient>();
 
 /** Messages that were replaced, until they are deleted. */
-const setAsidePrefix = 'draft:';
+const REPLACED_PREFIX = 'draft:';
 
 /** The messages in Slack that one reply consists of, the first is number 0. */
 export class ReplyMessages {
-  readonly #turn: TurnPlace;
+  readonly #turn: TurnLocation;
   readonly #lease: Lease;
-  readonly #workspace: Workspace;
-  readonly #parts: RelayParts;
+  readonly #workspace: WorkspaceClient;
+  readonly #deps: RelayDeps;
   readonly #source: ReplySource;
   readonly #posts: ThreadPosts;
-  readonly #shown = new ShownText();
+  readonly #displayedText = new DisplayedText();
   /** Edits that this process sent and nobody counted yet. */
-  edits = 0;
+  uncountedEdits = 0;
 
-  constructor(parts: RelayParts, workspace: Workspace, turn: TurnPlace, source: ReplySource, lease: Lease) {
-    this.#parts = parts;
+  constructor(deps: RelayDeps, workspace: WorkspaceClient, turn: TurnLocation, source: ReplySource, lease: Lease) {
+    this.#deps = deps;
     this.#workspace = workspace;
     this.#turn = turn;
     this.#source = source;
     this.#lease = lease;
-    this.#posts = new ThreadPosts(parts, workspace, turn, lease);
+    this.#posts = new ThreadPosts(deps, workspace, turn, lease);
   }
 
   /** Reads what earlier processes recorded. */
@@ -82,23 +82,23 @@ export class ReplyMessages {
 
   /** Whether the message stands in the thread. */
   has(index: number): boolean {
-    return this.#posts.has(part(index));
+    return this.#posts.has(partName(index));
   }
 
   isUpToDate(index: number, message: RenderedMessage): boolean {
-    return this.#posts.shows(part(index), digestOf(message));
+    return this.#posts.shows(partName(index), messageDigest(message));
   }
 
   /** Whether people can read all of the answer that the message is to show, whatever else it shows. */
   isReadable(index: number, message: RenderedMessage): boolean {
     if (!this.has(index)) return false;
     const { source } = message;
-    return source === undefined || this.#shown.covers(part(index), source, this.#source.answer());
+    return source === undefined || this.#displayedText.covers(partName(index), source, this.#source.answer());
   }
 
   /** Up to where (characters) a message that begins at `from` shows the answer as it is now. */
-  standing(index: number, from: number): number | 'changed' | 'unknown' {
-    return this.#shown.standing(part(index), from, this.#source.answer());
+  displayedUpTo(index: number, from: number): number | 'changed' | 'unknown' {
+    return this.#displayedText.displayedUpTo(partName(index), from, this.#source.answer());
   }
 
   /** Posts a message that is not there yet. Throws a SlackError. */
@@ -106,16 +106,16 @@ export class ReplyMessages {
     const message = this.#source.render()[index];
     if (message === undefined) return;
     const answer = this.#source.answer();
-    await this.#inAnyForm(
+    await this.#withFallbackForms(
       () => message,
-      (form) => this.#posts.post(part(index), form(message), digestOf(message), kind),
+      (form) => this.#posts.post(partName(index), form(message), messageDigest(message), kind),
     );
-    this.#shown.note(part(index), message.source, answer);
+    this.#displayedText.record(partName(index), message.source, answer);
   }
 
   /** Edits a message, to what is to be shown when the budget allows it. Throws a SlackError. */
-  async edit(index: number, manner: EditManner): Promise<'shown' | 'left_out'> {
-    const ts = this.#posts.tsOf(part(index));
+  async edit(index: number, options: EditOptions): Promise<'shown' | 'left_out'> {
+    const ts = this.#posts.tsOf(partName(index));
     if (ts === undefined) return 'shown';
     let shown: RenderedMessage | undefined;
     let answer = '';
@@ -123,16 +123,16 @@ export class ReplyMessages {
       channel: this.#turn.channel,
       ts,
       guard: this.#lease,
-      signal: manner.signal,
-      withinMs: manner.withinMs,
-      state: manner.state,
+      signal: options.signal,
+      withinMs: options.withinMs,
+      state: options.state,
       render: async () => {
         // What was rendered for a try that Slack throttled is not shown.
         shown = undefined;
-        await manner.onPermit();
+        await options.onPermit();
         const message = this.#source.render()[index];
         if (message === undefined || this.isUpToDate(index, message)) return undefined;
-        await this.#posts.changing(part(index));
+        await this.#posts.markUnknown(partName(index));
         shown = message;
         answer = this.#source.answer();
         return form(message);
@@ -140,60 +140,60 @@ export class ReplyMessages {
     });
     const { posting } = this.#workspace;
     try {
-      const edited = await this.#inAnyForm(
+      const edited = await this.#withFallbackForms(
         () => shown,
         (form) => posting.edit(request(form)),
       );
       if (edited === 'left_out') return 'left_out';
     } catch (error) {
-      if (!(error instanceof MessageGone) || hasNoPlace(error)) throw error;
-      await this.#posts.lost(part(index));
+      if (!(error instanceof MessageGoneError) || isThreadUnreachable(error)) throw error;
+      await this.#posts.markGone(partName(index));
       return 'shown';
     }
     if (shown === undefined) return 'shown';
-    this.edits += 1;
-    this.#shown.note(part(index), shown.source, answer);
-    await this.#posts.showing(part(index), digestOf(shown));
+    this.uncountedEdits += 1;
+    this.#displayedText.record(partName(index), shown.source, answer);
+    await this.#posts.recordShown(partName(index), messageDigest(shown));
     return 'shown';
   }
 
   /** Sets this message and all after it aside: they are posted anew, and deleted by `removeOthers`. */
-  async setAside(index: number): Promise<void> {
+  async markReplaced(index: number): Promise<void> {
     for (let next = index; this.has(next); next += 1) {
-      await this.#posts.setAside(part(next), `${setAsidePrefix}${this.#posts.tsOf(part(next))}`);
-      this.#shown.forget(part(next));
+      await this.#posts.renamePart(partName(next), `${REPLACED_PREFIX}${this.#posts.tsOf(partName(next))}`);
+      this.#displayedText.forget(partName(next));
     }
   }
 
   /** Deletes what was set aside, and the messages from number `count` on. */
-  async removeOthers(count: number): Promise<void> {
-    const kept = Array.from({ length: count }, (_, index) => part(index));
+  async removeExtra(count: number): Promise<void> {
+    const kept = Array.from({ length: count }, (_, index) => partName(index));
     await this.#posts.removeAll('reply:', new Set(kept));
-    await this.#posts.removeAll(setAsidePrefix);
+    await this.#posts.removeAll(REPLACED_PREFIX);
   }
 
   /** Shows a message in the fullest form that Slack takes. */
-  async #inAnyForm<T>(
+  async #withFallbackForms<T>(
     message: () => RenderedMessage | undefined,
-    show: (form: Form) => Promise<T>,
+    show: (form: MessageForm) => Promise<T>,
   ): Promise<T> {
     const refused = new Set<string>();
     let last: unknown;
-    for (const form of thumbless.has(this.#workspace) ? forms.slice(1) : forms) {
+    for (const form of workspacesWithoutFeedbackBlock.has(this.#workspace) ? MESSAGE_FORMS.slice(1) : MESSAGE_FORMS) {
       const before = message();
-      if (before !== undefined && refused.has(digestOf(form(before)))) continue;
+      if (before !== undefined && refused.has(messageDigest(form(before)))) continue;
       try {
         const value = await show(form);
-        if (form === plainThumbs) thumbless.add(this.#workspace);
+        if (form === withPlainFeedback) workspacesWithoutFeedbackBlock.add(this.#workspace);
         return value;
       } catch (error) {
-        if (!(error instanceof PayloadRefused)) throw error;
-        this.#parts.log.error(
+        if (!(error instanceof PayloadRefusedError)) throw error;
+        this.#deps.log.error(
           { err: error, turn: this.#turn.id },
           'Slack refused the blocks; showing simpler ones',
         );
         const tried = message();
-        if (tried !== undefined) refused.add(digestOf(form(tried)));
+        if (tried !== undefined) refused.add(messageDigest(form(tried)));
         last = error;
       }
     }
@@ -202,13 +202,13 @@ export class ReplyMessages {
 }
 
 /** Whether the channel is closed to us, or people deleted our reply or its thread: there is nothing to go on in. */
-export function hasNoPlace(error: unknown): error is SlackError {
-  if (error instanceof ChannelGone) return true;
-  return error instanceof MessageGone && deleted.has(error.slackCode);
+export function isThreadUnreachable(error: unknown): error is SlackError {
+  if (error instanceof ChannelGoneError) return true;
+  return error instanceof MessageGoneError && DELETED_THREAD_CODES.has(error.slackCode);
 }
 
-const deleted = new Set(['message_not_found', 'thread_not_found', 'invalid_thread_ts']);
+const DELETED_THREAD_CODES = new Set(['message_not_found', 'thread_not_found', 'invalid_thread_ts']);
 
-function part(index: number): string {
+function partName(index: number): string {
   return `reply:${index}`;
 }

@@ -1,18 +1,18 @@
 import type { AgentClient } from '../../agent/client.ts';
 import type { Message as AgentMessage } from '../../agent/schema.ts';
 import type { Lease } from '../lease.ts';
-import { checkpoint, passing, pause, type Wait } from '../patience.ts';
-import { fingerprint } from './fingerprint.ts';
+import { throwIfInterrupted, transientFailure, sleepWithLease, type InterruptibleWait } from '../patience.ts';
+import { replyFingerprint } from './fingerprint.ts';
 import type { ReadRate } from './read-rate.ts';
 
 /** A read this fresh (ms) serves an edit; an older one is made anew. */
-const freshMs = 400;
+const FRESH_READ_MS = 400;
 /** How often a task that still works in the background is asked (ms). */
-const backgroundEveryMs = 2_000;
+const BACKGROUND_POLL_INTERVAL_MS = 2_000;
 /** An edit waits so long (ms) for a turn to read, and for the read; then it shows what was read last. */
-const dueMs = 1_000;
+const DUE_READ_TIMEOUT_MS = 1_000;
 /** A silent reply is read less and less often, down to once in so long (ms). */
-const longestPauseMs = 5_000;
+const MAX_SILENT_INTERVAL_MS = 5_000;
 
 /** Whose reply is read, how, and who hears of it. */
 export interface ReplyReaderOptions {
@@ -30,15 +30,15 @@ export class ReplyReader {
   readonly #options: ReplyReaderOptions;
   #replyId: string | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
-  #reading: Promise<AgentMessage> | undefined;
-  #settled = false;
+  #currentRead: Promise<AgentMessage> | undefined;
+  #isSettled = false;
   /** The settled reply, once it was read; a list's or a send's answer does not count. */
-  #end: AgentMessage | undefined;
+  #settledReply: AgentMessage | undefined;
   /** The fingerprint of the last read. */
-  #print = '';
+  #lastFingerprint = '';
   /** What the follower, and an edit that is due, wait for: a read of the other's ends it. */
-  readonly #wait: Wait = { end: undefined };
-  #dueWait: Wait | undefined;
+  readonly #followerWait: InterruptibleWait = { end: undefined };
+  #dueWait: InterruptibleWait | undefined;
 
   constructor(options: ReplyReaderOptions) {
     this.#options = options;
@@ -47,41 +47,41 @@ export class ReplyReader {
   /**
    * Finds the reply to our message. Undefined where the task settled without one. Throws AgentError.
    */
-  async find(known: AgentMessage | null): Promise<AgentMessage | undefined> {
-    const found = known !== null && this.#answersUs(known) ? known : await this.#search();
+  async find(knownReply: AgentMessage | null): Promise<AgentMessage | undefined> {
+    const found = knownReply !== null && this.#answersUs(knownReply) ? knownReply : await this.#waitForReply();
     if (found === undefined) return undefined;
     this.#replyId = found.id;
-    this.#take(found);
+    this.#recordRead(found);
     return found;
   }
 
   /** Reads until the reply has settled; the answer is its last state. Throws AgentError. */
-  async toEnd(): Promise<AgentMessage> {
+  async readToEnd(): Promise<AgentMessage> {
     const { rate, lease } = this.#options;
     const leave = rate.join();
     try {
       let waitMs = 0;
-      let seen = '';
+      let previousFingerprint = '';
       for (;;) {
-        if (this.#end !== undefined) return this.#end;
+        if (this.#settledReply !== undefined) return this.#settledReply;
         // A read that served an edit serves here too, and may have found that a silent reply moves again.
-        if (waitMs > 0 && this.#print !== seen) waitMs = rate.intervalMs();
-        seen = this.#print;
+        if (waitMs > 0 && this.#lastFingerprint !== previousFingerprint) waitMs = rate.intervalMs();
+        previousFingerprint = this.#lastFingerprint;
         const left = this.#readAt + waitMs - performance.now();
         if (left > 0) {
-          await pause(left, lease, this.#wait);
+          await sleepWithLease(left, lease, this.#followerWait);
           continue;
         }
-        const had = await rate.turn(lease.signal, { wait: this.#wait });
-        checkpoint(lease);
-        if (!had) continue;
+        const granted = await rate.acquire(lease.signal, { wait: this.#followerWait });
+        throwIfInterrupted(lease);
+        if (!granted) continue;
         await this.read();
         const base = rate.intervalMs();
         waitMs =
-          this.#print === seen
-            ? Math.min(Math.max(longestPauseMs, base), Math.max(base, waitMs * 1.3))
+          this.#lastFingerprint === previousFingerprint
+            ? Math.min(Math.max(MAX_SILENT_INTERVAL_MS, base), Math.max(base, waitMs * 1.3))
             : base;
-        seen = this.#print;
+        previousFingerprint = this.#lastFingerprint;
       }
     } finally {
       leave();
@@ -90,83 +90,83 @@ export class ReplyReader {
 
   /** The reply as it is now; several who ask at once share one read. */
   async read(): Promise<AgentMessage> {
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
+    this.#currentRead ??= this.#read().finally(() => {
+      this.#currentRead = undefined;
     });
-    return this.#reading;
+    return this.#currentRead;
   }
 
   /** Makes sure that what is shown next is fresh, as far as the rate allows and the service answers. */
-  async freshen(): Promise<void> {
+  async refresh(): Promise<void> {
     if (this.#isFresh()) return;
     const { rate, lease } = this.#options;
-    const wait: Wait = { end: undefined };
+    const wait: InterruptibleWait = { end: undefined };
     this.#dueWait = wait;
-    const had = await rate.turn(lease.signal, { due: true, withinMs: dueMs, wait });
+    const granted = await rate.acquire(lease.signal, { isDue: true, withinMs: DUE_READ_TIMEOUT_MS, wait });
     if (this.#dueWait === wait) this.#dueWait = undefined;
-    if (!had || this.#isFresh()) return;
+    if (!granted || this.#isFresh()) return;
     const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, dueMs);
+    const timer = setTimeout(resolve, DUE_READ_TIMEOUT_MS);
     try {
       await Promise.race([this.read(), late]);
     } catch (error) {
       // Whoever follows the reply meets it too, and the thread is told.
-      if (passing(error) === undefined) throw error;
+      if (transientFailure(error) === undefined) throw error;
     } finally {
       clearTimeout(timer);
     }
   }
 
   #isFresh(): boolean {
-    return this.#replyId === undefined || this.#settled || performance.now() - this.#readAt < freshMs;
+    return this.#replyId === undefined || this.#isSettled || performance.now() - this.#readAt < FRESH_READ_MS;
   }
 
   async #read(): Promise<AgentMessage> {
     const { agent, taskId, lease } = this.#options;
     if (this.#replyId === undefined) throw new Error('The reply has not been found yet.');
     const message = await agent.getMessage(taskId, this.#replyId, { signal: lease.signal });
-    this.#take(message);
-    if (this.#settled) this.#end = message;
-    this.#wait.end?.();
+    this.#recordRead(message);
+    if (this.#isSettled) this.#settledReply = message;
+    this.#followerWait.end?.();
     this.#dueWait?.end?.();
     return message;
   }
 
-  #take(message: AgentMessage): void {
+  #recordRead(message: AgentMessage): void {
     this.#readAt = performance.now();
-    this.#settled = isSettled(message);
-    this.#print = fingerprint(message);
-    this.#options.onRead(message, this.#print);
+    this.#isSettled = isReplySettled(message);
+    this.#lastFingerprint = replyFingerprint(message);
+    this.#options.onRead(message, this.#lastFingerprint);
   }
 
   /** Looks for the reply, at the rate's pace after a first look. */
-  async #search(): Promise<AgentMessage | undefined> {
+  async #waitForReply(): Promise<AgentMessage | undefined> {
     const { agent, taskId, rate, lease } = this.#options;
     const leave = rate.join();
     try {
       for (let settledReads = 0; ; ) {
-        const found = await this.#look();
+        const found = await this.#findInTask();
         if (found !== undefined) return found;
-        await this.#turn();
+        await this.#acquireRead();
         const task = await agent.getTask(taskId, { signal: lease.signal });
-        settledReads = isSettledTask(task.status) ? settledReads + 1 : 0;
+        settledReads = isTaskSettled(task.status) ? settledReads + 1 : 0;
         // The task may settle between the two reads, so a settled task is looked at twice more.
         if (settledReads > 2) return undefined;
-        await pause(rate.intervalMs(), lease);
-        await this.#turn();
+        await sleepWithLease(rate.intervalMs(), lease);
+        await this.#acquireRead();
       }
     } finally {
       leave();
     }
   }
 
-  async #turn(): Promise<void> {
-    await this.#options.rate.turn(this.#options.lease.signal);
-    checkpoint(this.#options.lease);
+  async #acquireRead(): Promise<void> {
+    await this.#options.rate.acquire(this.#options.lease.signal);
+    throwIfInterrupted(this.#options.lease);
   }
 
   /** The assistant message that names ours, or else the first one after ours. */
-  async #look(): Promise<AgentMessage | undefined> {
+  async #findInTask(): Promise<AgentMessage | undefined> {
     const { agent, taskId, userMessageId, lease } = this.#options;
     let first: AgentMessage | undefined;
     let next = false;
@@ -187,7 +187,7 @@ export class ReplyReader {
 }
 
 /** Whether a reply is complete, whatever came of it. */
-export function isSettled(message: AgentMessage): boolean {
+export function isReplySettled(message: AgentMessage): boolean {
   return (
     message.status === 'completed' ||
     message.status === 'cancelled' ||
@@ -197,7 +197,7 @@ export function isSettled(message: AgentMessage): boolean {
 }
 
 /** Whether a task has come to rest. */
-export function isSettledTask(status: string): boolean {
+export function isTaskSettled(status: string): boolean {
   return status === 'completed' || status === 'cancelled' || status === 'failed';
 }
 
@@ -205,19 +205,19 @@ export function isSettledTask(status: string): boolean {
  * A reply may be complete while its task still works: results and the next message wait for it, but not longer than
  * `mostMs`. The answer is whether it still works, or was cancelled; `onWait` hears that it works.
  */
-export async function worksOn(
+export async function waitForBackgroundWork(
   agent: AgentClient,
   taskId: string,
-  mostMs: number,
+  maxWaitMs: number,
   lease: Lease,
   onWait: () => void,
 ): Promise<'working' | 'cancelled' | 'over'> {
-  const until = performance.now() + mostMs;
+  const until = performance.now() + maxWaitMs;
   for (;;) {
     const { status } = await agent.getTask(taskId, { signal: lease.signal });
-    if (isSettledTask(status)) return status === 'cancelled' ? 'cancelled' : 'over';
+    if (isTaskSettled(status)) return status === 'cancelled' ? 'cancelled' : 'over';
     onWait();
     if (performance.now() >= until) return 'working';
-    await pause(backgroundEveryMs, lease);
+    await sleepWithLease(BACKGROUND_POLL_INTERVAL_MS, lease);
   }
 }

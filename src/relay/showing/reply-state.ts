@@ -1,25 +1,25 @@
 import type { Message as AgentMessage } from '../../agent/schema.ts';
 import { answerText, type ReplyBlock } from '../../reply/answer.ts';
-import { Draft } from '../../reply/draft.ts';
+import { AnswerSplitter } from '../../reply/draft.ts';
 import {
   type FileLimits,
   type FileProgress,
-  missingLines,
-  progressLines,
-  progressSentence,
+  missingFileLines,
+  fileProgressLines,
+  fileProgressSentence,
 } from '../../reply/file-lines.ts';
-import type { Rest } from '../../reply/overflow.ts';
-import { answerRest, type ReplyPhase, renderReply, type ShownReply } from '../../reply/reply-message.ts';
+import type { AnswerRest } from '../../reply/overflow.ts';
+import { answerOverflow, type ReplyPhase, renderReply, type DisplayedReply } from '../../reply/reply-message.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
 import * as words from '../../reply/words.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/tables.ts';
-import type { Trouble } from '../patience.ts';
-import { replyBlock } from './rendered.ts';
+import type { WaitCause } from '../patience.ts';
+import { toReplyBlock } from './rendered.ts';
 
 /** A sign of life while nothing changes: the reply's clock is shown anew this often (ms). */
-const clockEveryMs = 30_000;
+const CLOCK_REFRESH_MS = 30_000;
 
-const troubleWords: Record<Trouble, string> = {
+const WAIT_SENTENCES: Record<WaitCause, string> = {
   service_unreachable: words.offline,
   service_busy: words.busy,
   service_key: words.badServiceKey,
@@ -27,7 +27,7 @@ const troubleWords: Record<Trouble, string> = {
   store: words.storeTrouble,
 };
 
-const endPhase: Partial<Record<TurnOutcome, ReplyPhase>> = {
+const END_PHASES: Partial<Record<TurnOutcome, ReplyPhase>> = {
   helped: 'done',
   kept: 'done',
   cancelled: 'cancelled',
@@ -39,138 +39,138 @@ export class ReplyState {
   readonly #startedAt: number;
   readonly #limits: FileLimits;
   readonly #onChange: () => void;
-  readonly #draft = new Draft();
-  #mostMessages: number;
+  readonly #draft = new AnswerSplitter();
+  #maxMessages: number;
   #phase: ReplyPhase = 'starting';
   #sentence: string | undefined;
-  #trouble: Trouble | undefined;
-  #over = false;
+  #waitCause: WaitCause | undefined;
+  #isOver = false;
   /** What is said from a stop on until the end. */
-  #stopping: string | undefined;
-  #files: readonly FileNote[] = [];
-  #passedFiles: readonly FileNote[] = [];
+  #stopSentence: string | undefined;
+  #fileNotes: readonly FileNote[] = [];
+  #forwardedFileNotes: readonly FileNote[] = [];
   #notes: readonly string[] = [];
   #blocks: readonly ReplyBlock[] = [];
-  #seen = '';
-  #grewAt = performance.now();
-  #silent = false;
-  #silences = 0;
+  #lastFingerprint = '';
+  #changedAt = performance.now();
+  #isSilent = false;
+  #silenceCount = 0;
   #breaks: readonly number[];
   /** One line for each file, while files are passed on. */
-  #uploads: readonly string[] = [];
+  #uploadLines: readonly string[] = [];
   /** The message is at the service. */
-  #arrived = false;
+  #isDelivered = false;
   #elapsedMs = 0;
   #offer: 'choose' | undefined;
-  #quiet = false;
+  #hidesSteps = false;
   /** An earlier process may have shown more of the answer than is known here before the first read. */
-  #unread: boolean;
+  #isUnread: boolean;
 
-  constructor(turn: Turn, limits: { files: FileLimits; replyMessages: number }, onChange: () => void) {
+  constructor(turn: Turn, limits: { fileLimits: FileLimits; maxReplyMessages: number }, onChange: () => void) {
     this.#turnId = turn.id;
-    this.#unread = turn.user_message_id !== null;
+    this.#isUnread = turn.user_message_id !== null;
     this.#breaks = turn.breaks;
     this.#startedAt = turn.started_at.getTime();
-    this.#limits = limits.files;
-    this.#mostMessages = limits.replyMessages;
+    this.#limits = limits.fileLimits;
+    this.#maxMessages = limits.maxReplyMessages;
     this.#onChange = onChange;
   }
 
   /** Whether nothing of the answer is there yet. */
-  get blank(): boolean {
+  get isBlank(): boolean {
     return this.#blocks.length === 0;
   }
 
   /** The number of the silence that the agent is in; undefined while it is heard of. */
   get silence(): number | undefined {
-    return this.#silent ? this.#silences : undefined;
+    return this.#isSilent ? this.#silenceCount : undefined;
   }
 
   /** The turn's next step. */
-  step(phase: ReplyPhase, sentence?: string): void {
+  setStep(phase: ReplyPhase, sentence?: string): void {
     if (this.#phase === phase && this.#sentence === sentence) return;
     this.#phase = phase;
     this.#sentence = sentence;
-    this.#touch();
+    this.#notifyChanged();
   }
 
   /** The channel does not want to see the agent's steps: only the time. */
   hideSteps(): void {
-    this.#quiet = true;
+    this.#hidesSteps = true;
   }
 
   /** What became of the message's files. */
-  files(notes: readonly FileNote[]): void {
-    if (notes === this.#files) return;
-    this.#files = notes;
-    this.#uploads = [];
-    if (notes.some((note) => note.reason !== null)) this.#touch();
+  fileLimits(notes: readonly FileNote[]): void {
+    if (notes === this.#fileNotes) return;
+    this.#fileNotes = notes;
+    this.#uploadLines = [];
+    if (notes.some((note) => note.reason !== null)) this.#notifyChanged();
   }
 
   /** Where the message's files are on their way. */
-  uploading(files: readonly FileProgress[]): void {
-    const lines = progressLines(files, this.#limits);
-    if (lines.join('\n') === this.#uploads.join('\n')) return;
-    this.#uploads = lines;
+  setUploadProgress(files: readonly FileProgress[]): void {
+    const lines = fileProgressLines(files, this.#limits);
+    if (lines.join('\n') === this.#uploadLines.join('\n')) return;
+    this.#uploadLines = lines;
     this.#phase = 'uploading';
-    this.#sentence = progressSentence(files);
-    this.#touch();
+    this.#sentence = fileProgressSentence(files);
+    this.#notifyChanged();
   }
 
   /** A step waits for something that passes by itself; undefined when it goes on. */
-  trouble(trouble: Trouble | undefined): void {
-    if (this.#trouble === trouble) return;
-    this.#trouble = trouble;
-    this.#touch();
+  setWaitCause(trouble: WaitCause | undefined): void {
+    if (this.#waitCause === trouble) return;
+    this.#waitCause = trouble;
+    this.#notifyChanged();
   }
 
   /** The agent's reply as it is now, with its fingerprint. After `silenceMs` without anything new the thread says so, once. */
-  read(message: AgentMessage, now: string, silenceMs: number): void {
-    this.#arrived = true;
-    this.#unread = false;
-    if (now !== this.#seen) {
-      this.#seen = now;
-      this.#grewAt = performance.now();
-      this.#silent = false;
-      this.#blocks = message.content.map(replyBlock);
-      this.#draft.grown(this.answer);
+  onRead(message: AgentMessage, fingerprint: string, silenceMs: number): void {
+    this.#isDelivered = true;
+    this.#isUnread = false;
+    if (fingerprint !== this.#lastFingerprint) {
+      this.#lastFingerprint = fingerprint;
+      this.#changedAt = performance.now();
+      this.#isSilent = false;
+      this.#blocks = message.content.map(toReplyBlock);
+      this.#draft.recordGrowth(this.answer);
       this.#phase = phaseOf(message);
       this.#sentence = undefined;
-      this.#touch();
+      this.#notifyChanged();
       return;
     }
-    const quietMs = performance.now() - this.#grewAt;
-    if (!this.#silent && quietMs > silenceMs && this.#phase === 'working') {
-      this.#silent = true;
-      this.#silences += 1;
+    const unchangedMs = performance.now() - this.#changedAt;
+    if (!this.#isSilent && unchangedMs > silenceMs && this.#phase === 'working') {
+      this.#isSilent = true;
+      this.#silenceCount += 1;
       this.#sentence = words.silent(silenceMs);
-      this.#touch();
-    } else if (Date.now() - this.#startedAt - this.#elapsedMs > clockEveryMs) {
-      this.#touch();
+      this.#notifyChanged();
+    } else if (Date.now() - this.#startedAt - this.#elapsedMs > CLOCK_REFRESH_MS) {
+      this.#notifyChanged();
     }
   }
 
   /** Somebody's message was passed on to the silent agent: it is waited for anew. */
-  passedOn(writer: string, notes: readonly FileNote[]): void {
-    this.#passedFiles = [...this.#passedFiles, ...notes];
-    this.#silent = false;
-    this.#grewAt = performance.now();
+  onForwarded(writer: string, notes: readonly FileNote[]): void {
+    this.#forwardedFileNotes = [...this.#forwardedFileNotes, ...notes];
+    this.#isSilent = false;
+    this.#changedAt = performance.now();
     this.#sentence = words.passedOn(writer);
-    this.#touch();
+    this.#notifyChanged();
   }
 
   /** Somebody asked for a stop; `who` is a name, or '' where it is not known. */
-  stopping(who: string): void {
-    if (this.#over) return;
-    this.#stopping = words.stoppingFor(who);
-    this.#touch();
+  onStopRequested(who: string): void {
+    if (this.#isOver) return;
+    this.#stopSentence = words.stoppingFor(who);
+    this.#notifyChanged();
   }
 
   /** The service takes no message while the agent works. */
-  putBack(): void {
-    if (!this.#silent) return;
+  onPutBack(): void {
+    if (!this.#isSilent) return;
     this.#sentence = words.putBack;
-    this.#touch();
+    this.#notifyChanged();
   }
 
   /** The reply has settled. */
@@ -178,27 +178,27 @@ export class ReplyState {
     message: AgentMessage,
     end: { notes: readonly string[]; stoppedBy: string; phase: ReplyPhase },
   ): void {
-    this.#blocks = message.content.map(replyBlock);
+    this.#blocks = message.content.map(toReplyBlock);
     this.#notes = end.notes;
-    this.#over = true;
+    this.#isOver = true;
     this.#phase = end.phase;
-    this.#stopping = undefined;
-    this.#trouble = undefined;
+    this.#stopSentence = undefined;
+    this.#waitCause = undefined;
     this.#sentence = undefined;
     if (end.phase === 'cancelled') this.#sentence = words.cancelled(end.stoppedBy);
     if (end.phase === 'failed') this.#sentence = words.failed(message.error ?? '');
-    this.#touch();
+    this.#notifyChanged();
   }
 
   /** The turn ends before its reply has settled. */
-  end(outcome: TurnOutcome, sentence: string, offer?: 'choose'): void {
-    this.#over = true;
-    this.#phase = endPhase[outcome] ?? 'failed';
+  endEarly(outcome: TurnOutcome, sentence: string, offer?: 'choose'): void {
+    this.#isOver = true;
+    this.#phase = END_PHASES[outcome] ?? 'failed';
     this.#offer = offer;
-    this.#stopping = undefined;
-    this.#trouble = undefined;
+    this.#stopSentence = undefined;
+    this.#waitCause = undefined;
     this.#sentence = sentence;
-    this.#touch();
+    this.#notifyChanged();
   }
 
   /** The answer as it is now. */
@@ -207,59 +207,59 @@ export class ReplyState {
   }
 
   /** The answer goes on in new messages at these places (characters). */
-  breaks(places: readonly number[]): void {
+  setBreaks(places: readonly number[]): void {
     this.#breaks = places;
-    this.#touch();
+    this.#notifyChanged();
   }
 
   render(): RenderedMessage[] {
-    return renderReply(this.#shown(), this.#draft);
+    return renderReply(this.#toShownReply(), this.#draft);
   }
 
   /** What was rendered last is not needed again soon. */
-  forget(): void {
-    this.#draft.forget();
+  discardRendered(): void {
+    this.#draft.dropCache();
   }
 
   /** What of the answer the messages do not show. */
-  rest(): Rest | undefined {
-    return answerRest(this.#shown(), this.#draft);
+  overflow(): AnswerRest | undefined {
+    return answerOverflow(this.#toShownReply(), this.#draft);
   }
 
   /** The answer takes as many messages as it needs: its rest cannot be attached. */
   showAll(): void {
-    this.#mostMessages = Number.POSITIVE_INFINITY;
-    this.#touch();
+    this.#maxMessages = Number.POSITIVE_INFINITY;
+    this.#notifyChanged();
   }
 
-  #shown(): ShownReply {
-    const trouble = this.#trouble === undefined ? undefined : troubleWords[this.#trouble];
+  #toShownReply(): DisplayedReply {
+    const trouble = this.#waitCause === undefined ? undefined : WAIT_SENTENCES[this.#waitCause];
     const phase = trouble === undefined ? this.#phase : ('delayed' as const);
-    const said = [this.#stopping, trouble].filter((one) => one !== undefined).join(' ');
+    const said = [this.#stopSentence, trouble].filter((one) => one !== undefined).join(' ');
     const sentence = said === '' ? this.#sentence : said;
     return {
       turnId: this.#turnId,
-      phase: this.#stopping === undefined ? phase : ('stopping' as const),
+      phase: this.#stopSentence === undefined ? phase : ('stopping' as const),
       blocks: this.#blocks,
       breaks: this.#breaks,
       elapsedMs: this.#elapsedMs,
       notes: [...this.#fileLines(), ...this.#notes],
-      quiet: this.#quiet,
+      quiet: this.#hidesSteps,
       ...(sentence === undefined ? {} : { sentence }),
-      mostMessages: this.#mostMessages,
+      maxMessages: this.#maxMessages,
       offer: this.#offer,
     };
   }
 
   #fileLines(): string[] {
-    if (this.#uploads.length > 0) return [...this.#uploads];
-    return missingLines([...this.#files, ...this.#passedFiles], this.#limits, { sent: this.#arrived });
+    if (this.#uploadLines.length > 0) return [...this.#uploadLines];
+    return missingFileLines([...this.#fileNotes, ...this.#forwardedFileNotes], this.#limits, { sent: this.#isDelivered });
   }
 
-  #touch(): void {
-    if (this.#over) this.#unread = false;
+  #notifyChanged(): void {
+    if (this.#isOver) this.#isUnread = false;
     this.#elapsedMs = Date.now() - this.#startedAt;
-    if (!this.#unread) this.#onChange();
+    if (!this.#isUnread) this.#onChange();
   }
 }
 

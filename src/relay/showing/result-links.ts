@@ -2,18 +2,18 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { taskIdOf } from '../../store/turns.ts';
-import type { LinkedResult, RelayParts } from '../context.ts';
+import type { ResultLinkTarget, RelayDeps } from '../context.ts';
 
 /** How long a link of ours leads anywhere, in ms. */
-const lifeMs = 7 * 24 * 60 * 60_000;
+const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000;
 
 /** Where our links are, below the public address. */
-export const resultsPath = '/results/';
+export const RESULTS_PATH = '/results/';
 
-const claims = z.tuple([z.string(), z.string(), z.string(), z.string(), z.number()]);
+const linkClaims = z.tuple([z.string(), z.string(), z.string(), z.string(), z.number()]);
 
 /** Where a link of ours leads now. */
-export type Destination =
+export type ResultLinkDestination =
   | { kind: 'there'; url: string }
   /** Not a link of ours. */
   | { kind: 'unknown' }
@@ -36,59 +36,59 @@ export class ResultLinks {
     this.#now = options.now ?? Date.now;
   }
 
-  make({ workspace, channel, root, resultId }: LinkedResult): string {
-    const claimed = [workspace, channel, root, resultId, Math.floor((this.#now() + lifeMs) / 1_000)];
-    const text = Buffer.from(JSON.stringify(claimed)).toString('base64url');
+  create({ workspace, channel, root, resultId }: ResultLinkTarget): string {
+    const payload = [workspace, channel, root, resultId, Math.floor((this.#now() + LINK_LIFETIME_MS) / 1_000)];
+    const text = Buffer.from(JSON.stringify(payload)).toString('base64url');
     const [current] = this.#keys;
     if (current === undefined) throw new TypeError('Links need a key.');
-    return `${this.#base}${resultsPath}${text}.${signed(text, current)}`;
+    return `${this.#base}${RESULTS_PATH}${text}.${signatureOf(text, current)}`;
   }
 
   /** What a link's last part names; `over` after its time, undefined where we did not make it. */
-  read(token: string): LinkedResult | 'over' | undefined {
+  verify(token: string): ResultLinkTarget | 'over' | undefined {
     const [text = '', signature = '', ...more] = token.split('.');
-    if (more.length > 0 || !this.#keys.some((key) => isSame(signature, signed(text, key)))) return undefined;
-    const [workspace, channel, root, resultId, until] = claims.parse(
+    if (more.length > 0 || !this.#keys.some((key) => isSameSignature(signature, signatureOf(text, key)))) return undefined;
+    const [workspace, channel, root, resultId, expiresAt] = linkClaims.parse(
       JSON.parse(Buffer.from(text, 'base64url').toString()),
     );
-    return this.#now() >= until * 1_000 ? 'over' : { workspace, channel, root, resultId };
+    return this.#now() >= expiresAt * 1_000 ? 'over' : { workspace, channel, root, resultId };
   }
 }
 
-function signed(text: string, key: Buffer): string {
+function signatureOf(text: string, key: Buffer): string {
   return createHmac('sha256', key).update(text).digest('base64url');
 }
 
-function isSame(one: string, other: string): boolean {
+function isSameSignature(one: string, other: string): boolean {
   const [given, wanted] = [Buffer.from(one), Buffer.from(other)];
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
 /** Finds where a link of ours leads: to a fresh link of the service, as long as the task is there. */
-export async function destinationOf(
-  parts: Pick<RelayParts, 'store' | 'agent' | 'log' | 'workspace'>,
+export async function resolveResultLink(
+  deps: Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>,
   links: ResultLinks,
   token: string,
-): Promise<Destination> {
-  const linked = links.read(token);
-  if (linked === undefined) return { kind: 'unknown' };
-  if (linked === 'over' || parts.workspace(linked.workspace) === undefined) return { kind: 'over' };
+): Promise<ResultLinkDestination> {
+  const target = links.verify(token);
+  if (target === undefined) return { kind: 'unknown' };
+  if (target === 'over' || deps.workspace(target.workspace) === undefined) return { kind: 'over' };
   try {
-    const thread = await parts.store.threads.get(linked);
-    const posted = await parts.store.results.of(linked);
-    const claimed = posted.get(linked.resultId);
-    if (thread === undefined || claimed === undefined) return { kind: 'over' };
-    const turn = await parts.store.turns.get(linked.workspace, claimed.turn);
+    const thread = await deps.store.threads.get(target);
+    const posted = await deps.store.results.ofThread(target);
+    const postedResult = posted.get(target.resultId);
+    if (thread === undefined || postedResult === undefined) return { kind: 'over' };
+    const turn = await deps.store.turns.get(target.workspace, postedResult.turn);
     const taskId = taskIdOf(turn, thread);
     if (taskId === null) return { kind: 'over' };
-    const results = await parts.agent(thread.account).allResults(taskId, { reconcile: false });
-    const url = results.find(({ id }) => id === linked.resultId)?.downloadUrl ?? '';
+    const results = await deps.agent(thread.account).allResults(taskId, { reconcile: false });
+    const url = results.find(({ id }) => id === target.resultId)?.downloadUrl ?? '';
     const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
     return isWeb ? { kind: 'there', url: new URL(url).href } : { kind: 'over' };
   } catch (error) {
     if (error instanceof AgentNotFoundError) return { kind: 'over' };
     if (!(error instanceof AgentError)) throw error;
-    parts.log.warn({ err: error }, 'a link to a result could not be followed');
+    deps.log.warn({ err: error }, 'a link to a result could not be followed');
     return { kind: 'later' };
   }
 }

@@ -2,40 +2,40 @@ import { createHash } from 'node:crypto';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { Review } from '../../agent/schema.ts';
 import { withPlainText } from '../../reply/fallback.ts';
-import { failedReview, reviewMessages, type ShownReview } from '../../reply/review.ts';
+import { failedReviewMessage, reviewMessages, type DisplayedReview } from '../../reply/review.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
-import { plain } from '../../slack/message.ts';
-import type { AfterTurn } from '../context.ts';
-import { replyBlock } from './rendered.ts';
-import { shareRest } from './rest-file.ts';
-import { tellerOf } from './results.ts';
+import { withoutBlocks } from '../../slack/message.ts';
+import type { SettledTurnContext } from '../context.ts';
+import { toReplyBlock } from './rendered.ts';
+import { attachOverflow } from './rest-file.ts';
+import { postingTurn } from './results.ts';
 import { ThreadPosts } from './thread-posts.ts';
 
 /** States of a message that is still being written. */
-const unfinished: readonly (string | null)[] = ['pending', 'streaming', 'cancelling'];
+const UNFINISHED_STATUSES: readonly (string | null)[] = ['pending', 'streaming', 'cancelling'];
 
-const bareText = (message: RenderedMessage) => ({ ...plain(message), blocks: [] });
+const textOnly = (message: RenderedMessage) => ({ ...withoutBlocks(message), blocks: [] });
 /** What Slack may take of a message that it refuses, the fullest first. */
-const simpler = [withPlainText, bareText];
+const FALLBACK_FORMS = [withPlainText, textOnly];
 
 /**
  * Posts the reviews of a task that have their findings, each once in its thread, and says of one that failed that it
  * did. A look of the watch. The turn that claims a review posts it, also where another turn has ended meanwhile.
  */
-export async function postReviews(after: AfterTurn): Promise<void> {
-  const { parts, agent, turn, taskId, lease } = after;
+export async function postReviews(context: SettledTurnContext): Promise<void> {
+  const { deps, agent, turn, taskId, lease } = context;
   const { reviews } = await agent.getTask(taskId, { signal: lease.signal });
-  const shown = await parts.store.reviews.shownIn(turn);
-  const names = namesOf(taskId, reviews);
+  const shown = await deps.store.reviews.postedIn(turn);
+  const keys = reviewKeys(taskId, reviews);
   for (const [index, review] of reviews.entries()) {
-    const name = names[index];
-    if (name === undefined || shown.has(name) || shown.has(formerName(name))) continue;
-    const whole = await rendered(after, review);
-    if (whole === undefined) continue;
-    const owner = await parts.store.reviews.claim(turn, name);
-    const teller = await tellerOf(after, owner);
-    if (teller !== undefined) await post({ ...after, turn: teller }, name, whole);
-    await parts.store.reviews.shown(turn, name);
+    const key = keys[index];
+    if (key === undefined || shown.has(key) || shown.has(legacyReviewKey(key))) continue;
+    const rendered = await renderReview(context, review);
+    if (rendered === undefined) continue;
+    const owner = await deps.store.reviews.claim(turn, key);
+    const poster = await postingTurn(context, owner);
+    if (poster !== undefined) await postReview({ ...context, turn: poster }, key, rendered);
+    await deps.store.reviews.markPosted(turn, key);
   }
 }
 
@@ -43,55 +43,55 @@ export async function postReviews(after: AfterTurn): Promise<void> {
  * What a task's reviews are known by, in their order; undefined while nothing of one can be shown. A failed one without
  * a message of its own is one of so many of the task with the same words.
  */
-function namesOf(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
+function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
   const counts = new Map<string, number>();
   return reviews.map(({ status, messageId, errorMessage }) => {
     if (status === 'failed' && messageId !== null) return `failed:${messageId}`;
     // The findings of others can be read once they have completed.
     if (status !== 'failed') return status === 'running' ? undefined : (messageId ?? undefined);
-    const words = createHash('sha256')
+    const errorDigest = createHash('sha256')
       .update(errorMessage ?? '')
       .digest('base64url');
-    const number = (counts.get(words) ?? 0) + 1;
-    counts.set(words, number);
-    return `failed:${taskId}:${words}:${number}`;
+    const number = (counts.get(errorDigest) ?? 0) + 1;
+    counts.set(errorDigest, number);
+    return `failed:${taskId}:${errorDigest}:${number}`;
   });
 }
 
 /** What an earlier release knew a review by: it took failed ones of a thread with the same words for one. */
-function formerName(name: string): string {
+function legacyReviewKey(name: string): string {
   return name.replace(/^failed:[^:]*:([^:]*):1$/, 'failed:$1');
 }
 
 /** The review as messages; undefined while its findings cannot be read. */
-async function rendered(
-  { agent, taskId, parts, lease }: AfterTurn,
+async function renderReview(
+  { agent, taskId, deps, lease }: SettledTurnContext,
   { status, messageId, errorMessage }: Review,
-): Promise<ShownReview | undefined> {
+): Promise<DisplayedReview | undefined> {
   if (status === 'failed')
-    return { messages: [failedReview(errorMessage ?? '')], rest: undefined, beyond: () => [] };
+    return { messages: [failedReviewMessage(errorMessage ?? '')], rest: undefined, restAsMessages: () => [] };
   try {
     const message = await agent.getMessage(taskId, messageId ?? '', { signal: lease.signal });
-    if (unfinished.includes(message.status)) return undefined;
-    return reviewMessages(message.content.map(replyBlock), parts.settings.replyMessages);
+    if (UNFINISHED_STATUSES.includes(message.status)) return undefined;
+    return reviewMessages(message.content.map(toReplyBlock), deps.settings.maxReplyMessages);
   } catch (error) {
     if (error instanceof AgentNotFoundError) return undefined;
     throw error;
   }
 }
 
-async function post(after: AfterTurn, name: string, review: ShownReview): Promise<void> {
-  const { parts, workspace, turn, lease } = after;
-  const posts = new ThreadPosts(parts, workspace, turn, lease);
+async function postReview(context: SettledTurnContext, key: string, review: DisplayedReview): Promise<void> {
+  const { deps, workspace, turn, lease } = context;
+  const posts = new ThreadPosts(deps, workspace, turn, lease);
   await posts.load();
-  const part = `review:${name}`;
+  const part = `review:${key}`;
   for (const [index, message] of review.messages.entries()) {
-    await posts.postInAnyForm(`${part}:${index}`, message, simpler, 'result');
+    await posts.postWithFallbacks(`${part}:${index}`, message, FALLBACK_FORMS, 'result');
   }
   if (review.rest === undefined) return;
-  const room = { slackFiles: parts.store.slackFiles, uploads: workspace.uploads, log: parts.log };
-  if (await shareRest(room, turn, review.rest, lease, part)) return;
-  for (const [index, message] of review.beyond().entries()) {
-    await posts.postInAnyForm(`${part}:${review.messages.length + index}`, message, simpler, 'result');
+  const fileDeps = { slackFiles: deps.store.slackFiles, uploads: workspace.uploads, log: deps.log };
+  if (await attachOverflow(fileDeps, turn, review.rest, lease, part)) return;
+  for (const [index, message] of review.restAsMessages().entries()) {
+    await posts.postWithFallbacks(`${part}:${review.messages.length + index}`, message, FALLBACK_FORMS, 'result');
   }
 }

@@ -1,14 +1,14 @@
 import type { ThreadKey } from '../../store/keys.ts';
-import type { RelayParts, Workspace } from '../context.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
 import type { Lease } from '../lease.ts';
 
 /** Slack takes the sign of an agent at work down after an hour: it is shown anew before that (ms). */
-const anewMs = 50 * 60_000;
+const SESSION_REFRESH_MS = 50 * 60_000;
 
 /** Shows in Slack's own way that the agent works in a thread, while `work` goes on; nothing waits for it. */
-export async function inSession<T>(
-  { log }: Pick<RelayParts, 'log'>,
-  { sessions }: Pick<Workspace, 'sessions'>,
+export async function withAgentSession<T>(
+  { log }: Pick<RelayDeps, 'log'>,
+  { sessions }: Pick<WorkspaceClient, 'sessions'>,
   { channel, root: threadTs }: ThreadKey,
   lease: Lease,
   work: () => Promise<T>,
@@ -16,11 +16,11 @@ export async function inSession<T>(
   if (sessions === undefined) return work();
   const show = (status: 'processing' | 'active') => {
     sessions
-      .show({ channel, threadTs }, status)
+      .setStatus({ channel, threadTs }, status)
       .catch((error: unknown) => log.debug({ err: error }, 'a session was not shown'));
   };
   show('processing');
-  const timer = setInterval(() => show('processing'), anewMs);
+  const timer = setInterval(() => show('processing'), SESSION_REFRESH_MS);
   try {
     return await work();
   } finally {

@@ -1,15 +1,15 @@
 import { AgentError } from '../../agent/errors.ts';
-import { LeaseEnded, SlackError, Unauthorized } from '../../slack/errors.ts';
-import { StoreError } from '../../store/errors.ts';
+import { SlackLeaseError, SlackError, SlackAuthError } from '../../slack/errors.ts';
+import { DatabaseError } from '../../store/errors.ts';
 import type { SlackFileRow, Turn } from '../../store/tables.ts';
-import type { RelayParts, Workspace } from '../context.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
 import { HandOver } from '../interruption.ts';
 import type { Lease } from '../lease.ts';
-import { checkpoint, passing, pause, pauseMs } from '../patience.ts';
-import { slackOverMs, untilOver } from '../settling.ts';
+import { throwIfInterrupted, transientFailure, sleepWithLease, backoffMs } from '../patience.ts';
+import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../settling.ts';
 
 /** How often a step is tried; a file that cannot be put into the thread is left out. */
-const mostTries = 3;
+const MAX_ATTEMPTS = 3;
 
 /** A file of ours for the thread. */
 export interface FileToShare {
@@ -28,14 +28,14 @@ export interface FileToShare {
  * the share; files.info decides after an unknown outcome.
  */
 export class ThreadFiles {
-  readonly #parts: RelayParts;
-  readonly #workspace: Workspace;
+  readonly #deps: RelayDeps;
+  readonly #workspace: WorkspaceClient;
   readonly #turn: Turn;
   readonly #lease: Lease;
   #rows = new Map<string, SlackFileRow>();
 
-  constructor(parts: RelayParts, workspace: Workspace, turn: Turn, lease: Lease) {
-    this.#parts = parts;
+  constructor(deps: RelayDeps, workspace: WorkspaceClient, turn: Turn, lease: Lease) {
+    this.#deps = deps;
     this.#workspace = workspace;
     this.#turn = turn;
     this.#lease = lease;
@@ -48,63 +48,63 @@ export class ThreadFiles {
   async share(files: readonly FileToShare[]): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       await this.#load();
-      await this.#settle(files);
+      await this.#resolveUnknownShares(files);
       const left = files.filter(({ part }) => this.#rows.get(part)?.state !== 'shared');
       if (left.length === 0) return;
-      for (const file of left) await this.#stage(file);
+      for (const file of left) await this.#stageFile(file);
       try {
         return await this.#shareStaged(left);
       } catch (error) {
         if (!this.#mayLeaveOut(error)) throw error;
-        this.#parts.log.warn({ err: error, turn: this.#turn.id, attempt }, 'files could not be shared');
-        if (attempt >= mostTries) return;
-        await pause(passing(error)?.waitMs ?? pauseMs(attempt), this.#lease);
+        this.#deps.log.warn({ err: error, turn: this.#turn.id, attempt }, 'files could not be shared');
+        if (attempt >= MAX_ATTEMPTS) return;
+        await sleepWithLease(transientFailure(error)?.waitMs ?? backoffMs(attempt), this.#lease);
       }
     }
   }
 
   async #load(): Promise<void> {
-    this.#rows = await this.#parts.store.slackFiles.of(this.#turn);
+    this.#rows = await this.#deps.store.slackFiles.ofTurn(this.#turn);
   }
 
   /** Finds out what became of shares whose outcome is unknown. */
-  async #settle(files: readonly FileToShare[]): Promise<void> {
+  async #resolveUnknownShares(files: readonly FileToShare[]): Promise<void> {
     for (const { part } of files) {
       const row = this.#rows.get(part);
       if (row?.state !== 'sharing') continue;
-      await untilOver(row.intended_at, slackOverMs, this.#lease);
+      await waitUntilCallEnded(row.intended_at, SLACK_CALL_LIFETIME_MS, this.#lease);
       const { channel } = this.#turn;
-      const where = await this.#workspace.uploads.whereabouts(row.slack_file, channel, this.#lease);
-      if (where !== 'absent') await this.#place([part], 'shared');
+      const where = await this.#workspace.uploads.shareStatus(row.slack_file, channel, this.#lease);
+      if (where !== 'absent') await this.#setState([part], 'shared');
       else await this.#forget([part]);
     }
   }
 
   /** Gives Slack the bytes of a file that it does not have yet. */
-  async #stage(file: FileToShare): Promise<void> {
+  async #stageFile(file: FileToShare): Promise<void> {
     const { part, name, altText, sizeBytes } = file;
     for (let attempt = 1; this.#rows.get(part)?.state !== 'staged'; attempt += 1) {
-      checkpoint(this.#lease);
+      throwIfInterrupted(this.#lease);
       try {
         await this.#workspace.uploads.stage({
           name,
           altText,
           sizeBytes,
-          bytes: file.bytes(),
-          onId: (fileId) => this.#parts.store.slackFiles.begin(this.#turn, part, fileId),
+          content: file.bytes(),
+          onFileId: (fileId) => this.#deps.store.slackFiles.begin(this.#turn, part, fileId),
           guard: this.#lease,
         });
-        await this.#parts.store.slackFiles.place(this.#turn, [part], 'staged');
+        await this.#deps.store.slackFiles.setState(this.#turn, [part], 'staged');
         await this.#load();
       } catch (error) {
         if (!this.#mayLeaveOut(error)) throw error;
-        const wait = passing(sourceError(error));
-        this.#parts.log.warn(
+        const wait = transientFailure(rootError(error));
+        this.#deps.log.warn(
           { err: error, turn: this.#turn.id, part, attempt },
           'a file could not be given to Slack',
         );
-        if (wait === undefined || attempt >= mostTries) return;
-        await pause(wait.waitMs ?? pauseMs(attempt), this.#lease);
+        if (wait === undefined || attempt >= MAX_ATTEMPTS) return;
+        await sleepWithLease(wait.waitMs ?? backoffMs(attempt), this.#lease);
       }
     }
   }
@@ -116,7 +116,7 @@ export class ThreadFiles {
     });
     if (staged.length === 0) return;
     const parts = staged.map(({ part }) => part);
-    await this.#place(parts, 'sharing');
+    await this.#setState(parts, 'sharing');
     try {
       await this.#workspace.uploads.share({
         channel: this.#turn.channel,
@@ -128,33 +128,33 @@ export class ThreadFiles {
       // After the lease the rows may be those of the process that holds the thread now.
       if (error instanceof SlackError && error.outcome === 'none' && this.#lease.remainingMs() > 0) {
         // Slack may have forgotten bytes that an earlier process gave it: those are given again.
-        if (passing(error) === undefined) await this.#forget(parts);
-        else await this.#place(parts, 'staged');
+        if (transientFailure(error) === undefined) await this.#forget(parts);
+        else await this.#setState(parts, 'staged');
       }
       throw error;
     }
-    await this.#place(parts, 'shared');
+    await this.#setState(parts, 'shared');
   }
 
-  async #place(parts: readonly string[], state: SlackFileRow['state']): Promise<void> {
-    await this.#parts.store.slackFiles.place(this.#turn, parts, state);
+  async #setState(parts: readonly string[], state: SlackFileRow['state']): Promise<void> {
+    await this.#deps.store.slackFiles.setState(this.#turn, parts, state);
     await this.#load();
   }
 
   async #forget(parts: readonly string[]): Promise<void> {
-    await this.#parts.store.slackFiles.forget(this.#turn, parts);
+    await this.#deps.store.slackFiles.delete(this.#turn, parts);
     await this.#load();
   }
 
   /** Whether the turn goes on without the file after this error. */
   #mayLeaveOut(error: unknown): boolean {
-    if (this.#lease.signal.aborted || error instanceof LeaseEnded) return false;
-    if (error instanceof Unauthorized && error.dead) return false;
-    return !(error instanceof HandOver) && !(error instanceof StoreError);
+    if (this.#lease.signal.aborted || error instanceof SlackLeaseError) return false;
+    if (error instanceof SlackAuthError && error.isInstallationDead) return false;
+    return !(error instanceof HandOver) && !(error instanceof DatabaseError);
   }
 }
 
 /** What an upload failed at: the service's own error where it did not hand out the bytes. */
-function sourceError(error: unknown): unknown {
+function rootError(error: unknown): unknown {
   return error instanceof SlackError && error.cause instanceof AgentError ? error.cause : error;
 }

@@ -1,26 +1,26 @@
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
-import { LeaseEnded, PayloadRefused, SlackError } from '../../slack/errors.ts';
+import { SlackLeaseError, PayloadRefusedError, SlackError } from '../../slack/errors.ts';
 import type { SlackMessage } from '../../slack/message.ts';
 import type { PostKind } from '../../slack/posting.ts';
-import type { Post, TurnPlace } from '../../store/tables.ts';
-import type { RelayParts, Workspace } from '../context.ts';
+import type { Post, TurnLocation } from '../../store/tables.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
 import type { Lease } from '../lease.ts';
-import { slackOverMs, untilOver } from '../settling.ts';
-import { digestOf } from './rendered.ts';
+import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../settling.ts';
+import { messageDigest } from './rendered.ts';
 
 /**
  * A turn's messages in Slack. The intent is written before the call; a part whose outcome is unknown is looked for in
  * the thread once the call is surely over, and posted only where it is not there.
  */
 export class ThreadPosts {
-  readonly #parts: RelayParts;
-  readonly #workspace: Workspace;
-  readonly #turn: TurnPlace;
+  readonly #deps: RelayDeps;
+  readonly #workspace: WorkspaceClient;
+  readonly #turn: TurnLocation;
   readonly #lease: Lease;
   #posts = new Map<string, Post>();
 
-  constructor(parts: RelayParts, workspace: Workspace, turn: TurnPlace, lease: Lease) {
-    this.#parts = parts;
+  constructor(deps: RelayDeps, workspace: WorkspaceClient, turn: TurnLocation, lease: Lease) {
+    this.#deps = deps;
     this.#workspace = workspace;
     this.#turn = turn;
     this.#lease = lease;
@@ -28,7 +28,7 @@ export class ThreadPosts {
 
   /** Reads what earlier processes recorded. */
   async load(): Promise<void> {
-    this.#posts = await this.#parts.store.posts.of(this.#turn);
+    this.#posts = await this.#deps.store.posts.ofTurn(this.#turn);
   }
 
   /** Whether a part stands in Slack. */
@@ -55,7 +55,7 @@ export class ThreadPosts {
     kind: PostKind,
   ): Promise<void> {
     if (this.has(part)) return;
-    if (await this.#settle(part)) return;
+    if (await this.#resolveUnknownPost(part)) return;
     const { channel, root } = this.#turn;
     const key = this.#nextKey(part);
     try {
@@ -67,17 +67,17 @@ export class ThreadPosts {
         kind,
         // Not earlier: from this moment the outcome is unknown until Slack has answered.
         beforeSend: async () => {
-          mustHold(this.#lease);
-          this.#posts.set(part, await this.#parts.store.posts.intend(this.#turn, part, key));
+          throwIfLeaseEnded(this.#lease);
+          this.#posts.set(part, await this.#deps.store.posts.intend(this.#turn, part, key));
         },
         guard: this.#lease,
         signal: this.#lease.signal,
       });
-      await this.#place(part, ts, digest);
+      await this.#recordPosted(part, ts, digest);
     } catch (error) {
       // After the lease the record may be that of the process that holds the turn now.
       if (error instanceof SlackError && error.outcome === 'none' && this.#lease.remainingMs() > 0) {
-        await this.#parts.store.posts.forget(this.#turn, part);
+        await this.#deps.store.posts.delete(this.#turn, part);
         this.#posts.delete(part);
       }
       throw error;
@@ -85,7 +85,7 @@ export class ThreadPosts {
   }
 
   /** Posts a part once, as it is or, where Slack refuses its blocks, in the first of the `simpler` forms that it takes. */
-  async postInAnyForm(
+  async postWithFallbacks(
     part: string,
     message: RenderedMessage,
     simpler: readonly ((message: RenderedMessage) => RenderedMessage)[],
@@ -94,11 +94,11 @@ export class ThreadPosts {
     const left = [...simpler];
     for (let shape = message; ; ) {
       try {
-        return await this.post(part, shape, digestOf(message), kind);
+        return await this.post(part, shape, messageDigest(message), kind);
       } catch (error) {
         const form = left.shift();
-        if (!(error instanceof PayloadRefused) || form === undefined) throw error;
-        this.#parts.log.error(
+        if (!(error instanceof PayloadRefusedError) || form === undefined) throw error;
+        this.#deps.log.error(
           { err: error, turn: this.#turn.id, part },
           'Slack refused the blocks; showing simpler ones',
         );
@@ -108,34 +108,34 @@ export class ThreadPosts {
   }
 
   /** A part is about to be edited: until the edit is known to have been made, nobody knows what it shows. */
-  async changing(part: string): Promise<void> {
-    await this.#showing(part, null);
+  async markUnknown(part: string): Promise<void> {
+    await this.#setDigest(part, null);
   }
 
   /** Records what a part shows since an edit. */
-  async showing(part: string, digest: string): Promise<void> {
-    await this.#showing(part, digest);
+  async recordShown(part: string, digest: string): Promise<void> {
+    await this.#setDigest(part, digest);
   }
 
-  async #showing(part: string, digest: string | null): Promise<void> {
+  async #setDigest(part: string, digest: string | null): Promise<void> {
     const post = this.#posts.get(part);
     if (post === undefined || post.digest === digest) return;
-    await this.#parts.store.posts.place(this.#turn, part, { state: 'posted', digest });
+    await this.#deps.store.posts.setState(this.#turn, part, { state: 'posted', digest });
     this.#posts.set(part, { ...post, digest });
   }
 
   /** Slack does not have the part any more, or does not let us edit it: it is posted anew. */
-  async lost(part: string): Promise<void> {
-    await this.#parts.store.posts.place(this.#turn, part, { state: 'gone' });
+  async markGone(part: string): Promise<void> {
+    await this.#deps.store.posts.setState(this.#turn, part, { state: 'gone' });
     const post = this.#posts.get(part);
     if (post !== undefined) this.#posts.set(part, { ...post, state: 'gone' });
   }
 
   /** Sets a part's message aside: the part is posted anew, and the message is deleted under its new name. */
-  async setAside(part: string, name: string): Promise<void> {
+  async renamePart(part: string, name: string): Promise<void> {
     const post = this.#posts.get(part);
     if (post === undefined) return;
-    await this.#parts.store.posts.rename(this.#turn, part, name);
+    await this.#deps.store.posts.renamePart(this.#turn, part, name);
     this.#posts.delete(part);
     this.#posts.set(name, { ...post, part: name });
   }
@@ -144,17 +144,17 @@ export class ThreadPosts {
   async removeAll(prefix: string, keep: ReadonlySet<string> = new Set()): Promise<void> {
     for (const [part, post] of this.#posts) {
       if (!part.startsWith(prefix) || keep.has(part) || post.state !== 'posted' || post.ts === null) continue;
-      await this.#workspace.posting.remove({ channel: post.channel, ts: post.ts, guard: this.#lease });
-      await this.lost(part);
+      await this.#workspace.posting.delete({ channel: post.channel, ts: post.ts, guard: this.#lease });
+      await this.markGone(part);
     }
   }
 
   /** Finds out what became of a post whose outcome is unknown; true where it stands in the thread. */
-  async #settle(part: string): Promise<boolean> {
+  async #resolveUnknownPost(part: string): Promise<boolean> {
     const post = this.#posts.get(part);
     if (post?.state !== 'intended') return false;
-    await untilOver(post.intended_at, slackOverMs, this.#lease);
-    const found = await this.#workspace.readBack.find({
+    await waitUntilCallEnded(post.intended_at, SLACK_CALL_LIFETIME_MS, this.#lease);
+    const found = await this.#workspace.readBack.findOwnPost({
       channel: post.channel,
       threadTs: post.root,
       key: post.key,
@@ -163,13 +163,13 @@ export class ThreadPosts {
       signal: this.#lease.signal,
     });
     if (found === undefined) return false;
-    await this.#place(part, found.ts, undefined);
+    await this.#recordPosted(part, found.ts, undefined);
     return true;
   }
 
-  async #place(part: string, ts: string, digest: string | undefined): Promise<void> {
+  async #recordPosted(part: string, ts: string, digest: string | undefined): Promise<void> {
     const placed = { state: 'posted' as const, ts, ...(digest === undefined ? {} : { digest }) };
-    await this.#parts.store.posts.place(this.#turn, part, placed);
+    await this.#deps.store.posts.setState(this.#turn, part, placed);
     const post = this.#posts.get(part);
     if (post !== undefined) this.#posts.set(part, { ...post, ...placed });
   }
@@ -185,6 +185,6 @@ export class ThreadPosts {
 }
 
 /** Waiting for the lane may have outlived the lease: nothing may be recorded then. */
-function mustHold(lease: Lease): void {
-  if (lease.remainingMs() <= 0) throw new LeaseEnded({ method: 'chat.postMessage', outcome: 'none' });
+function throwIfLeaseEnded(lease: Lease): void {
+  if (lease.remainingMs() <= 0) throw new SlackLeaseError({ method: 'chat.postMessage', outcome: 'none' });
 }

@@ -1,40 +1,40 @@
-import { ROWS_MOST, runningAnswer } from '../../reply/command-answers.ts';
+import { MAX_RUNNING_ROWS, runningTasksMessage } from '../../reply/command-answers.ts';
 import type { RenderedMessage } from '../../reply/slack-blocks.ts';
-import type { RelayParts } from '../context.ts';
-import { addressOf } from '../tasks/task-list.ts';
+import type { RelayDeps } from '../context.ts';
+import { threadPermalink } from '../tasks/task-list.ts';
 
 /** A channel, and who asks about it. */
-export interface ChannelQuestion {
+export interface ChannelActor {
   workspace: string;
   channel: string;
   person: string;
 }
 
 /** What the command tells of a channel, for one person's eyes. */
-export class ChannelOverview {
-  readonly #parts: RelayParts;
+export class RunningTasks {
+  readonly #deps: RelayDeps;
 
-  constructor(parts: RelayParts) {
-    this.#parts = parts;
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
   }
 
   /** What works for the person in the channel, each with a button that stops it. */
-  async running({ workspace, channel, person }: ChannelQuestion): Promise<RenderedMessage> {
-    const { channelTasks } = this.#parts.store;
-    const [theirs, all] = await Promise.all([
-      channelTasks.runningFor({ workspace, channel, person }, ROWS_MOST + 1),
-      channelTasks.running(workspace, channel),
+  async list({ workspace, channel, person }: ChannelActor): Promise<RenderedMessage> {
+    const { runningTurns: channelTasks } = this.#deps.store;
+    const [own, all] = await Promise.all([
+      channelTasks.ofUser({ workspace, channel, person }, MAX_RUNNING_ROWS + 1),
+      channelTasks.countInChannel(workspace, channel),
     ]);
-    const slack = this.#parts.workspace(workspace);
+    const slack = this.#deps.workspace(workspace);
     const rows = await Promise.all(
-      theirs.map(async ({ turn, root, title, stopping, startedAt }) => ({
+      own.map(async ({ turn, root, title, stopping, startedAt }) => ({
         turnId: turn,
         title,
         stopping,
         ms: Date.now() - startedAt.getTime(),
-        url: slack && (await addressOf(slack, { channel, root })),
+        url: slack && (await threadPermalink(slack, { channel, root })),
       })),
     );
-    return runningAnswer(rows, theirs.length > ROWS_MOST ? 0 : all - theirs.length);
+    return runningTasksMessage(rows, own.length > MAX_RUNNING_ROWS ? 0 : all - own.length);
   }
 }

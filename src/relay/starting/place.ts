@@ -1,6 +1,6 @@
 import { SlackError } from '../../slack/errors.ts';
-import { isDirect } from '../arriving/arrivals.ts';
-import type { RelayParts, Workspace } from '../context.ts';
+import { isDirectChannel } from '../arriving/arrivals.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
 
 /** Where a form's question is to go, and for whom. */
 export interface Place {
@@ -19,8 +19,8 @@ export type PlaceRefusal = 'outsider' | 'foreign' | 'hidden' | 'unknown';
 
 /** Asked as the form is sent, because anything may stand in it. What Slack has not told within so many ms is no. */
 export async function placeRefusal(
-  parts: RelayParts,
-  workspace: Workspace,
+  deps: RelayDeps,
+  workspace: WorkspaceClient,
   place: Place,
   withinMs: number,
 ): Promise<PlaceRefusal | undefined> {
@@ -29,18 +29,18 @@ export async function placeRefusal(
   const { channel, person } = place;
   const use = { workspace: workspace.id, channel, person };
   const details = { control: 'start', why };
-  if (why !== 'unknown') await parts.store.audit.add({ ...use, kind: 'refusal', details });
-  parts.log.info({ ...use, ...details }, 'a form was refused');
+  if (why !== 'unknown') await deps.store.audit.add({ ...use, kind: 'refusal', details });
+  deps.log.info({ ...use, ...details }, 'a form was refused');
   return why;
 }
 
 async function refused(
-  { membership, posting }: Workspace,
+  { membership, posting }: WorkspaceClient,
   { channel, person, openedThere }: Place,
 ): Promise<PlaceRefusal | undefined> {
   // Slack names the people of a direct channel only to apps that may read more than we ask for.
-  if (isDirect(channel)) return (await posting.openDm(person)) === channel ? undefined : 'foreign';
-  const standing = await membership.standing(channel, person);
+  if (isDirectChannel(channel)) return (await posting.openDm(person)) === channel ? undefined : 'foreign';
+  const standing = await membership.statusOf(channel, person);
   if (standing === 'member') return undefined;
   if (standing === 'outsider') return 'outsider';
   // Of groups of direct messages and of very large channels Slack does not tell us who is in them.

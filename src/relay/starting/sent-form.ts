@@ -1,9 +1,9 @@
-import type { Choices, Words } from '../../store/tables.ts';
-import { filesIn } from '../files/attachments.ts';
-import { type OfferedFlags, readFlags, titleLine } from '../reading/flags.ts';
+import type { TaskChoices, MessageContent } from '../../store/tables.ts';
+import { filesOf } from '../files/attachments.ts';
+import { type SupportedFlags, parseFlags, toSingleLine } from '../reading/flags.ts';
 
 /** What a person filled into the form; what was not shown or left empty is undefined. */
-export interface FormValues {
+export interface StartFormValues {
   channel: string | undefined;
   question: string | undefined;
   title: string | undefined;
@@ -19,40 +19,40 @@ export interface FormValues {
  * What is asked: the words of the form, or those of the message that is asked again where they had no room in it. Flags
  * count in the form's text too, and what was chosen in its fields goes before them.
  */
-export function wordsOf(values: FormValues, source: Words | null, offered: OfferedFlags): Words {
-  const typed = readFlags(values.question ?? '', offered);
-  const shown = values.question !== undefined || source === null || source.about !== undefined;
-  const files = filesIn({ text: '', files: [...(source?.files ?? []), ...values.files] });
-  const own = shown ? verbatim(typed.text) : (source ?? { text: '' });
+export function contentOfForm(values: StartFormValues, source: MessageContent | null, supportedFlags: SupportedFlags): MessageContent {
+  const typed = parseFlags(values.question ?? '', supportedFlags);
+  const isQuestionShown = values.question !== undefined || source === null || source.about !== undefined;
+  const files = filesOf({ text: '', files: [...(source?.files ?? []), ...values.files] });
+  const ownContent = isQuestionShown ? verbatimContent(typed.text) : (source ?? { text: '' });
   const about = source?.about;
   return {
-    text: own.text,
-    ...(own.blocks === undefined ? {} : { blocks: own.blocks }),
-    ...(own.attachments === undefined ? {} : { attachments: own.attachments }),
+    text: ownContent.text,
+    ...(ownContent.blocks === undefined ? {} : { blocks: ownContent.blocks }),
+    ...(ownContent.attachments === undefined ? {} : { attachments: ownContent.attachments }),
     ...(files.length === 0 ? {} : { files }),
     ...(about === undefined ? {} : { about }),
-    choices: { ...typed.choices, ...chosen(values) },
+    choices: { ...typed.choices, ...choicesOf(values) },
   };
 }
 
-function chosen({ title, model, skill, noFallback, mode }: FormValues): Choices {
+function choicesOf({ title, model, skill, noFallback, mode }: StartFormValues): TaskChoices {
   return {
-    ...(title === undefined || titleLine(title) === '' ? {} : { title: titleLine(title) }),
+    ...(title === undefined || toSingleLine(title) === '' ? {} : { title: toSingleLine(title) }),
     ...(model === undefined ? {} : { model }),
-    ...(skill === undefined || titleLine(skill) === '' ? {} : { skill: titleLine(skill) }),
+    ...(skill === undefined || toSingleLine(skill) === '' ? {} : { skill: toSingleLine(skill) }),
     ...(noFallback ? { noFallback } : {}),
     ...(mode === undefined ? {} : { mode }),
   };
 }
 
 /** Text as it was typed: in Slack's own text, some characters would mean something. */
-function verbatim(text: string): Words {
+function verbatimContent(text: string): MessageContent {
   if (text === '') return { text };
   const elements = [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }];
-  return { text: escaped(text), blocks: [{ type: 'rich_text', elements }] };
+  return { text: escapeMrkdwnText(text), blocks: [{ type: 'rich_text', elements }] };
 }
 
 /** https://docs.slack.dev/messaging/formatting-message-text#escaping */
-function escaped(text: string): string {
+function escapeMrkdwnText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

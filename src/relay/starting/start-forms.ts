@@ -1,61 +1,61 @@
 import { randomUUID } from 'node:crypto';
 import type { FormView } from '../../reply/views/inputs.ts';
-import { QUESTION_MOST, type StartForm, startNotice, startView } from '../../reply/views/start-view.ts';
+import { MAX_QUESTION_CHARACTERS, type StartFormContent, startNoticeView, startView } from '../../reply/views/start-view.ts';
 import * as words from '../../reply/words.ts';
-import type { Start, Words } from '../../store/tables.ts';
+import type { TaskStart, MessageContent } from '../../store/tables.ts';
 import { messageKeyOf } from '../../store/turns.ts';
-import { isDirect } from '../arriving/arrivals.ts';
-import { choicesIn, namesFor } from '../asking/question.ts';
-import type { RelayParts, Workspace } from '../context.ts';
+import { isDirectChannel } from '../arriving/arrivals.ts';
+import { choicesIn, lookUpNames } from '../asking/question.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
 import { turnOf } from '../controls/control.ts';
-import { refusalOf } from '../controls/permission.ts';
-import { readFlags } from '../reading/flags.ts';
-import { fileNames, readMessage } from '../reading/message.ts';
-import { idsIn } from '../reading/names.ts';
-import { readable } from '../reading/readable.ts';
-import { type Opened, openAndFill, type WindowPlace } from '../windows.ts';
+import { controlRefusal } from '../controls/permission.ts';
+import { parseFlags } from '../reading/flags.ts';
+import { fileNamesOf, parseMessage } from '../reading/message.ts';
+import { idsToResolve } from '../reading/names.ts';
+import { readableText } from '../reading/readable.ts';
+import { type ModalOutcome, openAndFillModal, type ModalTrigger } from '../windows.ts';
 
 /** Somebody wants to see the form. */
-export interface FormRequest extends WindowPlace {
+export interface StartFormRequest extends ModalTrigger {
   person: string;
 }
 
 /** Shows the form by which tasks are begun: opened at once, and filled after where something must be looked up. */
-export class StartForms {
-  readonly #parts: RelayParts;
+export class StartModal {
+  readonly #deps: RelayDeps;
 
-  constructor(parts: RelayParts) {
-    this.#parts = parts;
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
   }
 
   /** A question of its own. Direct conversations cannot be chosen in the form, so they are fixed. Throws a SlackError. */
-  async ask(request: FormRequest, channel: string | undefined): Promise<Opened> {
-    const views = this.#parts.workspace(request.workspace)?.views;
+  async openBlank(request: StartFormRequest, channel: string | undefined): Promise<ModalOutcome> {
+    const views = this.#deps.workspace(request.workspace)?.views;
     if (views === undefined) return 'unknown';
-    const isFixed = channel !== undefined && isDirect(channel);
+    const isFixed = channel !== undefined && isDirectChannel(channel);
     const view = startView({
-      ...this.#blank(randomUUID(), isFixed ? channel : undefined, { from: channel }),
+      ...this.#emptyForm(randomUUID(), isFixed ? channel : undefined, { from: channel }),
       ...(isFixed ? {} : { channel: { chosen: channel } }),
     });
     return (await views.open(request.triggerId, view)) === undefined ? 'late' : 'done';
   }
 
   /** A question about a message, which is as Slack gave it; `ts` is when it was asked for. Throws a SlackError. */
-  async about(
-    request: FormRequest,
+  async openAboutMessage(
+    request: StartFormRequest,
     chosen: { channel: string; root: string; ts: string; message: Record<string, unknown> },
-  ): Promise<Opened> {
-    return this.#open(request, async (workspace) => {
+  ): Promise<ModalOutcome> {
+    return this.#openFilled(request, async (workspace) => {
       const { channel, root, ts, message } = chosen;
-      const thread = await this.#parts.store.threads.get({ workspace: workspace.id, channel, root });
+      const thread = await this.#deps.store.threads.get({ workspace: workspace.id, channel, root });
       const isTaken = thread !== undefined && thread.task_id !== null;
-      const source: Words = { text: '', about: message, files: filesOf(message) };
+      const source: MessageContent = { text: '', about: message, files: rawFilesOf(message) };
       const id = randomUUID();
-      const place = { channel, root: isTaken ? null : root, ts, turn: null };
-      await this.#draft(request, id, { ...place, source });
-      const { text, files } = await read(workspace, message);
+      const location = { channel, root: isTaken ? null : root, ts, turn: null };
+      await this.#saveDraft(request, id, { ...location, source });
+      const { text, files } = await readableMessage(workspace, message);
       return startView({
-        ...this.#blank(id, channel, { drafted: true }),
+        ...this.#emptyForm(id, channel, { drafted: true }),
         note: isTaken ? words.form.threadTaken : undefined,
         quote: text,
         question: { text: '', optional: true },
@@ -65,65 +65,65 @@ export class StartForms {
   }
 
   /** The question of a turn once more: in its thread where it was refused, or in a new one. Throws a SlackError. */
-  async again(
-    request: FormRequest,
+  async openAgain(
+    request: StartFormRequest,
     asked: { turnId: string; channel: string; ts: string; where: 'thread' | 'channel' },
-  ): Promise<Opened> {
-    const { store, settings } = this.#parts;
-    return this.#open(request, async (workspace) => {
+  ): Promise<ModalOutcome> {
+    const { store, settings } = this.#deps;
+    return this.#openFilled(request, async (workspace) => {
       const turn = await turnOf(store, { workspace: workspace.id, ...asked });
-      if (turn === undefined) return startNotice(words.form.gone);
+      if (turn === undefined) return startNoticeView(words.form.gone);
       const inThread = asked.where === 'thread';
-      if (inThread && turn.followed_at !== null) return startNotice(words.form.over);
+      if (inThread && turn.followed_at !== null) return startNoticeView(words.form.over);
       const { channel, root } = turn;
-      const use = { workspace: workspace.id, channel, root, person: request.person, turn };
+      const permissionRequest = { workspace: workspace.id, channel, root, person: request.person, turn };
       const control = inThread ? 'choose_again' : 'new_thread';
-      const refusal = await refusalOf(this.#parts, { ...use, control });
-      if (refusal !== undefined) return startNotice(refusal);
+      const refusal = await controlRefusal(this.#deps, { ...permissionRequest, control });
+      if (refusal !== undefined) return startNoticeView(refusal);
       const source = (await store.messages.get(messageKeyOf(turn)))?.words;
-      if (source == null) return startNotice(words.form.gone);
+      if (source == null) return startNoticeView(words.form.gone);
       const id = randomUUID();
-      const place = { channel, root: inThread ? root : null, ts: asked.ts, turn: inThread ? turn.id : null };
-      await this.#draft(request, id, { ...place, source });
-      const thread = await store.threads.expect(turn);
-      const { text, files } = await read(workspace, { ...source });
-      const question = readFlags(text, settings.offers).text;
-      const quoted = source.about === undefined ? undefined : await read(workspace, source.about);
+      const location = { channel, root: inThread ? root : null, ts: asked.ts, turn: inThread ? turn.id : null };
+      await this.#saveDraft(request, id, { ...location, source });
+      const thread = await store.threads.getOrThrow(turn);
+      const { text, files } = await readableMessage(workspace, { ...source });
+      const question = parseFlags(text, settings.supportedTaskOptions).text;
+      const quoted = source.about === undefined ? undefined : await readableMessage(workspace, source.about);
       return startView({
-        ...this.#blank(id, channel, { drafted: true }),
+        ...this.#emptyForm(id, channel, { drafted: true }),
         question:
-          question.length > QUESTION_MOST ? 'long' : { text: question, optional: source.about !== undefined },
+          question.length > MAX_QUESTION_CHARACTERS ? 'long' : { text: question, optional: source.about !== undefined },
         quote: quoted?.text,
-        fixed: inThread && thread.task_id !== null,
-        chosen: choicesIn(source, workspace.bot.userId, settings.offers),
+        isTaskStarted: inThread && thread.task_id !== null,
+        chosen: choicesIn(source, workspace.bot.userId, settings.supportedTaskOptions),
         files,
       });
     });
   }
 
   /** Tells a person something where no channel is known. Throws a SlackError. */
-  async tellDirectly(workspace: string, person: string, text: string): Promise<void> {
-    const posting = this.#parts.workspace(workspace)?.posting;
+  async sendDirectMessage(workspace: string, person: string, text: string): Promise<void> {
+    const posting = this.#deps.workspace(workspace)?.posting;
     if (posting === undefined) return;
     const channel = await posting.openDm(person);
     await posting.post({ channel, message: { text }, key: `told/${randomUUID()}`, kind: 'notice' });
   }
 
-  async #open(request: FormRequest, fill: (workspace: Workspace) => Promise<FormView>): Promise<Opened> {
-    const said = { notice: startNotice, failed: words.command.away };
-    return openAndFill(this.#parts, request, said, fill);
+  async #openFilled(request: StartFormRequest, fill: (workspace: WorkspaceClient) => Promise<FormView>): Promise<ModalOutcome> {
+    const texts = { notice: startNoticeView, failed: words.command.away };
+    return openAndFillModal(this.#deps, request, texts, fill);
   }
 
-  async #draft(
-    { workspace, person }: FormRequest,
+  async #saveDraft(
+    { workspace, person }: StartFormRequest,
     id: string,
-    about: Pick<Start, 'channel' | 'root' | 'ts' | 'turn' | 'source'>,
+    about: Pick<TaskStart, 'channel' | 'root' | 'ts' | 'turn' | 'source'>,
   ): Promise<void> {
-    await this.#parts.store.starts.draft({ workspace, id, person, ...about });
+    await this.#deps.store.taskStarts.saveDraft({ workspace, id, person, ...about });
   }
 
-  #blank(id: string, channel: string | undefined, kept?: Kept): StartForm {
-    return blankForm(id, channel, this.#parts.settings.offers, kept);
+  #emptyForm(id: string, channel: string | undefined, kept?: Kept): StartFormContent {
+    return emptyStartForm(id, channel, this.#deps.settings.supportedTaskOptions, kept);
   }
 }
 
@@ -134,16 +134,16 @@ interface Kept {
 }
 
 /** An empty form of this id; `channel` where it does not ask for one. */
-export function blankForm(
+export function emptyStartForm(
   id: string,
   channel: string | undefined,
-  offers: StartForm['offers'],
+  offers: StartFormContent['offers'],
   kept: Kept = {},
-): StartForm {
+): StartFormContent {
   return {
     metadata: JSON.stringify({ id, ...(channel === undefined ? {} : { channel }), ...kept }),
     question: { text: '', optional: false },
-    fixed: false,
+    isTaskStarted: false,
     chosen: {},
     files: [],
     offers,
@@ -151,15 +151,15 @@ export function blankForm(
 }
 
 /** A message as people read it, and the names of its files. */
-async function read(
-  workspace: Workspace,
+async function readableMessage(
+  workspace: WorkspaceClient,
   raw: Record<string, unknown>,
 ): Promise<{ text: string; files: string[] }> {
-  const message = readMessage(raw);
-  const names = await namesFor(workspace, idsIn(message));
-  return { text: readable(message, names, workspace.bot.userId), files: fileNames(message) };
+  const message = parseMessage(raw);
+  const names = await lookUpNames(workspace, idsToResolve(message));
+  return { text: readableText(message, names, workspace.bot.userId), files: fileNamesOf(message) };
 }
 
-function filesOf({ files }: Record<string, unknown>): unknown[] {
+function rawFilesOf({ files }: Record<string, unknown>): unknown[] {
   return Array.isArray(files) ? files : [];
 }

@@ -1,19 +1,19 @@
 import * as words from '../../reply/words.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { TaskRow } from '../../store/tasks.ts';
-import { isDirect } from '../arriving/arrivals.ts';
-import type { Workspace } from '../context.ts';
+import { isDirectChannel } from '../arriving/arrivals.ts';
+import type { WorkspaceClient } from '../context.ts';
 
 /** Whether a person may see a channel's tasks; a sentence where not. */
-export async function channelRefusal(
-  { membership }: Pick<Workspace, 'membership'>,
+export async function channelTasksRefusal(
+  { membership }: Pick<WorkspaceClient, 'membership'>,
   channel: string,
   person: string,
 ): Promise<string | undefined> {
   try {
-    const standing = await membership.standing(channel, person);
-    if (standing === 'member') return undefined;
-    return standing === 'outsider' ? words.home.outsider : words.home.hidden;
+    const membershipStatus = await membership.statusOf(channel, person);
+    if (membershipStatus === 'member') return undefined;
+    return membershipStatus === 'outsider' ? words.home.outsider : words.home.hidden;
   } catch (error) {
     if (!(error instanceof SlackError)) throw error;
     return words.home.slackAway;
@@ -25,15 +25,15 @@ export async function channelRefusal(
  * who is (groups of direct messages), who began it.
  */
 export async function taskRefusal(
-  { membership }: Pick<Workspace, 'membership'>,
+  { membership }: Pick<WorkspaceClient, 'membership'>,
   row: Pick<TaskRow, 'channel' | 'starter'>,
   person: string,
 ): Promise<string | undefined> {
-  const isTheirs = row.starter === person;
-  if (isDirect(row.channel)) return isTheirs ? undefined : words.tasks.outsider;
+  const isStarter = row.starter === person;
+  if (isDirectChannel(row.channel)) return isStarter ? undefined : words.tasks.outsider;
   try {
-    const standing = await membership.standing(row.channel, person);
-    if (standing === 'member' || (standing === 'unknown' && isTheirs)) return undefined;
+    const membershipStatus = await membership.statusOf(row.channel, person);
+    if (membershipStatus === 'member' || (membershipStatus === 'unknown' && isStarter)) return undefined;
     return words.tasks.outsider;
   } catch (error) {
     if (!(error instanceof SlackError)) throw error;

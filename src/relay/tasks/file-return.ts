@@ -4,12 +4,12 @@ import { AgentError } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/schema.ts';
 import * as words from '../../reply/words.ts';
 import { SlackError } from '../../slack/errors.ts';
-import type { RelayParts, Workspace } from '../context.ts';
-import { exactly } from '../files/exact-bytes.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
+import { withExactSize } from '../files/exact-bytes.ts';
 import { taskRefusal } from './access.ts';
 
 /** A person wants a file back that went along with a task's messages. */
-export interface FileWish {
+export interface TaskFileRequest {
   workspace: string;
   person: string;
   channel: string;
@@ -19,82 +19,82 @@ export interface FileWish {
 }
 
 /** Brings files of tasks back to people: streamed from the service into their direct messages, never held. */
-export class FileReturn {
-  readonly #parts: RelayParts;
+export class TaskFileDelivery {
+  readonly #deps: RelayDeps;
   /** Files on their way, by file and person. */
-  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #inProgress = new Map<string, Promise<void>>();
   readonly #closing = new AbortController();
 
-  constructor(parts: RelayParts) {
-    this.#parts = parts;
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
   }
 
   /**
    * Brings a file, and says what comes of it by `show`, which answers whether anybody sees it: who does not is told
    * directly of a failure. One that is on its way to this person already is brought once. Throws where the store is away.
    */
-  async deliver(wish: FileWish, show: (sentence: string) => Promise<boolean>): Promise<void> {
-    const name = nameOf(wish);
-    if (this.#underWay.has(name)) return;
-    const delivery = this.#deliver(wish, show).finally(() => this.#underWay.delete(name));
-    this.#underWay.set(name, delivery);
+  async deliver(request: TaskFileRequest, showInModal: (sentence: string) => Promise<boolean>): Promise<void> {
+    const key = deliveryKey(request);
+    if (this.#inProgress.has(key)) return;
+    const delivery = this.#deliverAndReport(request, showInModal).finally(() => this.#inProgress.delete(key));
+    this.#inProgress.set(key, delivery);
     await delivery;
   }
 
   /** Breaks off what is on its way; whoever waits for it is told. */
   async stop(): Promise<void> {
     this.#closing.abort();
-    await Promise.allSettled(this.#underWay.values());
+    await Promise.allSettled(this.#inProgress.values());
   }
 
-  async #deliver(wish: FileWish, show: (sentence: string) => Promise<boolean>): Promise<void> {
+  async #deliverAndReport(request: TaskFileRequest, showInModal: (sentence: string) => Promise<boolean>): Promise<void> {
     const shown = (sentence: string) =>
-      show(sentence).catch((error: unknown) => {
-        this.#parts.log.warn({ err: error, file: wish.fileId }, 'it could not be shown what comes of a file');
+      showInModal(sentence).catch((error: unknown) => {
+        this.#deps.log.warn({ err: error, file: request.fileId }, 'it could not be shown what comes of a file');
         return false;
       });
-    const [trouble] = await Promise.all([this.#bring(wish), shown(words.tasks.fileOnItsWay)]);
-    const isSeen = await shown(trouble ?? words.tasks.fileSent);
-    if (!isSeen && trouble !== undefined) await this.#tell(wish, trouble);
+    const [failure] = await Promise.all([this.#sendFile(request), shown(words.tasks.fileOnItsWay)]);
+    const isSeen = await shown(failure ?? words.tasks.fileSent);
+    if (!isSeen && failure !== undefined) await this.#sendDirectMessage(request, failure);
   }
 
   /** Tells a person in their direct messages, where the modal is closed that would say it. Throws a SlackError. */
-  async #tell({ workspace, person }: FileWish, sentence: string): Promise<void> {
-    const posting = this.#parts.workspace(workspace)?.posting;
+  async #sendDirectMessage({ workspace, person }: TaskFileRequest, sentence: string): Promise<void> {
+    const posting = this.#deps.workspace(workspace)?.posting;
     if (posting === undefined) return;
     const channel = await posting.openDm(person);
     await posting.post({ channel, message: { text: sentence }, key: randomUUID(), kind: 'notice' });
   }
 
   /** A sentence on what went wrong, if something did. */
-  async #bring(wish: FileWish): Promise<string | undefined> {
-    const { store, log } = this.#parts;
-    const workspace = this.#parts.workspace(wish.workspace);
+  async #sendFile(request: TaskFileRequest): Promise<string | undefined> {
+    const { store, log } = this.#deps;
+    const workspace = this.#deps.workspace(request.workspace);
     if (workspace === undefined) return words.tasks.unknown;
-    const row = await store.tasks.get(wish);
+    const row = await store.tasks.get(request);
     if (row === undefined) return words.tasks.unknown;
-    const refusal = await taskRefusal(workspace, row, wish.person);
+    const refusal = await taskRefusal(workspace, row, request.person);
     if (refusal !== undefined) return refusal;
-    if (!(await store.tasks.attached(row)).includes(wish.fileId)) return words.tasks.unknown;
+    if (!(await store.tasks.attachedFileIds(row)).includes(request.fileId)) return words.tasks.unknown;
     let name = '';
     try {
-      const agent = this.#parts.agent(row.account);
-      const file = await agent.getFile(wish.fileId);
+      const agent = this.#deps.agent(row.account);
+      const file = await agent.getFile(request.fileId);
       name = file.filename;
-      const { fileBytes } = this.#parts.settings.files;
+      const { maxFileBytes: fileBytes } = this.#deps.settings.fileLimits;
       if (file.sizeBytes === 0) return words.tasks.fileEmpty;
       if (file.sizeBytes > fileBytes) return words.fileTooLarge(file.sizeBytes, fileBytes);
-      await this.#upload(workspace, agent, wish.person, file);
+      await this.#upload(workspace, agent, request.person, file);
       return undefined;
     } catch (error) {
       if (!(error instanceof AgentError || error instanceof SlackError)) throw error;
-      log.warn({ err: error, task: row.task, file: wish.fileId }, 'a file could not be brought back');
+      log.warn({ err: error, task: row.task, file: request.fileId }, 'a file could not be brought back');
       return words.fileNotSent(name);
     }
   }
 
   async #upload(
-    { posting, uploads }: Workspace,
+    { posting, uploads }: WorkspaceClient,
     agent: AgentClient,
     person: string,
     file: FileRecord,
@@ -104,25 +104,25 @@ export class FileReturn {
       channel: await posting.openDm(person),
       name,
       sizeBytes,
-      bytes: bytesOf(agent, id, sizeBytes, name, this.#closing.signal),
+      content: streamBytes(agent, id, sizeBytes, name, this.#closing.signal),
       // A person who presses again gets it again: nothing is to be settled later.
-      onId: async () => undefined,
+      onFileId: async () => undefined,
     });
   }
 }
 
 /** The file's bytes, asked for only when Slack takes them. */
-async function* bytesOf(
+async function* streamBytes(
   agent: AgentClient,
   id: string,
   sizeBytes: number,
   name: string,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const { body } = await agent.fileContent(id, { signal });
-  yield* exactly(body, sizeBytes, name);
+  const { body } = await agent.openFileContent(id, { signal });
+  yield* withExactSize(body, sizeBytes, name);
 }
 
-function nameOf({ workspace, person, fileId }: FileWish): string {
+function deliveryKey({ workspace, person, fileId }: TaskFileRequest): string {
   return `${workspace}/${person}/${fileId}`;
 }

@@ -1,15 +1,15 @@
-import type { ShownTask } from '../../reply/views/task-lines.ts';
+import type { TaskSummary } from '../../reply/views/task-lines.ts';
 import type { TurnOutcome } from '../../store/tables.ts';
 import type { TaskRow } from '../../store/tasks.ts';
 
 /** A row of our records as lists show it. */
-export function shownTask(row: TaskRow): ShownTask {
+export function taskSummary(row: TaskRow): TaskSummary {
   const { channel, root, title, model, begunAt, starter, permalink: url } = row;
-  return { channel, root, title, state: stateOf(row), model, begunAt, starter, url };
+  return { channel, root, title, state: currentState(row), model, begunAt, starter, url };
 }
 
 /** What the end of the last turn says of its task; the others say nothing. */
-const ends: Partial<Record<TurnOutcome, string>> = {
+const STATE_BY_TURN_OUTCOME: Partial<Record<TurnOutcome, string>> = {
   completed: 'completed',
   length: 'completed',
   cancelled: 'cancelled',
@@ -17,9 +17,9 @@ const ends: Partial<Record<TurnOutcome, string>> = {
 };
 
 /** How a task stands: what was read last, unless a turn is under way or has ended since. */
-function stateOf({ open, state, readAt, outcome, finishedAt }: TaskRow): string {
+function currentState({ open, state, readAt, outcome, finishedAt }: TaskRow): string {
   if (open) return 'running';
-  const ended = outcome === null ? undefined : ends[outcome];
-  const endedSince = finishedAt !== null && (readAt === null || readAt < finishedAt);
-  return (endedSince ? ended : undefined) ?? state ?? ended ?? 'idle';
+  const endState = outcome === null ? undefined : STATE_BY_TURN_OUTCOME[outcome];
+  const hasEndedSince = finishedAt !== null && (readAt === null || readAt < finishedAt);
+  return (hasEndedSince ? endState : undefined) ?? state ?? endState ?? 'idle';
 }

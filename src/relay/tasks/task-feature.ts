@@ -1,28 +1,28 @@
-import type { RelayParts } from '../context.ts';
-import { refusalOf } from '../controls/permission.ts';
-import { FileReturn } from './file-return.ts';
-import { Home, type HomeFeatures } from './home.ts';
-import { TaskDeletion } from './task-deletion.ts';
+import type { RelayDeps } from '../context.ts';
+import { controlRefusal } from '../controls/permission.ts';
+import { TaskFileDelivery } from './file-return.ts';
+import { HomeTab, type HomeFeatures } from './home.ts';
+import { TaskDeleter } from './task-deletion.ts';
 import { TaskList } from './task-list.ts';
 import { TaskModal } from './task-modal.ts';
 
 /** Everything by which people find their tasks again. */
-export interface TaskFeature {
+export interface TaskFeatures {
   list: TaskList;
-  home: Home;
+  home: HomeTab;
   tasks: TaskModal;
-  files: FileReturn;
-  deletion: TaskDeletion;
+  files: TaskFileDelivery;
+  deletion: TaskDeleter;
 }
 
 /** Puts it together; `features` are what others add to the Home tab. */
-export function taskFeature(parts: RelayParts, features: HomeFeatures = {}): TaskFeature {
-  const list = new TaskList(parts);
+export function createTaskFeatures(deps: RelayDeps, features: HomeFeatures = {}): TaskFeatures {
+  const list = new TaskList(deps);
   return {
     list,
-    home: new Home(parts, list, features),
-    tasks: new TaskModal(parts),
-    files: new FileReturn(parts),
-    deletion: new TaskDeletion(parts, (use) => refusalOf(parts, use)),
+    home: new HomeTab(deps, list, features),
+    tasks: new TaskModal(deps),
+    files: new TaskFileDelivery(deps),
+    deletion: new TaskDeleter(deps, (use) => controlRefusal(deps, use)),
   };
 }

@@ -1,14 +1,14 @@
 import type { AgentClient } from '../../agent/client.ts';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import { type TaskFile, taskFilesPage } from '../../reply/views/task-view.ts';
+import { type TaskFile, FILES_PER_PAGE } from '../../reply/views/task-view.ts';
 import type { TaskRow } from '../../store/tasks.ts';
-import type { RelayParts } from '../context.ts';
+import type { RelayDeps } from '../context.ts';
 
 /** How long people wait for the service at most (ms). */
-const patienceMs = 15_000;
+const SERVICE_TIMEOUT_MS = 15_000;
 
 /** A page of a task's files. */
-export interface TaskFilesPage {
+export interface TaskFileList {
   files: TaskFile[];
   page: number;
   /** How many there are on all pages. */
@@ -16,43 +16,43 @@ export interface TaskFilesPage {
 }
 
 /** How a task stands at the service, and a page of its files; undefined where the service does not say. */
-export async function readTask(
-  parts: RelayParts,
+export async function readTaskDetails(
+  deps: RelayDeps,
   row: TaskRow,
   page: number,
-): Promise<{ state: string | undefined; page: TaskFilesPage | undefined }> {
-  const signal = AbortSignal.timeout(patienceMs);
+): Promise<{ state: string | undefined; page: TaskFileList | undefined }> {
+  const signal = AbortSignal.timeout(SERVICE_TIMEOUT_MS);
   // An account that was replaced for good is as gone as its tasks.
-  const agent = () => parts.agent(row.account);
+  const agent = () => deps.agent(row.account);
   let state: string | undefined;
   try {
-    state = (await orGone(() => agent().getTask(row.task, { signal })))?.status ?? 'gone';
-    await parts.store.tasks.found(row, state);
-    return { state, page: await filesOf(parts, agent, row, { page, gone: state === 'gone', signal }) };
+    state = (await undefinedIfGone(() => agent().getTask(row.task, { signal })))?.status ?? 'gone';
+    await deps.store.tasks.recordState(row, state);
+    return { state, page: await readFiles(deps, agent, row, { page, gone: state === 'gone', signal }) };
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
-    parts.log.info({ err: error, task: row.task }, 'a task could not be read at the service');
+    deps.log.info({ err: error, task: row.task }, 'a task could not be read at the service');
     return { state, page: undefined };
   }
 }
 
 /** First what went along with the messages, then what the agent made. */
-async function filesOf(
-  parts: RelayParts,
+async function readFiles(
+  deps: RelayDeps,
   agent: () => AgentClient,
   row: TaskRow,
   { page, gone, signal }: { page: number; gone: boolean; signal: AbortSignal },
-): Promise<TaskFilesPage> {
-  const inputs = await parts.store.tasks.attached(row);
+): Promise<TaskFileList> {
+  const inputs = await deps.store.tasks.attachedFileIds(row);
   const outputs = gone
     ? []
-    : ((await orGone(() => agent().allResults(row.task, { reconcile: false, signal }))) ?? []);
+    : ((await undefinedIfGone(() => agent().allResults(row.task, { reconcile: false, signal }))) ?? []);
   const count = inputs.length + outputs.length;
-  const shown = Math.min(page, Math.max(0, Math.ceil(count / taskFilesPage) - 1));
-  const [from, to] = [shown * taskFilesPage, (shown + 1) * taskFilesPage];
+  const shown = Math.min(page, Math.max(0, Math.ceil(count / FILES_PER_PAGE) - 1));
+  const [from, to] = [shown * FILES_PER_PAGE, (shown + 1) * FILES_PER_PAGE];
   const files = await Promise.all(
     inputs.slice(from, to).map(async (id): Promise<TaskFile> => {
-      const file = await orGone(() => agent().getFile(id, { signal }));
+      const file = await undefinedIfGone(() => agent().getFile(id, { signal }));
       if (file === undefined) return { kind: 'gone' };
       return { kind: 'input', id, name: file.filename, sizeBytes: file.sizeBytes };
     }),
@@ -64,7 +64,7 @@ async function filesOf(
   return { files, page: shown, count };
 }
 
-async function orGone<T>(ask: () => Promise<T>): Promise<T | undefined> {
+async function undefinedIfGone<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();
   } catch (error) {

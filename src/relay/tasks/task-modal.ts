@@ -1,16 +1,16 @@
-import type { HomePlace } from '../../reply/views/home-view.ts';
-import { type TaskView, taskNotice, taskView } from '../../reply/views/task-view.ts';
+import type { HomeTabState } from '../../reply/views/home-view.ts';
+import { type TaskView, taskNoticeView, taskView } from '../../reply/views/task-view.ts';
 import * as words from '../../reply/words.ts';
 import type { TaskRow } from '../../store/tasks.ts';
-import type { RelayParts, Workspace } from '../context.ts';
-import { type Opened, openAndFill } from '../windows.ts';
+import type { RelayDeps, WorkspaceClient } from '../context.ts';
+import { type ModalOutcome, openAndFillModal } from '../windows.ts';
 import { taskRefusal } from './access.ts';
-import { shownTask } from './shown-task.ts';
-import { readTask } from './task-files.ts';
-import { addressOf } from './task-list.ts';
+import { taskSummary } from './shown-task.ts';
+import { readTaskDetails } from './task-files.ts';
+import { threadPermalink } from './task-list.ts';
 
 /** A person who looks at a task's details, and where they are to be shown. */
-export interface TaskRequest {
+export interface TaskModalRequest {
   workspace: string;
   person: string;
   channel: string;
@@ -18,50 +18,50 @@ export interface TaskRequest {
   /** The page of its files, from 0. */
   page: number;
   /** What the Home tab showed from which it was opened. */
-  home: HomePlace;
+  home: HomeTabState;
   /** A sentence about what was just done. */
   note?: string | undefined;
 }
 
 /** The modal with a task's details. */
 export class TaskModal {
-  readonly #parts: RelayParts;
+  readonly #deps: RelayDeps;
 
-  constructor(parts: RelayParts) {
-    this.#parts = parts;
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
   }
 
   /** Opens the modal. Throws a SlackError. */
-  async open(triggerId: string, request: TaskRequest): Promise<Opened> {
-    const at = { workspace: request.workspace, triggerId };
-    const said = { notice: taskNotice, failed: words.windowAway };
-    return openAndFill(this.#parts, at, said, (workspace) => this.#view(workspace, request));
+  async open(triggerId: string, request: TaskModalRequest): Promise<ModalOutcome> {
+    const location = { workspace: request.workspace, triggerId };
+    const texts = { notice: taskNoticeView, failed: words.windowAway };
+    return openAndFillModal(this.#deps, location, texts, (workspace) => this.#renderView(workspace, request));
   }
 
   /** Shows the task in a modal that is open; false where it was closed. Throws a SlackError. */
-  async fill(viewId: string, request: TaskRequest): Promise<boolean> {
-    const workspace = this.#parts.workspace(request.workspace);
+  async update(viewId: string, request: TaskModalRequest): Promise<boolean> {
+    const workspace = this.#deps.workspace(request.workspace);
     if (workspace === undefined) return false;
-    return workspace.views.update(viewId, await this.#view(workspace, request));
+    return workspace.views.update(viewId, await this.#renderView(workspace, request));
   }
 
   /** Shows a sentence in place of the task. Throws a SlackError. */
-  async say(viewId: string, workspace: string, sentence: string): Promise<void> {
-    await this.#parts.workspace(workspace)?.views.update(viewId, taskNotice(sentence));
+  async showNotice(viewId: string, workspace: string, sentence: string): Promise<void> {
+    await this.#deps.workspace(workspace)?.views.update(viewId, taskNoticeView(sentence));
   }
 
-  async #view(workspace: Workspace, request: TaskRequest): Promise<TaskView> {
+  async #renderView(workspace: WorkspaceClient, request: TaskModalRequest): Promise<TaskView> {
     const { channel, root, person, home, note } = request;
     const key = { workspace: request.workspace, channel, root };
-    const row = await this.#parts.store.tasks.get(key);
-    if (row === undefined) return taskNotice(words.tasks.unknown);
+    const row = await this.#deps.store.tasks.get(key);
+    if (row === undefined) return taskNoticeView(words.tasks.unknown);
     const refusal = await taskRefusal(workspace, row, person);
-    if (refusal !== undefined) return taskNotice(refusal);
+    if (refusal !== undefined) return taskNoticeView(refusal);
     const [{ state, page }, url] = await Promise.all([
-      readTask(this.#parts, row, request.page),
-      this.#address(workspace, row),
+      readTaskDetails(this.#deps, row, request.page),
+      this.#permalinkOf(workspace, row),
     ]);
-    const task = { ...shownTask(row), url, ...(state !== undefined && !row.open && { state }) };
+    const task = { ...taskSummary(row), url, ...(state !== undefined && !row.open && { state }) };
     return taskView({
       task,
       id: row.task,
@@ -74,10 +74,10 @@ export class TaskModal {
     });
   }
 
-  async #address(workspace: Workspace, row: TaskRow): Promise<string | null> {
+  async #permalinkOf(workspace: WorkspaceClient, row: TaskRow): Promise<string | null> {
     if (row.permalink !== null) return row.permalink;
-    const found = await addressOf(workspace, row);
-    if (found !== undefined) await this.#parts.store.tasks.keepPermalink(row, found);
+    const found = await threadPermalink(workspace, row);
+    if (found !== undefined) await this.#deps.store.tasks.savePermalink(row, found);
     return found ?? null;
   }
 }

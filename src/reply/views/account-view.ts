@@ -3,20 +3,20 @@ import {
   type ButtonElement,
   plainText,
   type SectionBlock,
-  section,
+  sectionBlock,
 } from '../slack-blocks.ts';
 import * as words from '../words.ts';
-import { type FormView, input } from './inputs.ts';
-import { modal, notice } from './modal.ts';
+import { type FormView, inputBlock } from './inputs.ts';
+import { createModal, noticeModal } from './modal.ts';
 import type { HeaderBlock } from './view-blocks.ts';
 
 /** The ids by which presses and submissions come back. */
-export const accountIds = { set: 'account_set', remove: 'account_remove', form: 'account_form' } as const;
+export const ACCOUNT_ACTION_IDS = { set: 'account_set', remove: 'account_remove', form: 'account_form' } as const;
 /** The blocks and actions of the form. */
-export const accountFields = { address: 'account_address', key: 'account_key' } as const;
+export const ACCOUNT_FIELDS = { address: 'account_address', key: 'account_key' } as const;
 
 /** What is shown of a workspace's account: never the key. */
-export type ShownAccount =
+export type AccountSummary =
   | { kind: 'own'; host: string; setBy: string; setAt: Date }
   /** Its key went with an uninstallation: nobody can use it until it is set again or removed. */
   | { kind: 'lost'; host: string }
@@ -24,18 +24,18 @@ export type ShownAccount =
   | { kind: 'none' };
 
 /** The account's part of the Home tab, for admins. */
-export function accountSection(account: ShownAccount): (HeaderBlock | SectionBlock | ActionsBlock)[] {
+export function accountSection(account: AccountSummary): (HeaderBlock | SectionBlock | ActionsBlock)[] {
   const set = account.kind === 'own' ? words.account.change : words.account.set;
-  const buttons: ButtonElement[] = [{ type: 'button', text: plainText(set), action_id: accountIds.set }];
-  if (account.kind === 'own' || account.kind === 'lost') buttons.push(removal());
+  const buttons: ButtonElement[] = [{ type: 'button', text: plainText(set), action_id: ACCOUNT_ACTION_IDS.set }];
+  if (account.kind === 'own' || account.kind === 'lost') buttons.push(removeButton());
   return [
     { type: 'header', text: plainText(words.account.heading) },
-    { type: 'section', text: { type: 'mrkdwn', text: standing(account) } },
+    { type: 'section', text: { type: 'mrkdwn', text: accountText(account) } },
     { type: 'actions', elements: buttons },
   ];
 }
 
-function standing(account: ShownAccount): string {
+function accountText(account: AccountSummary): string {
   switch (account.kind) {
     case 'own':
       return words.account.own(account.host, account.setBy, account.setAt.toISOString().slice(0, 10));
@@ -47,39 +47,39 @@ function standing(account: ShownAccount): string {
 }
 
 /** The form that sets the account. */
-export function accountForm(account: ShownAccount): FormView {
-  const about = account.kind === 'none' ? [] : [section(words.account.aboutChange)];
-  const address = input(
+export function accountFormView(account: AccountSummary): FormView {
+  const about = account.kind === 'none' ? [] : [sectionBlock(words.account.aboutChange)];
+  const address = inputBlock(
     {
       type: 'plain_text_input',
-      action_id: accountFields.address,
+      action_id: ACCOUNT_FIELDS.address,
       max_length: 500,
       placeholder: plainText('https://…/v1'),
     },
     { label: words.account.address, optional: false },
   );
-  const key = input(
-    { type: 'plain_text_input', action_id: accountFields.key, max_length: 1_000 },
+  const key = inputBlock(
+    { type: 'plain_text_input', action_id: ACCOUNT_FIELDS.key, max_length: 1_000 },
     { label: words.account.key, hint: words.account.keyHint, optional: false },
   );
   return {
-    ...modal(words.account.title, [...about, address, key]),
-    callback_id: accountIds.form,
+    ...createModal(words.account.title, [...about, address, key]),
+    callback_id: ACCOUNT_ACTION_IDS.form,
     submit: plainText(words.account.submit),
   };
 }
 
 /** The modal with one sentence: while the account is tried, or what came of it. */
-export function accountNotice(sentence: string): FormView {
-  return notice(words.account.title, sentence);
+export function accountNoticeView(sentence: string): FormView {
+  return noticeModal(words.account.title, sentence);
 }
 
-function removal(): ButtonElement {
+function removeButton(): ButtonElement {
   const { remove, removeSure, removeText, removeYes, removeNo } = words.account;
   return {
     type: 'button',
     text: plainText(remove),
-    action_id: accountIds.remove,
+    action_id: ACCOUNT_ACTION_IDS.remove,
     style: 'danger',
     confirm: {
       title: plainText(removeSure),

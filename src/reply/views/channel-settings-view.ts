@@ -1,14 +1,14 @@
 import { shorten } from '../graphemes.ts';
-import { plainText, section } from '../slack-blocks.ts';
+import { plainText, sectionBlock } from '../slack-blocks.ts';
 import * as words from '../words.ts';
-import { botsInput, type FormOption, type FormView, type InputBlock, input, option } from './inputs.ts';
-import { notice } from './modal.ts';
+import { botsInput, type FormOption, type FormView, type InputBlock, inputBlock, formOption } from './inputs.ts';
+import { noticeModal } from './modal.ts';
 
 /** Names the form, so that what is sent comes back to who reads it. */
-export const CHANNEL_SETTINGS = 'channel_settings';
+export const CHANNEL_SETTINGS_CALLBACK = 'channel_settings';
 
 /** The settings that the form shows; null: as for the whole app. */
-export interface ShownSettings {
+export interface ChannelSettingsFields {
   model: string | null;
   listens: string;
   admits: string | null;
@@ -20,123 +20,123 @@ export interface ShownSettings {
 }
 
 /** What the form is filled with. */
-export interface ChannelForm {
+export interface ChannelSettingsFormContent {
   /** What comes back with the form; 3,000 characters at most. */
   metadata: string;
-  settings: ShownSettings;
+  settings: ChannelSettingsFields;
   /** A channel between the bot and one person: nobody else listens, uses or controls there. */
-  direct: boolean;
+  isDirect: boolean;
   /** The channel's project; its texts are undefined where the service does not tell them. */
   project: { id: string; title?: string | undefined; description?: string | undefined } | undefined;
 }
 
 /** Characters that a field takes at most (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
-const FIELD_MOST = 3_000;
-const TITLE_MOST = 500;
-const ID_MOST = 200;
+const MAX_FIELD_CHARACTERS = 3_000;
+const MAX_TITLE_CHARACTERS = 500;
+const MAX_ID_CHARACTERS = 200;
 
-const said = words.channelSettings;
+const labels = words.channelSettings;
 
 /** The form with a channel's settings. */
-export function channelSettingsView(form: ChannelForm): FormView {
+export function channelSettingsView(form: ChannelSettingsFormContent): FormView {
   const { settings, project } = form;
-  const about = project === undefined ? said.noProject : words.projectOfChannel(project.id);
+  const about = project === undefined ? labels.noProject : words.projectOfChannel(project.id);
   return {
     type: 'modal',
-    callback_id: CHANNEL_SETTINGS,
+    callback_id: CHANNEL_SETTINGS_CALLBACK,
     private_metadata: form.metadata,
-    title: plainText(said.title),
-    submit: plainText(said.save),
-    close: plainText(said.cancel),
+    title: plainText(labels.title),
+    submit: plainText(labels.save),
+    close: plainText(labels.cancel),
     blocks: [
-      section(about),
+      sectionBlock(about),
       ...(project === undefined ? [] : projectFields(project)),
-      input(
-        { type: 'plain_text_input', action_id: 'channel_project', max_length: ID_MOST },
-        { label: said.useProject, hint: said.useProjectHint, optional: true },
+      inputBlock(
+        { type: 'plain_text_input', action_id: 'channel_project', max_length: MAX_ID_CHARACTERS },
+        { label: labels.useProject, hint: labels.useProjectHint, optional: true },
       ),
-      chooser('model', settings.model ?? 'usual'),
-      ...(form.direct
+      choiceInput('model', settings.model ?? 'usual'),
+      ...(form.isDirect
         ? []
         : [
-            chooser('listens', settings.listens, 'radio_buttons'),
-            chooser('admits', settings.admits ?? 'usual'),
+            choiceInput('listens', settings.listens, 'radio_buttons'),
+            choiceInput('admits', settings.admits ?? 'usual'),
             botsInput('channel_bots', settings.bots),
-            chooser('controls', settings.controls ?? 'usual'),
+            choiceInput('controls', settings.controls ?? 'usual'),
           ]),
-      ticks(settings, form.direct),
+      checkboxesInput(settings, form.isDirect),
     ],
   };
 }
 
 /** The modal until the settings are there, or where they are not shown. */
-export function channelSettingsNotice(sentence: string): FormView {
-  return notice(said.title, sentence);
+export function channelSettingsNoticeView(sentence: string): FormView {
+  return noticeModal(labels.title, sentence);
 }
 
 /** A text as its field shows it. */
-export function fieldText(text: string): string {
-  return shorten(text, FIELD_MOST);
+export function asFieldText(text: string): string {
+  return shorten(text, MAX_FIELD_CHARACTERS);
 }
 
-function projectFields(project: NonNullable<ChannelForm['project']>): InputBlock[] {
+function projectFields(project: NonNullable<ChannelSettingsFormContent['project']>): InputBlock[] {
   const { title, description } = project;
   const unread = title === undefined;
-  const kept = unread ? said.unreadHint : undefined;
+  const kept = unread ? labels.unreadHint : undefined;
   return [
-    input(
+    inputBlock(
       {
         type: 'plain_text_input',
         action_id: 'channel_title',
-        max_length: TITLE_MOST,
-        ...initial(title === undefined ? undefined : shorten(title, TITLE_MOST)),
+        max_length: MAX_TITLE_CHARACTERS,
+        ...initialValue(title === undefined ? undefined : shorten(title, MAX_TITLE_CHARACTERS)),
       },
-      { label: said.projectTitle, hint: kept, optional: unread },
+      { label: labels.projectTitle, hint: kept, optional: unread },
     ),
-    input(
+    inputBlock(
       {
         type: 'plain_text_input',
         action_id: 'channel_description',
         multiline: true,
-        max_length: FIELD_MOST,
-        ...initial(description === undefined ? undefined : fieldText(description)),
+        max_length: MAX_FIELD_CHARACTERS,
+        ...initialValue(description === undefined ? undefined : asFieldText(description)),
       },
-      { label: said.description, hint: kept ?? said.descriptionHint, optional: true },
+      { label: labels.description, hint: kept ?? labels.descriptionHint, optional: true },
     ),
   ];
 }
 
-function initial(value: string | undefined): { initial_value?: string } {
+function initialValue(value: string | undefined): { initial_value?: string } {
   return value === undefined || value === '' ? {} : { initial_value: value };
 }
 
-type Choosing = 'model' | 'listens' | 'admits' | 'controls';
+type ChoiceField = 'model' | 'listens' | 'admits' | 'controls';
 
-function chooser(
-  id: Choosing,
+function choiceInput(
+  id: ChoiceField,
   chosen: string,
   type: 'static_select' | 'radio_buttons' = 'static_select',
 ): InputBlock {
   const options = optionsOf(id);
   const now = options.find(({ value }) => value === chosen) ?? options[0];
   const first = now === undefined ? {} : { initial_option: now };
-  return input({ type, action_id: `channel_${id}`, options, ...first }, { label: said[id], optional: false });
+  return inputBlock({ type, action_id: `channel_${id}`, options, ...first }, { label: labels[id], optional: false });
 }
 
-function ticks(settings: ShownSettings, direct: boolean): InputBlock {
+function checkboxesInput(settings: ChannelSettingsFields, direct: boolean): InputBlock {
   const options = optionsOf('more').filter(({ value }) => !(direct && value === 'follows_name'));
   const ticked = options.filter(({ value }) =>
     value === 'show_steps' ? settings.show_steps : settings.follows_name,
   );
   const first = ticked.length === 0 ? {} : { initial_options: ticked };
-  return input(
+  return inputBlock(
     { type: 'checkboxes', action_id: 'channel_more', options, ...first },
-    { label: said.more, optional: true },
+    { label: labels.more, optional: true },
   );
 }
 
-function optionsOf(id: Choosing | 'more'): FormOption[] {
+function optionsOf(id: ChoiceField | 'more'): FormOption[] {
   return Object.entries(words.channelChoices[id]).map(([value, [text, description]]) =>
-    option(value, text, description),
+    formOption(value, text, description),
   );
 }

@@ -1,39 +1,39 @@
 import { type ActionsBlock, type ButtonElement, plainText } from '../slack-blocks.ts';
 import * as words from '../words.ts';
-import { type ShownTask, taskLine } from './task-lines.ts';
+import { type TaskSummary, taskLine } from './task-lines.ts';
 import type { ChannelSelectBlock, ViewBlock } from './view-blocks.ts';
 
 /** Tasks that one page of a list shows. */
-export const homePageSize = 10;
+export const HOME_PAGE_SIZE = 10;
 /** https://docs.slack.dev/reference/views/home-tab-views */
-const BLOCKS_MOST = 100;
+const MAX_BLOCKS = 100;
 
 /** Which pages of its two lists, from 0, and which channel a Home tab shows; kept in the view itself. */
-export interface HomePlace {
+export interface HomeTabState {
   page: number;
   channel?: string | undefined;
   channelPage: number;
 }
 
 /** A page of tasks; `count` is how many there are on all pages. */
-export interface HomeList {
-  tasks: readonly ShownTask[];
+export interface HomeTaskList {
+  tasks: readonly TaskSummary[];
   count: number;
 }
 
 /** The chosen channel: its tasks, or why they are not shown. */
-export type HomeChannel = HomeList | { refusal: string };
+export type HomeChannelTasks = HomeTaskList | { refusal: string };
 
 /** What a Home tab shows. */
 export interface HomeContent {
-  place: HomePlace;
-  own: HomeList;
+  state: HomeTabState;
+  ownTasks: HomeTaskList;
   /** Undefined where none is chosen. */
-  channel: HomeChannel | undefined;
+  channelTasks: HomeChannelTasks | undefined;
   /** A sentence on how fresh all of this is. */
   note?: string | undefined;
   /** Whether the chosen channel's settings can be opened. */
-  settings: boolean;
+  canOpenSettings: boolean;
   /** What other features show at the end. */
   sections: readonly ViewBlock[];
   now: number;
@@ -48,13 +48,13 @@ export interface HomeView {
 
 /** A person's Home tab. */
 export function homeView(content: HomeContent): HomeView {
-  const { place, own, channel, note, settings, sections, now } = content;
+  const { state: place, ownTasks: own, channelTasks: channel, note, canOpenSettings: settings, sections, now } = content;
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(words.home.title) },
-    mrkdwn(words.home.about),
-    small(words.automated),
-    actions([button('home_refresh', words.buttons.refresh, 'refresh')]),
-    ...(note === undefined ? [] : [small(note)]),
+    mrkdwnSection(words.home.about),
+    contextBlock(words.automated),
+    actionsBlock([button('home_refresh', words.buttons.refresh, 'refresh')]),
+    ...(note === undefined ? [] : [contextBlock(note)]),
     { type: 'header', text: plainText(words.home.yours) },
     ...listBlocks('own', own, place.page, 'channel', now, words.home.noneOfYours),
     { type: 'divider' },
@@ -62,7 +62,7 @@ export function homeView(content: HomeContent): HomeView {
     channelSelect(place.channel),
     ...channelBlocks(channel, place, settings, now),
   ];
-  const room = BLOCKS_MOST - blocks.length;
+  const room = MAX_BLOCKS - blocks.length;
   return {
     type: 'home',
     private_metadata: JSON.stringify(place),
@@ -71,14 +71,14 @@ export function homeView(content: HomeContent): HomeView {
 }
 
 /** Which list a button of a Home tab turns, and to which page. */
-export function readTurn(value: string): { list: 'own' | 'channel'; page: number } | undefined {
+export function parsePageButton(value: string): { list: 'own' | 'channel'; page: number } | undefined {
   const match = /^(own|channel)\/(\d{1,5})$/.exec(value);
   if (match === null) return undefined;
   return { list: match[1] === 'own' ? 'own' : 'channel', page: Number(match[2]) };
 }
 
 /** The thread that a `task_details` button stands for. */
-export function readTaskKey(value: string): { channel: string; root: string } | undefined {
+export function parseTaskButton(value: string): { channel: string; root: string } | undefined {
   const match = /^([A-Z0-9]{1,30})\/(\d{1,10}\.\d{6})$/.exec(value);
   return match?.[1] === undefined || match[2] === undefined
     ? undefined
@@ -86,39 +86,39 @@ export function readTaskKey(value: string): { channel: string; root: string } | 
 }
 
 function channelBlocks(
-  channel: HomeChannel | undefined,
-  place: HomePlace,
-  settings: boolean,
+  channel: HomeChannelTasks | undefined,
+  state: HomeTabState,
+  canOpenSettings: boolean,
   now: number,
 ): ViewBlock[] {
   if (channel === undefined) return [];
-  if ('refusal' in channel) return [mrkdwn(channel.refusal)];
-  const blocks = listBlocks('channel', channel, place.channelPage, 'starter', now, words.home.noneOfChannel);
-  if (!settings || place.channel === undefined) return blocks;
-  return [actions([button('home_settings', words.buttons.channelSettings, place.channel)]), ...blocks];
+  if ('refusal' in channel) return [mrkdwnSection(channel.refusal)];
+  const blocks = listBlocks('channel', channel, state.channelPage, 'starter', now, words.home.noneOfChannel);
+  if (!canOpenSettings || state.channel === undefined) return blocks;
+  return [actionsBlock([button('home_settings', words.buttons.channelSettings, state.channel)]), ...blocks];
 }
 
 function listBlocks(
   list: 'own' | 'channel',
-  { tasks, count }: HomeList,
+  { tasks, count }: HomeTaskList,
   page: number,
   beside: 'channel' | 'starter',
   now: number,
-  none: string,
+  emptyText: string,
 ): ViewBlock[] {
-  if (tasks.length === 0 && page === 0) return [mrkdwn(none)];
-  const from = page * homePageSize;
-  const blocks: ViewBlock[] = tasks.slice(0, homePageSize).map((task) => ({
-    ...mrkdwn(taskLine(task, { now, beside })),
+  if (tasks.length === 0 && page === 0) return [mrkdwnSection(emptyText)];
+  const from = page * HOME_PAGE_SIZE;
+  const blocks: ViewBlock[] = tasks.slice(0, HOME_PAGE_SIZE).map((task) => ({
+    ...mrkdwnSection(taskLine(task, { now, beside })),
     accessory: button('task_details', words.buttons.details, `${task.channel}/${task.root}`),
   }));
-  if (count <= homePageSize && page === 0) return blocks;
+  if (count <= HOME_PAGE_SIZE && page === 0) return blocks;
   const turning = [];
   if (page > 0) turning.push(button('home_newer', words.buttons.newer, `${list}/${page - 1}`));
-  if (from + homePageSize < count)
+  if (from + HOME_PAGE_SIZE < count)
     turning.push(button('home_older', words.buttons.older, `${list}/${page + 1}`));
-  if (tasks.length > 0) blocks.push(small(words.pageShown(from + 1, from + tasks.length, count)));
-  if (turning.length > 0) blocks.push(actions(turning));
+  if (tasks.length > 0) blocks.push(contextBlock(words.pageShown(from + 1, from + tasks.length, count)));
+  if (turning.length > 0) blocks.push(actionsBlock(turning));
   return blocks;
 }
 
@@ -142,14 +142,14 @@ function button(id: string, text: string, value: string): ButtonElement {
   return { type: 'button', action_id: id, text: plainText(text), value };
 }
 
-function actions(elements: ButtonElement[]): ActionsBlock {
+function actionsBlock(elements: ButtonElement[]): ActionsBlock {
   return { type: 'actions', elements };
 }
 
-function mrkdwn(text: string) {
+function mrkdwnSection(text: string) {
   return { type: 'section', text: { type: 'mrkdwn', text } } as const;
 }
 
-function small(text: string): ViewBlock {
+function contextBlock(text: string): ViewBlock {
   return { type: 'context', elements: [plainText(text)] };
 }

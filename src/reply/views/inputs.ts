@@ -53,29 +53,29 @@ export interface FormView extends Modal<SectionBlock | ContextBlock | InputBlock
 }
 
 /** An input whose block and element share their id; `label` and `hint` are words of ours. */
-export function input(
+export function inputBlock(
   element: FormElement,
-  said: { label: string; hint?: string | undefined; optional: boolean },
+  texts: { label: string; hint?: string | undefined; optional: boolean },
 ): InputBlock {
   return {
     type: 'input',
     block_id: element.action_id,
-    label: plainText(said.label),
-    ...(said.hint === undefined ? {} : { hint: plainText(said.hint) }),
-    optional: said.optional,
+    label: plainText(texts.label),
+    ...(texts.hint === undefined ? {} : { hint: plainText(texts.hint) }),
+    optional: texts.optional,
     element,
   };
 }
 
 /** An option; `description` says more about it. */
-export function option(value: string, text: string, description?: string): FormOption {
+export function formOption(value: string, text: string, description?: string): FormOption {
   const said = { text: plainText(text), value };
   return description === undefined ? said : { ...said, description: plainText(description) };
 }
 
 /** Asks for bots and workflows, with what is set: ids between commas, the word none, or nothing. */
 export function botsInput(id: string, set: string): InputBlock {
-  return input(
+  return inputBlock(
     {
       type: 'plain_text_input',
       action_id: id,

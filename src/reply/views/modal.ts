@@ -1,4 +1,4 @@
-import { type PlainText, plainText, type SectionBlock, section } from '../slack-blocks.ts';
+import { type PlainText, plainText, type SectionBlock, sectionBlock } from '../slack-blocks.ts';
 import * as words from '../words.ts';
 
 /** A modal (https://docs.slack.dev/reference/views/modal-views: 100 blocks, a title of 24 characters). */
@@ -10,11 +10,11 @@ export interface Modal<Block> {
 }
 
 /** A modal that somebody closes. */
-export function modal<Block>(title: string, blocks: Block[]): Modal<Block> {
+export function createModal<Block>(title: string, blocks: Block[]): Modal<Block> {
   return { type: 'modal', title: plainText(title), close: plainText(words.buttons.close), blocks };
 }
 
 /** A modal with one sentence: until it is filled, or in place of what it was to show. */
-export function notice(title: string, sentence: string): Modal<SectionBlock> {
-  return modal(title, [section(sentence)]);
+export function noticeModal(title: string, sentence: string): Modal<SectionBlock> {
+  return createModal(title, [sectionBlock(sentence)]);
 }

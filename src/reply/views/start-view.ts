@@ -1,24 +1,24 @@
 import { shorten } from '../graphemes.ts';
-import { neutralise } from '../pings.ts';
-import { plainText, type SectionBlock, section } from '../slack-blocks.ts';
+import { neutralizePings } from '../pings.ts';
+import { plainText, type SectionBlock, sectionBlock } from '../slack-blocks.ts';
 import * as words from '../words.ts';
-import { type FormView, type InputBlock, input, option } from './inputs.ts';
-import { modal, notice } from './modal.ts';
+import { type FormView, type InputBlock, inputBlock, formOption } from './inputs.ts';
+import { createModal, noticeModal } from './modal.ts';
 
 /** By which a sent form is told from others. */
 export const START_CALLBACK = 'start';
 /** Characters that a text input takes (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
-export const QUESTION_MOST = 3_000;
-const TITLE_MOST = 300;
-const SKILL_MOST = 200;
+export const MAX_QUESTION_CHARACTERS = 3_000;
+const MAX_TITLE_CHARACTERS = 300;
+const MAX_SKILL_CHARACTERS = 200;
 /** Files that one input takes (https://docs.slack.dev/reference/block-kit/block-elements/file-input-element). */
-const FILES_MOST = 10;
-const QUOTE_MOST = 600;
+const MAX_FORM_FILES = 10;
+const MAX_QUOTE_CHARACTERS = 600;
 
 const { form } = words;
 
 /** What a form shows, as it is opened or opened again. */
-export interface StartForm {
+export interface StartFormContent {
   /** Opaque; comes back with what is sent. */
   metadata: string;
   /** Asks for a channel, with this one chosen at first; left out where the place is known. */
@@ -30,7 +30,7 @@ export interface StartForm {
   /** What is asked; `long` where it has more characters than an input takes, and stays as it is. */
   question: { text: string; optional: boolean } | 'long';
   /** The task has begun: its title, model and the like are fixed. */
-  fixed: boolean;
+  isTaskStarted: boolean;
   chosen: {
     title?: string;
     model?: string;
@@ -44,9 +44,9 @@ export interface StartForm {
 }
 
 /** The form by which a task is begun. Its inputs have the ids that `start-modal.ts` of `listen` reads. */
-export function startView(form: StartForm): FormView {
+export function startView(form: StartFormContent): FormView {
   return {
-    ...modal(words.form.heading, [...above(form), ...inputs(form)]),
+    ...createModal(words.form.heading, [...headerBlocks(form), ...inputBlocks(form)]),
     callback_id: START_CALLBACK,
     private_metadata: form.metadata,
     submit: plainText(words.form.submit),
@@ -54,32 +54,32 @@ export function startView(form: StartForm): FormView {
 }
 
 /** A modal that only says something. */
-export function startNotice(sentence: string): FormView {
-  return notice(form.heading, sentence);
+export function startNoticeView(sentence: string): FormView {
+  return noticeModal(form.heading, sentence);
 }
 
-function above({ note, quote, files }: StartForm): FormView['blocks'] {
+function headerBlocks({ note, quote, files }: StartFormContent): FormView['blocks'] {
   const blocks: FormView['blocks'] = [];
-  if (note !== undefined) blocks.push(said(note));
+  if (note !== undefined) blocks.push(textSection(note));
   if (quote !== undefined && /\S/.test(quote))
     blocks.push({
       type: 'context',
-      elements: [plainText(neutralise(`${form.about} “${shorten(quote.trim(), QUOTE_MOST)}”`))],
+      elements: [plainText(neutralizePings(`${form.about} “${shorten(quote.trim(), MAX_QUOTE_CHARACTERS)}”`))],
     });
   if (files.length > 0)
-    blocks.push({ type: 'context', elements: [plainText(shorten(neutralise(form.filesAlong(files)), 900))] });
+    blocks.push({ type: 'context', elements: [plainText(shorten(neutralizePings(form.filesAlong(files)), 900))] });
   return blocks;
 }
 
-function inputs({ channel, question, fixed, chosen, offers }: StartForm): FormView['blocks'] {
+function inputBlocks({ channel, question, isTaskStarted: fixed, chosen, offers }: StartFormContent): FormView['blocks'] {
   const blocks: FormView['blocks'] = [];
   if (channel !== undefined) blocks.push(channelInput(channel.chosen));
-  if (question === 'long') blocks.push(said(form.longQuestion));
+  if (question === 'long') blocks.push(textSection(form.longQuestion));
   else blocks.push(questionInput(question));
   if (!fixed) blocks.push(titleInput(chosen.title), modelInput(chosen.model));
   blocks.push(skillInput(chosen.skill));
-  const files = { type: 'file_input' as const, action_id: 'files', max_files: FILES_MOST };
-  blocks.push(input(files, { label: form.files, optional: true }));
+  const files = { type: 'file_input' as const, action_id: 'files', max_files: MAX_FORM_FILES };
+  blocks.push(inputBlock(files, { label: form.files, optional: true }));
   if (fixed) return blocks;
   if (offers.noFallback) blocks.push(fallbackInput(chosen.noFallback === true));
   if (offers.autoMode || offers.planMode) blocks.push(modeInput(offers, chosen.mode));
@@ -87,7 +87,7 @@ function inputs({ channel, question, fixed, chosen, offers }: StartForm): FormVi
 }
 
 function channelInput(chosen: string | undefined): InputBlock {
-  return input(
+  return inputBlock(
     {
       type: 'conversations_select',
       action_id: 'channel',
@@ -100,11 +100,11 @@ function channelInput(chosen: string | undefined): InputBlock {
 
 function questionInput({ text, optional }: { text: string; optional: boolean }): InputBlock {
   const label = optional ? form.optionalQuestion : form.question;
-  return input({ ...textInput('question', QUESTION_MOST, text), multiline: true }, { label, optional });
+  return inputBlock({ ...textInput('question', MAX_QUESTION_CHARACTERS, text), multiline: true }, { label, optional });
 }
 
 function titleInput(title: string | undefined): InputBlock {
-  return input(textInput('title', TITLE_MOST, title), {
+  return inputBlock(textInput('title', MAX_TITLE_CHARACTERS, title), {
     label: form.title,
     hint: form.titleHint,
     optional: true,
@@ -112,7 +112,7 @@ function titleInput(title: string | undefined): InputBlock {
 }
 
 function skillInput(skill: string | undefined): InputBlock {
-  return input(textInput('skill', SKILL_MOST, skill), {
+  return inputBlock(textInput('skill', MAX_SKILL_CHARACTERS, skill), {
     label: form.skill,
     hint: form.skillHint,
     optional: true,
@@ -127,20 +127,20 @@ function textInput(id: string, most: number, text: string | undefined) {
 /** The model that is chosen; `usual` leaves the choice to the channel's settings and the service. */
 function modelInput(model: string | undefined): InputBlock {
   const choices = Object.entries({ usual: form.usualModel, ...words.models });
-  const options = choices.map(([name, [text, description]]) => option(name, text, description));
-  return radio('model', options, model ?? 'usual', form.model);
+  const options = choices.map(([name, [text, description]]) => formOption(name, text, description));
+  return radioInput('model', options, model ?? 'usual', form.model);
 }
 
-function modeInput(offers: StartForm['offers'], mode: string | undefined): InputBlock {
-  const options = [option('usual', form.usualMode)];
-  if (offers.autoMode) options.push(option('auto', form.autoMode, form.autoModeHint));
-  if (offers.planMode) options.push(option('plan', form.planMode, form.planModeHint));
-  return radio('mode', options, mode ?? 'usual', form.mode);
+function modeInput(offers: StartFormContent['offers'], mode: string | undefined): InputBlock {
+  const options = [formOption('usual', form.usualMode)];
+  if (offers.autoMode) options.push(formOption('auto', form.autoMode, form.autoModeHint));
+  if (offers.planMode) options.push(formOption('plan', form.planMode, form.planModeHint));
+  return radioInput('mode', options, mode ?? 'usual', form.mode);
 }
 
-function radio(id: string, options: ReturnType<typeof option>[], chosen: string, label: string): InputBlock {
+function radioInput(id: string, options: ReturnType<typeof formOption>[], chosen: string, label: string): InputBlock {
   const initial = options.find(({ value }) => value === chosen) ?? options[0];
-  return input(
+  return inputBlock(
     {
       type: 'radio_buttons',
       action_id: id,
@@ -152,8 +152,8 @@ function radio(id: string, options: ReturnType<typeof option>[], chosen: string,
 }
 
 function fallbackInput(chosen: boolean): InputBlock {
-  const options = [option('no_fallback', form.noFallback, form.noFallbackHint)];
-  return input(
+  const options = [formOption('no_fallback', form.noFallback, form.noFallbackHint)];
+  return inputBlock(
     {
       type: 'checkboxes',
       action_id: 'fallback',
@@ -164,6 +164,6 @@ function fallbackInput(chosen: boolean): InputBlock {
   );
 }
 
-function said(sentence: string): SectionBlock {
-  return section(shorten(neutralise(sentence), 2_900));
+function textSection(sentence: string): SectionBlock {
+  return sectionBlock(shorten(neutralizePings(sentence), 2_900));
 }

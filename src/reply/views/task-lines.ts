@@ -1,11 +1,11 @@
 import { shorten } from '../graphemes.ts';
-import { oneLine } from '../one-line.ts';
+import { toOneLine } from '../one-line.ts';
 import { escapeMrkdwn } from '../pings.ts';
 import type { RenderedMessage, SectionBlock } from '../slack-blocks.ts';
 import * as words from '../words.ts';
 
 /** A task as lists show it. */
-export interface ShownTask {
+export interface TaskSummary {
   channel: string;
   /** The ts of its thread's first message. */
   root: string;
@@ -22,65 +22,65 @@ export interface ShownTask {
 }
 
 /** What a line tells beside title, state, model and age. */
-export interface LineOptions {
+export interface TaskLineOptions {
   now: number;
   /** Names the channel, or who began the task. */
   beside: 'channel' | 'starter';
 }
 
 /** Characters of a title in a list, before escaping. */
-const TITLE_MOST = 150;
+const MAX_TITLE_CHARACTERS = 150;
 /** Tasks that one message lists at most: with all texts at their longest they stay below Slack's 12,000 characters. */
-export const listedMost = 10;
+export const MAX_LISTED_TASKS = 10;
 
 /** A task as two lines of mrkdwn. */
-export function taskLine(task: ShownTask, { now, beside }: LineOptions): string {
-  const title = titleOf(task);
+export function taskLine(task: TaskSummary, { now, beside }: TaskLineOptions): string {
+  const title = formatTitle(task);
   const facts = [
-    stateOf(task.state),
-    modelOf(task.model),
+    formatState(task.state),
+    formatModel(task.model),
     words.ago(now - task.begunAt.getTime()),
-    beside === 'channel' ? placeOf(task.channel) : personOf(task.starter),
+    beside === 'channel' ? formatChannel(task.channel) : formatPerson(task.starter),
   ];
-  return `${linked(title, task.url)}\n${facts.filter((fact) => fact !== '').join(' · ')}`;
+  return `${linkedTitle(title, task.url)}\n${facts.filter((fact) => fact !== '').join(' · ')}`;
 }
 
 /** A title in one line, shortened and escaped. */
-export function titleOf({ title }: Pick<ShownTask, 'title'>): string {
-  const clean = oneLine(title ?? '');
-  return clean === '' ? words.tasks.untitled : escapeMrkdwn(shorten(clean, TITLE_MOST));
+export function formatTitle({ title }: Pick<TaskSummary, 'title'>): string {
+  const clean = toOneLine(title ?? '');
+  return clean === '' ? words.tasks.untitled : escapeMrkdwn(shorten(clean, MAX_TITLE_CHARACTERS));
 }
 
 /** A task's state in words. */
-export function stateOf(state: string): string {
-  return isState(state) ? words.tasks.states[state] : escapeMrkdwn(shorten(oneLine(state), 60));
+export function formatState(state: string): string {
+  return isState(state) ? words.tasks.states[state] : escapeMrkdwn(shorten(toOneLine(state), 60));
 }
 
 /** A task's model in words. */
-export function modelOf(model: string | null): string {
-  return model === null ? words.tasks.defaultModel : escapeMrkdwn(shorten(oneLine(model), 60));
+export function formatModel(model: string | null): string {
+  return model === null ? words.tasks.defaultModel : escapeMrkdwn(shorten(toOneLine(model), 60));
 }
 
 /** A channel as mrkdwn; direct messages have no name. */
-export function placeOf(channel: string): string {
+export function formatChannel(channel: string): string {
   return channel.startsWith('D') ? words.tasks.direct : `<#${channel}>`;
 }
 
 /** A person as mrkdwn. */
-export function personOf(person: string): string {
+export function formatPerson(person: string): string {
   return person === '' ? '' : `<@${person}>`;
 }
 
 /** The message that lists the newest tasks of a channel, for one person's eyes. `count` is how many there are. */
-export function taskListMessage(tasks: readonly ShownTask[], count: number, now: number): RenderedMessage {
-  if (tasks.length === 0) return { text: words.tasks.noneHere, blocks: [section(words.tasks.noneHere)] };
-  const shown = tasks.slice(0, listedMost);
+export function taskListMessage(tasks: readonly TaskSummary[], count: number, now: number): RenderedMessage {
+  if (tasks.length === 0) return { text: words.tasks.noneHere, blocks: [mrkdwnSection(words.tasks.noneHere)] };
+  const shown = tasks.slice(0, MAX_LISTED_TASKS);
   const heading = words.channelTasks(shown.length, count);
-  const blocks = shown.map((task) => section(taskLine(task, { now, beside: 'starter' })));
-  return { text: heading, blocks: [section(heading), ...blocks] };
+  const blocks = shown.map((task) => mrkdwnSection(taskLine(task, { now, beside: 'starter' })));
+  return { text: heading, blocks: [mrkdwnSection(heading), ...blocks] };
 }
 
-function linked(title: string, url: string | null): string {
+function linkedTitle(title: string, url: string | null): string {
   return url !== null && /^https?:\/\/[^\s|<>]{1,1000}$/.test(url)
     ? `<${url}|${title.replaceAll('|', '¦')}>`
     : title;
@@ -90,6 +90,6 @@ function isState(state: string): state is keyof typeof words.tasks.states {
   return Object.hasOwn(words.tasks.states, state);
 }
 
-function section(text: string): SectionBlock {
+function mrkdwnSection(text: string): SectionBlock {
   return { type: 'section', text: { type: 'mrkdwn', text } };
 }

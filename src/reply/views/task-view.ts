@@ -1,15 +1,15 @@
 import { shortenMiddle } from '../graphemes.ts';
-import { BUTTON_URL_MOST, safeName, webAddress } from '../results.ts';
-import { humanSize } from '../size.ts';
-import { type ActionsBlock, type ButtonElement, plainText, section } from '../slack-blocks.ts';
+import { MAX_BUTTON_URL_LENGTH, displayedFileName, safeWebUrl } from '../results.ts';
+import { formatSize } from '../size.ts';
+import { type ActionsBlock, type ButtonElement, plainText, sectionBlock } from '../slack-blocks.ts';
 import * as words from '../words.ts';
-import type { HomePlace } from './home-view.ts';
-import { type Modal, modal, notice } from './modal.ts';
-import { modelOf, personOf, placeOf, type ShownTask, stateOf, titleOf } from './task-lines.ts';
+import type { HomeTabState } from './home-view.ts';
+import { type Modal, createModal, noticeModal } from './modal.ts';
+import { formatModel, formatPerson, formatChannel, type TaskSummary, formatState, formatTitle } from './task-lines.ts';
 import type { ViewBlock } from './view-blocks.ts';
 
 /** Files that one page shows. */
-export const taskFilesPage = 15;
+export const FILES_PER_PAGE = 15;
 
 /** A file of a task. */
 export type TaskFile =
@@ -22,14 +22,14 @@ export type TaskFile =
 
 /** What the details of a task show. */
 export interface TaskDetails {
-  task: ShownTask;
+  task: TaskSummary;
   /** The service's id of the task. */
   id: string;
   /** This page's files; undefined where they cannot be read now. */
   files: readonly TaskFile[] | undefined;
   /** From 0. */
   page: number;
-  home: HomePlace;
+  home: HomeTabState;
   /** How many files there are on all pages. */
   count: number;
   /** A sentence about what was just done. */
@@ -43,32 +43,32 @@ export interface TaskView extends Modal<ViewBlock> {
 }
 
 /** Where a press in the modal belongs; kept in the modal itself. */
-export interface TaskPlace {
+export interface TaskModalState {
   channel: string;
   root: string;
   /** The service's id: the thread may have another task by now. */
   task: string;
   page: number;
   /** What the Home tab showed from which it was opened. */
-  home: HomePlace;
+  home: HomeTabState;
 }
 
 /** The modal with a sentence and nothing else. */
-export function taskNotice(sentence: string): TaskView {
-  return notice(words.tasks.title, sentence);
+export function taskNoticeView(sentence: string): TaskView {
+  return noticeModal(words.tasks.title, sentence);
 }
 
 /** The details of a task, with a page of its files. */
 export function taskView(details: TaskDetails): TaskView {
   const { task, files, note, now } = details;
   const facts = [
-    stateOf(task.state),
-    modelOf(task.model),
+    formatState(task.state),
+    formatModel(task.model),
     words.ago(now - task.begunAt.getTime()),
-    placeOf(task.channel),
-    personOf(task.starter),
+    formatChannel(task.channel),
+    formatPerson(task.starter),
   ];
-  const place: TaskPlace = {
+  const place: TaskModalState = {
     channel: task.channel,
     root: task.root,
     task: details.id,
@@ -76,48 +76,48 @@ export function taskView(details: TaskDetails): TaskView {
     home: details.home,
   };
   const blocks: ViewBlock[] = [
-    ...(note === undefined ? [] : [plain(note)]),
-    { type: 'section', text: { type: 'mrkdwn', text: titleOf(task) } },
+    ...(note === undefined ? [] : [plainSection(note)]),
+    { type: 'section', text: { type: 'mrkdwn', text: formatTitle(task) } },
     {
       type: 'context',
       elements: [{ type: 'mrkdwn', text: facts.filter((fact) => fact !== '').join(' · ') }],
     },
     { type: 'actions', elements: [...openButton(task.url), deleteButton(details.id)] },
     { type: 'divider' },
-    ...(files === undefined ? [plain(words.tasks.filesAway)] : fileBlocks(details, files)),
+    ...(files === undefined ? [plainSection(words.tasks.filesAway)] : fileBlocks(details, files)),
   ];
-  return { ...modal(words.tasks.title, blocks), private_metadata: JSON.stringify(place) };
+  return { ...createModal(words.tasks.title, blocks), private_metadata: JSON.stringify(place) };
 }
 
 /** The page that a button of the modal turns to. */
-export function readFilesPage(value: string): number | undefined {
+export function parseFilesPage(value: string): number | undefined {
   return /^\d{1,4}$/.test(value) ? Number(value) : undefined;
 }
 
 function fileBlocks({ page, count }: TaskDetails, files: readonly TaskFile[]): ViewBlock[] {
-  if (files.length === 0 && page === 0) return [plain(words.tasks.noFiles)];
-  const from = page * taskFilesPage;
-  const blocks = files.slice(0, taskFilesPage).map(fileBlock);
-  if (files.some(({ kind }) => kind === 'output')) blocks.push(small(words.tasks.linkHint));
-  if (count <= taskFilesPage) return blocks;
-  if (files.length > 0) blocks.push(small(words.pageShown(from + 1, from + files.length, count)));
+  if (files.length === 0 && page === 0) return [plainSection(words.tasks.noFiles)];
+  const from = page * FILES_PER_PAGE;
+  const blocks = files.slice(0, FILES_PER_PAGE).map(fileBlock);
+  if (files.some(({ kind }) => kind === 'output')) blocks.push(contextBlock(words.tasks.linkHint));
+  if (count <= FILES_PER_PAGE) return blocks;
+  if (files.length > 0) blocks.push(contextBlock(words.pageShown(from + 1, from + files.length, count)));
   const turning: ButtonElement[] = [];
   if (page > 0) turning.push(button('task_files_back', words.buttons.back, String(page - 1)));
-  if (from + taskFilesPage < count)
+  if (from + FILES_PER_PAGE < count)
     turning.push(button('task_files_more', words.buttons.more, String(page + 1)));
-  return turning.length === 0 ? blocks : [...blocks, actions(turning)];
+  return turning.length === 0 ? blocks : [...blocks, actionsBlock(turning)];
 }
 
 function fileBlock(file: TaskFile): ViewBlock {
-  if (file.kind === 'gone') return plain(words.tasks.fileGone);
-  const about = [safeName(file.name), `${humanSize(file.sizeBytes)} · ${words.tasks[file.kind]}`];
+  if (file.kind === 'gone') return plainSection(words.tasks.fileGone);
+  const about = [displayedFileName(file.name), `${formatSize(file.sizeBytes)} · ${words.tasks[file.kind]}`];
   if (file.kind === 'input') {
     const sent = button('task_file', words.buttons.sendToMe, file.id);
     return { type: 'section', text: plainText(about.join('\n')), accessory: sent };
   }
-  const url = webAddress(file.url);
-  if (url === undefined || url.length > BUTTON_URL_MOST) {
-    return plain(`${about.join('\n')} · ${words.noLink}`);
+  const url = safeWebUrl(file.url);
+  if (url === undefined || url.length > MAX_BUTTON_URL_LENGTH) {
+    return plainSection(`${about.join('\n')} · ${words.noLink}`);
   }
   const link: ButtonElement = {
     type: 'button',
@@ -151,14 +151,14 @@ function button(id: string, text: string, value: string): ButtonElement {
   return { type: 'button', action_id: id, text: plainText(text), value };
 }
 
-function actions(elements: ButtonElement[]): ActionsBlock {
+function actionsBlock(elements: ButtonElement[]): ActionsBlock {
   return { type: 'actions', elements };
 }
 
-function plain(text: string): ViewBlock {
-  return section(shortenMiddle(text, 2_900));
+function plainSection(text: string): ViewBlock {
+  return sectionBlock(shortenMiddle(text, 2_900));
 }
 
-function small(text: string): ViewBlock {
+function contextBlock(text: string): ViewBlock {
   return { type: 'context', elements: [plainText(text)] };
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { barChart } from './chart.ts';
-import { obey } from './commands.ts';
-import { say } from './prose.ts';
+import { runPromptCommands } from './commands.ts';
+import { writeLikeModel } from './prose.ts';
 import type { AgentScript, AgentTurn, AttachedFile } from './script.ts';
-import { figure, summarizeTable, summaryCsv, summaryMarkdown, type TableSummary } from './table.ts';
+import { formatNumber, summarizeTable, summaryCsv, summaryMarkdown, type TableSummary } from './table.ts';
 
 interface KnownTable extends TableSummary {
   file: string;
@@ -16,7 +16,7 @@ interface KnownTable extends TableSummary {
 export function analyst(): AgentScript {
   const known = new Map<string, KnownTable[]>();
   return async (turn) => {
-    const rest = await obey(turn);
+    const rest = await runPromptCommands(turn);
     const tables = known.get(turn.task.id) ?? [];
     known.set(turn.task.id, tables);
     if (turn.files.length > 0) await readFiles(turn, tables);
@@ -27,7 +27,7 @@ export function analyst(): AgentScript {
 async function readFiles(turn: AgentTurn, tables: KnownTable[]): Promise<void> {
   const names = turn.files.map(({ name }) => `\`${name}\``).join(', ');
   const skill = turn.skill === null ? '' : ` I use the skill \`${turn.skill}\`.`;
-  await say(turn, `I will look at ${names} and summarise what is in there.${skill}\n\n`);
+  await writeLikeModel(turn, `I will look at ${names} and summarise what is in there.${skill}\n\n`);
   for (const file of turn.files) {
     const delimiter = delimiterOf(file);
     if (delimiter === undefined) await describe(turn, file);
@@ -49,21 +49,21 @@ async function summarise(
   });
   tables.push(table);
   const { rows, header, columns } = table;
-  await say(turn, `## ${file.name}\n\n`);
-  await say(
+  await writeLikeModel(turn, `## ${file.name}\n\n`);
+  await writeLikeModel(
     turn,
     `The table has **${rows} rows** and ${header.length} columns, ${columns.length} of numbers.\n\n`,
   );
   const stem = file.name.replace(/\.[^.]*$/, '');
   if (columns.length > 0) {
-    await say(turn, `${summaryMarkdown(table)}\n\n`);
-    await say(turn, `What stands out:\n\n${remarks(table)}\n\n`);
+    await writeLikeModel(turn, `${summaryMarkdown(table)}\n\n`);
+    await writeLikeModel(turn, `What stands out:\n\n${remarks(table)}\n\n`);
   }
   await turn.result(`${stem}-summary.csv`, 'text/csv', summaryCsv(table));
-  const bars = columns.map(({ mean }) => ({ label: figure(mean), value: mean }));
+  const bars = columns.map(({ mean }) => ({ label: formatNumber(mean), value: mean }));
   const shown = bars.length > 0 ? bars : [{ label: String(rows), value: rows }];
   await turn.result(`${stem}-chart.png`, 'image/png', barChart(shown.slice(0, 60)));
-  await say(turn, `I saved the summary as \`${stem}-summary.csv\` and a chart as \`${stem}-chart.png\`.\n\n`);
+  await writeLikeModel(turn, `I saved the summary as \`${stem}-summary.csv\` and a chart as \`${stem}-chart.png\`.\n\n`);
 }
 
 /** A file that is no table: its size and digest are all that is said of it. */
@@ -74,7 +74,7 @@ async function describe(turn: AgentTurn, file: AttachedFile): Promise<void> {
     return hash.digest('hex');
   });
   const kind = `\`${file.name}\` (${file.mime}) is not a table that I can read.`;
-  await say(turn, `${kind} It has ${file.size} bytes; its SHA-256 is \`${digest}\`.\n\n`);
+  await writeLikeModel(turn, `${kind} It has ${file.size} bytes; its SHA-256 is \`${digest}\`.\n\n`);
 }
 
 function remarks({ rows, columns }: TableSummary): string {
@@ -82,7 +82,7 @@ function remarks({ rows, columns }: TableSummary): string {
   const gaps = columns.filter(({ count }) => count < rows);
   const lines = [`- ${columns.length} columns hold numbers in every row that has a value.`];
   if (spread !== undefined) {
-    lines.push(`- \`${spread.name}\` varies most: from ${figure(spread.min)} to ${figure(spread.max)}.`);
+    lines.push(`- \`${spread.name}\` varies most: from ${formatNumber(spread.min)} to ${formatNumber(spread.max)}.`);
   }
   for (const { name, count } of gaps) lines.push(`- \`${name}\` is missing in ${rows - count} rows.`);
   return lines.join('\n');
@@ -103,18 +103,18 @@ const STATISTICS = [
 async function answer(turn: AgentTurn, text: string, tables: readonly KnownTable[]): Promise<void> {
   const lines = tables.flatMap((table) => factsFor(text, table));
   if (lines.length > 0) {
-    await say(turn, `From the tables of this task:\n\n${lines.join('\n')}\n`);
+    await writeLikeModel(turn, `From the tables of this task:\n\n${lines.join('\n')}\n`);
     return;
   }
   const words = text.split(/\s+/).filter((word) => word !== '');
   const numbers = words.filter((word) => /\d/.test(word));
-  await say(turn, "I am the sandbox's agent: I summarise CSV and TSV files and know nothing else.\n\n");
-  await say(turn, `You wrote ${words.length} words: "${excerpt(text)}".`);
-  if (numbers.length > 0) await say(turn, ` I see the numbers ${numbers.slice(0, 8).join(', ')}.`);
+  await writeLikeModel(turn, "I am the sandbox's agent: I summarise CSV and TSV files and know nothing else.\n\n");
+  await writeLikeModel(turn, `You wrote ${words.length} words: "${excerpt(text)}".`);
+  if (numbers.length > 0) await writeLikeModel(turn, ` I see the numbers ${numbers.slice(0, 8).join(', ')}.`);
   const before = turn.history.filter(({ role }) => role === 'user');
   const last = before.at(-1);
   if (last !== undefined) {
-    await say(
+    await writeLikeModel(
       turn,
       `\n\nBefore that you sent ${before.length} messages, the last one "${excerpt(last.text)}".`,
     );
@@ -123,9 +123,9 @@ async function answer(turn: AgentTurn, text: string, tables: readonly KnownTable
     const names = tables.map(({ file, columns }) => {
       return `- \`${file}\`: ${columns.map(({ name }) => `\`${name}\``).join(', ')}`;
     });
-    await say(turn, `\n\nYou can ask me for the mean, min, max, sd or count of:\n\n${names.join('\n')}`);
+    await writeLikeModel(turn, `\n\nYou can ask me for the mean, min, max, sd or count of:\n\n${names.join('\n')}`);
   }
-  await say(turn, '\n');
+  await writeLikeModel(turn, '\n');
 }
 
 /** The figures that a question asks for: statistics of the columns that it names. */
@@ -134,7 +134,7 @@ function factsFor(text: string, table: KnownTable): string[] {
   const columns = table.columns.filter(({ name }) => mentions(text, name));
   const facts = columns.flatMap((column) => {
     return asked.map(
-      ({ key }) => `- ${key} of \`${column.name}\` in \`${table.file}\`: **${figure(column[key])}**`,
+      ({ key }) => `- ${key} of \`${column.name}\` in \`${table.file}\`: **${formatNumber(column[key])}**`,
     );
   });
   return /\brows\b/i.test(text) ? [...facts, `- \`${table.file}\` has **${table.rows} rows**`] : facts;

@@ -51,8 +51,8 @@ export function barChart(bars: readonly Bar[]): Buffer {
     const width = Math.max(1, Math.round(slot * 0.7));
     const from = rowOf(Math.max(0, value));
     fill(png, left, from, width, rowOf(Math.min(0, value)) - from, COLOURS[index % COLOURS.length] ?? INK);
-    if (label.length * 6 <= slot) write(png, left, value < 0 ? rowOf(value) + 4 : from - 11, label);
-    write(png, left, HEIGHT - 14, String(index + 1));
+    if (label.length * 6 <= slot) drawText(png, left, value < 0 ? rowOf(value) + 4 : from - 11, label);
+    drawText(png, left, HEIGHT - 14, String(index + 1));
   }
   fill(png, MARGIN, rowOf(0), WIDTH - 2 * MARGIN, 1, INK);
   // Even areas are small without a filter, and trying each filter on each row takes long.
@@ -68,7 +68,7 @@ function fill(png: PNG, left: number, top: number, width: number, height: number
   }
 }
 
-function write(png: PNG, left: number, top: number, text: string): void {
+function drawText(png: PNG, left: number, top: number, text: string): void {
   for (const [place, character] of text.split('').entries()) {
     for (const [row, bits] of (GLYPHS[character] ?? []).entries()) {
       for (let column = 0; column < 5; column += 1) {

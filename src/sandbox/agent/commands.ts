@@ -1,11 +1,11 @@
-import { longMarkdown, say } from './prose.ts';
+import { longMarkdown, writeLikeModel } from './prose.ts';
 import type { AgentTurn } from './script.ts';
 
 type Command = (turn: AgentTurn, argument: string) => Promise<void> | void;
 
 /** What a line such as `/long 20000` makes the agent do; the README lists them for people. */
 const COMMANDS: Record<string, Command> = {
-  long: (turn, argument) => pour(turn, longMarkdown(numberOf(argument, 20_000))),
+  long: (turn, argument) => writeFast(turn, longMarkdown(numberOf(argument, 20_000))),
   slow: async (turn, argument) => {
     const seconds = numberOf(argument, 30);
     for (let second = 1; second <= seconds; second += 1) {
@@ -19,18 +19,18 @@ const COMMANDS: Record<string, Command> = {
   },
   silent: async (turn, argument) => {
     await turn.sleep(numberOf(argument, 10) * 1000);
-    await say(turn, 'That was the silence. ');
+    await writeLikeModel(turn, 'That was the silence. ');
   },
   ask: async (turn, argument) => {
     const reply = await turn.ask(`${argument || 'Which of the two groups do you mean?'}\n\n`);
-    await say(turn, `You answered "${reply}". Thank you, that was what I needed.\n`);
+    await writeLikeModel(turn, `You answered "${reply}". Thank you, that was what I needed.\n`);
   },
   fail: async (turn, argument) => {
-    await say(turn, 'I start, but this will not end well. ');
+    await writeLikeModel(turn, 'I start, but this will not end well. ');
     turn.fail(argument || 'The agent failed on request');
   },
   lengthcut: async (turn) => {
-    await say(turn, 'This sentence is cut off in the mid');
+    await writeLikeModel(turn, 'This sentence is cut off in the mid');
     turn.end('length');
   },
   background: async (turn, argument) => {
@@ -39,7 +39,7 @@ const COMMANDS: Record<string, Command> = {
       await turn.sleep(seconds * 1000);
       await turn.result('background.txt', 'text/plain', `Written after ${seconds} s of background work.\n`);
     });
-    await say(turn, `My answer is final; I work on in the background for ${seconds} s. `);
+    await writeLikeModel(turn, `My answer is final; I work on in the background for ${seconds} s. `);
   },
   system: (turn, argument) => turn.system(argument || 'A note by the system'),
   review: async (turn, argument) => {
@@ -47,11 +47,11 @@ const COMMANDS: Record<string, Command> = {
     const findings = `## Scientific review\n\n${failing ? '' : argument || 'The reasoning holds; the sample is small.'}\n`;
     const times = { afterMs: 2000, verifyMs: 2000 };
     turn.review({ findings, ...times, ...(failing ? { error: 'The review could not be completed' } : {}) });
-    await say(turn, 'A review of this answer follows. ');
+    await writeLikeModel(turn, 'A review of this answer follows. ');
   },
   unknownblock: async (turn) => {
     turn.block({ type: 'citation_list', items: [{ title: 'A block kind that nobody described' }] });
-    await say(turn, 'There is a block of an unknown kind in this reply. ');
+    await writeLikeModel(turn, 'There is a block of an unknown kind in this reply. ');
   },
   tools: async (turn, argument) => {
     for (let call = 1; call <= numberOf(argument, 3); call += 1) {
@@ -60,25 +60,25 @@ const COMMANDS: Record<string, Command> = {
         return `Nothing about entry ${call}`;
       });
     }
-    await say(turn, 'I looked everywhere. ');
+    await writeLikeModel(turn, 'I looked everywhere. ');
   },
   files: async (turn, argument) => {
     for (let file = 1; file <= numberOf(argument, 1); file += 1) {
       await turn.result(`note-${file}.txt`, 'text/plain', `Note ${file}\n`);
     }
-    await say(turn, 'I left some notes. ');
+    await writeLikeModel(turn, 'I left some notes. ');
   },
   rewrite: async (turn) => {
-    await say(turn, 'This is my first version, which I will take back in a moment. ');
+    await writeLikeModel(turn, 'This is my first version, which I will take back in a moment. ');
     await turn.sleep(1000);
     turn.rewrite('This is my second version; the first is gone. ');
   },
   ping: (turn) =>
-    say(turn, 'Nobody is called: <!channel> <!here> <!everyone> <@U0123456789> <!subteam^S012345>. '),
+    writeLikeModel(turn, 'Nobody is called: <!channel> <!here> <!everyone> <@U0123456789> <!subteam^S012345>. '),
 };
 
 /** Carries out the command lines of a message, in their order; gives what is left of its text. */
-export async function obey(turn: AgentTurn): Promise<string> {
+export async function runPromptCommands(turn: AgentTurn): Promise<string> {
   const rest: string[] = [];
   for (const line of turn.text.split('\n')) {
     const [, name = '', argument = ''] = /^\s*\/([a-z]+)(?:\s+(.*))?$/.exec(line) ?? [];
@@ -90,7 +90,7 @@ export async function obey(turn: AgentTurn): Promise<string> {
 }
 
 /** Writes a long text fast: a few hundred characters at a time. */
-async function pour(turn: AgentTurn, text: string): Promise<void> {
+async function writeFast(turn: AgentTurn, text: string): Promise<void> {
   for (let at = 0; at < text.length; at += 400) {
     turn.write(text.slice(at, at + 400));
     await turn.sleep(100);

@@ -1,8 +1,8 @@
 import type { Response } from 'express';
-import type { ServiceDialect } from './dialect.ts';
+import type { ServiceBehaviour } from './dialect.ts';
 import type { TaskRecord } from './records.ts';
-import type { Runner } from './runner.ts';
-import type { State } from './state.ts';
+import type { TaskRunner } from './runner.ts';
+import type { ServiceState } from './state.ts';
 import type { Storage } from './storage.ts';
 
 export interface Skill {
@@ -11,19 +11,19 @@ export interface Skill {
 }
 
 /** What the endpoints work with. */
-export interface Context {
-  state: State;
+export interface EndpointContext {
+  state: ServiceState;
   storage: Storage;
-  dialect: ServiceDialect;
+  behaviour: ServiceBehaviour;
   skills: readonly Skill[];
   /** The agent on this task. */
-  runner: (task: TaskRecord) => Runner;
+  runner: (task: TaskRecord) => TaskRunner;
   /** Ends the agent's work on the task and forgets it. */
   dismiss: (task: TaskRecord) => void;
 }
 
 /** One authorised request. */
-export interface Call {
+export interface EndpointRequest {
   customer: string;
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, unknown>>;
@@ -32,10 +32,10 @@ export interface Call {
 }
 
 /** An answer in JSON, without a body, or elsewhere; `undefined` where the handler has answered itself. */
-export type Answer = { status: number; body?: object } | { redirect: string } | undefined;
+export type EndpointResponse = { status: number; body?: object } | { redirect: string } | undefined;
 
 /** One endpoint; its name is `METHOD path`, as the document writes it. */
 export interface Endpoint {
   name: string;
-  handle(call: Call): Promise<Answer> | Answer;
+  handle(call: EndpointRequest): Promise<EndpointResponse> | EndpointResponse;
 }

@@ -1,10 +1,10 @@
-const MIB = 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
 
 /**
  * How this service settles what its document leaves open. Every field may be changed while it runs;
  * the next request sees the change.
  */
-export interface ServiceDialect {
+export interface ServiceBehaviour {
   /** Shape of an error's body. */
   errorBody: 'detail' | 'detail-list' | 'error-message' | 'error' | 'message' | 'title' | 'text';
   /** Answer to a missing or unknown key. */
@@ -84,7 +84,7 @@ export interface ServiceDialect {
 }
 
 /** The settings used where a test names none; strict where the document is silent. */
-export const defaultDialect: Readonly<ServiceDialect> = {
+export const DEFAULT_BEHAVIOUR: Readonly<ServiceBehaviour> = {
   errorBody: 'detail',
   badKeyStatus: 401,
   unknownFields: 'ignored',
@@ -94,9 +94,9 @@ export const defaultDialect: Readonly<ServiceDialect> = {
   singleFinalize: 'needed',
   finalizeAnswer: 'file',
   givesPartSize: true,
-  partSize: 8 * MIB,
-  minPartSize: 5 * MIB,
-  multipartThreshold: 8 * MIB,
+  partSize: 8 * MEBIBYTE,
+  minPartSize: 5 * MEBIBYTE,
+  multipartThreshold: 8 * MEBIBYTE,
   uploadHeaders: {},
   etag: 'quoted',
   maxFileBytes: null,

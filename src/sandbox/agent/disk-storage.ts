@@ -7,10 +7,10 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import express from 'express';
-import type { ServiceDialect } from './dialect.ts';
-import { Refusal } from './refusal.ts';
+import type { ServiceBehaviour } from './dialect.ts';
+import { ServiceRefusal } from './refusal.ts';
 import type { DownloadTerms, LinkTerms, PartRef, Storage } from './storage.ts';
-import { BadParts } from './storage.ts';
+import { InvalidParts } from './storage.ts';
 
 interface Part {
   path: string;
@@ -18,7 +18,7 @@ interface Part {
   etag: string;
 }
 
-interface Grant {
+interface SignedLink {
   method: 'GET' | 'PUT';
   key: string;
   uploadId?: string;
@@ -30,7 +30,7 @@ interface Grant {
 }
 
 export interface DiskStorageOptions {
-  dialect: ServiceDialect;
+  behaviour: ServiceBehaviour;
   /** Scheme, host and port of the server that answers the links. */
   origin: string;
   /** Milliseconds since 1970. */
@@ -74,20 +74,20 @@ class DiskStorage implements Storage {
 
   async finish(key: string, uploadId: string, parts: readonly PartRef[], size: number): Promise<void> {
     const stored = this.#uploads.get(uploadId);
-    if (stored === undefined) throw new BadParts('the upload does not exist');
+    if (stored === undefined) throw new InvalidParts('the upload does not exist');
     const paths: string[] = [];
     let sum = 0;
     for (const [index, { number, etag }] of parts.entries()) {
       const part = stored.get(number);
-      if (part === undefined) throw new BadParts(`part ${number} was not uploaded`);
-      if (part.etag !== etag) throw new BadParts(`the etag of part ${number} is another`);
-      if (index < parts.length - 1 && part.size < this.#options.dialect.minPartSize) {
-        throw new BadParts(`part ${number} is too small`);
+      if (part === undefined) throw new InvalidParts(`part ${number} was not uploaded`);
+      if (part.etag !== etag) throw new InvalidParts(`the etag of part ${number} is another`);
+      if (index < parts.length - 1 && part.size < this.#options.behaviour.minPartSize) {
+        throw new InvalidParts(`part ${number} is too small`);
       }
       paths.push(part.path);
       sum += part.size;
     }
-    if (sum !== size) throw new BadParts(`the parts have ${sum} bytes, ${size} were announced`);
+    if (sum !== size) throw new InvalidParts(`the parts have ${sum} bytes, ${size} were announced`);
     this.#objects.set(key, paths);
     this.#uploads.delete(uploadId);
   }
@@ -112,7 +112,7 @@ class DiskStorage implements Storage {
   async downloadLink(key: string, terms: DownloadTerms): Promise<string> {
     const { name, mime } = terms;
     const link = this.#link({ method: 'GET', key, name, mime, ...lasting(terms, this.#options.now()) });
-    const missing = this.#options.dialect.downloadLinkLength - link.length - '&padding='.length;
+    const missing = this.#options.behaviour.downloadLinkLength - link.length - '&padding='.length;
     return missing > 0 ? `${link}&padding=${'x'.repeat(missing)}` : link;
   }
 
@@ -124,7 +124,7 @@ class DiskStorage implements Storage {
     return join(this.#folder, randomBytes(12).toString('hex'));
   }
 
-  #link(grant: Grant): string {
+  #link(grant: SignedLink): string {
     const text = Buffer.from(JSON.stringify(grant)).toString('base64url');
     const kind = grant.method === 'GET' ? 'object' : grant.part === undefined ? 'upload' : 'part';
     return `${this.#options.origin}/storage/${kind}/${text}?signature=${this.#sign(text)}`;
@@ -135,34 +135,34 @@ class DiskStorage implements Storage {
   }
 
   /** The grant of a link; throws a `Refusal` where it was not made by us, is over, or is misused. */
-  #grant(request: Request, method: Grant['method']): Grant {
+  #grant(request: Request, method: SignedLink['method']): SignedLink {
     if (request.headers.authorization !== undefined) {
-      throw new Refusal(400, 'A signed link takes no Authorization header');
+      throw new ServiceRefusal(400, 'A signed link takes no Authorization header');
     }
     const text = String(request.params.grant);
     const { signature } = request.query;
     const given = Buffer.from(typeof signature === 'string' ? signature : '');
     const wanted = Buffer.from(this.#sign(text));
     if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
-      throw new Refusal(403, 'The signature does not match');
+      throw new ServiceRefusal(403, 'The signature does not match');
     }
-    const grant: Grant = JSON.parse(Buffer.from(text, 'base64url').toString());
-    if (grant.method !== method) throw new Refusal(403, `The link is for ${grant.method}`);
-    if (this.#options.now() >= grant.expires) throw new Refusal(403, 'The link has expired');
+    const grant: SignedLink = JSON.parse(Buffer.from(text, 'base64url').toString());
+    if (grant.method !== method) throw new ServiceRefusal(403, `The link is for ${grant.method}`);
+    if (this.#options.now() >= grant.expires) throw new ServiceRefusal(403, 'The link has expired');
     for (const [name, value] of Object.entries(grant.headers ?? {})) {
-      if (request.get(name) !== value) throw new Refusal(403, `Header ${name} is missing or wrong`);
+      if (request.get(name) !== value) throw new ServiceRefusal(403, `Header ${name} is missing or wrong`);
     }
     return grant;
   }
 
   async #put(request: Request, response: Response): Promise<void> {
     const grant = this.#grant(request, 'PUT');
-    if (request.get('content-length') === undefined) throw new Refusal(411, 'Content-Length is required');
+    if (request.get('content-length') === undefined) throw new ServiceRefusal(411, 'Content-Length is required');
     const parts = grant.uploadId === undefined ? undefined : this.#uploads.get(grant.uploadId);
-    if (grant.uploadId !== undefined && parts === undefined) throw new Refusal(404, 'No such upload');
+    if (grant.uploadId !== undefined && parts === undefined) throw new ServiceRefusal(404, 'No such upload');
     const path = this.#newPath();
     const { size, md5 } = await store(request, path);
-    const etag = this.#options.dialect.etag === 'quoted' ? `"${md5}"` : md5;
+    const etag = this.#options.behaviour.etag === 'quoted' ? `"${md5}"` : md5;
     if (parts !== undefined && grant.part !== undefined) {
       parts.set(grant.part, { path, size, etag });
     } else {
@@ -175,7 +175,7 @@ class DiskStorage implements Storage {
   async #get(request: Request, response: Response): Promise<void> {
     const grant = this.#grant(request, 'GET');
     const size = await this.size(grant.key);
-    if (size === undefined) throw new Refusal(404, 'No such object');
+    if (size === undefined) throw new ServiceRefusal(404, 'No such object');
     response.attachment(grant.name ?? 'file');
     response.setHeader('Content-Type', grant.mime ?? 'application/octet-stream');
     response.setHeader('Content-Length', size);
@@ -183,7 +183,7 @@ class DiskStorage implements Storage {
   }
 }
 
-function lasting({ lifeMs, headers }: LinkTerms, now: number): Pick<Grant, 'expires' | 'headers'> {
+function lasting({ lifeMs, headers }: LinkTerms, now: number): Pick<SignedLink, 'expires' | 'headers'> {
   return { expires: now + lifeMs, ...(headers === undefined ? {} : { headers }) };
 }
 

@@ -1,10 +1,10 @@
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import type { Answer, Call, Context, Endpoint } from './context.ts';
+import type { EndpointResponse, EndpointRequest, EndpointContext, Endpoint } from './context.ts';
 import { readBody } from './input.ts';
 import type { FileRecord } from './records.ts';
-import { invalid, notFound, Refusal } from './refusal.ts';
-import { BadParts, type LinkTerms } from './storage.ts';
+import { invalid, notFound, ServiceRefusal } from './refusal.ts';
+import { InvalidParts, type LinkTerms } from './storage.ts';
 import { fileJson } from './wire.ts';
 
 /** S3's limit on the number of a part. */
@@ -30,9 +30,9 @@ const completion = z.object({
   parts: z.array(z.object({ part_number: z.int().min(1).max(MOST_PARTS), etag: z.string() })).optional(),
 });
 
-export function fileEndpoints(context: Context): Endpoint[] {
+export function fileEndpoints(context: EndpointContext): Endpoint[] {
   const { state } = context;
-  const find = (call: Call): FileRecord => state.file(call.customer, call.params.file_id ?? '');
+  const find = (call: EndpointRequest): FileRecord => state.file(call.customer, call.params.file_id ?? '');
   return [
     { name: 'POST /experimental/files', handle: (call) => startUpload(context, call) },
     {
@@ -55,55 +55,55 @@ export function fileEndpoints(context: Context): Endpoint[] {
 }
 
 /** Whether the file's bytes are complete. A single upload may be complete without being finalized. */
-export async function isReadable({ storage, dialect }: Context, file: FileRecord): Promise<boolean> {
-  if (!file.ready && file.uploadId === null && dialect.singleFinalize !== 'needed') {
+export async function isReadable({ storage, behaviour }: EndpointContext, file: FileRecord): Promise<boolean> {
+  if (!file.ready && file.uploadId === null && behaviour.singleFinalize !== 'needed') {
     file.ready = (await storage.size(file.key)) === file.size;
   }
   return file.ready;
 }
 
-async function mustBeReadable(context: Context, file: FileRecord): Promise<FileRecord> {
+async function mustBeReadable(context: EndpointContext, file: FileRecord): Promise<FileRecord> {
   if (!(await isReadable(context, file))) throw notFound('File', file.id);
   return file;
 }
 
-function uploadTerms({ dialect }: Context): LinkTerms {
-  return { lifeMs: dialect.uploadLinkMs, headers: dialect.uploadHeaders };
+function uploadTerms({ behaviour }: EndpointContext): LinkTerms {
+  return { lifeMs: behaviour.uploadLinkMs, headers: behaviour.uploadHeaders };
 }
 
-async function startUpload(context: Context, { customer, body }: Call): Promise<Answer> {
-  const { state, storage, dialect } = context;
-  const fields = readBody(creation, body, dialect);
+async function startUpload(context: EndpointContext, { customer, body }: EndpointRequest): Promise<EndpointResponse> {
+  const { state, storage, behaviour } = context;
+  const fields = readBody(creation, body, behaviour);
   const project = state.project(customer, fields.project_id);
   const { filename: name, size_bytes: size, mime_type: mime } = fields;
-  if (dialect.maxFileBytes !== null && size > dialect.maxFileBytes) {
-    throw new Refusal(413, `A file may have at most ${dialect.maxFileBytes} bytes`, ['body', 'size_bytes']);
+  if (behaviour.maxFileBytes !== null && size > behaviour.maxFileBytes) {
+    throw new ServiceRefusal(413, `A file may have at most ${behaviour.maxFileBytes} bytes`, ['body', 'size_bytes']);
   }
-  if (dialect.refusedTypes.some((type) => type === mime || (type.startsWith('.') && name.endsWith(type)))) {
-    throw new Refusal(dialect.refusedTypeStatus, `Files of type ${mime} are not taken`, [
+  if (behaviour.refusedTypes.some((type) => type === mime || (type.startsWith('.') && name.endsWith(type)))) {
+    throw new ServiceRefusal(behaviour.refusedTypeStatus, `Files of type ${mime} are not taken`, [
       'body',
       'mime_type',
     ]);
   }
   const purpose = fields.purpose ?? 'input';
   const file = state.addFile({ project, name, mime, size, purpose, ready: false });
-  const headers = Object.keys(dialect.uploadHeaders).length === 0 ? {} : { headers: dialect.uploadHeaders };
-  const id = dialect.fileId === 'file.id' ? { file: { id: file.id } } : { [dialect.fileId]: file.id };
+  const headers = Object.keys(behaviour.uploadHeaders).length === 0 ? {} : { headers: behaviour.uploadHeaders };
+  const id = behaviour.fileId === 'file.id' ? { file: { id: file.id } } : { [behaviour.fileId]: file.id };
   const answer = { type: 'file_upload', ...id, ...headers };
-  if (size <= dialect.multipartThreshold) {
+  if (size <= behaviour.multipartThreshold) {
     const link = await storage.uploadLink(file.key, uploadTerms(context));
-    return { status: 201, body: { ...answer, upload_type: 'single', [dialect.uploadUrl]: link } };
+    return { status: 201, body: { ...answer, upload_type: 'single', [behaviour.uploadUrl]: link } };
   }
   file.uploadId = await storage.startMultipart(file.key);
-  const partSize = dialect.givesPartSize ? { part_size: dialect.partSize } : {};
+  const partSize = behaviour.givesPartSize ? { part_size: behaviour.partSize } : {};
   return {
     status: 201,
     body: { ...answer, upload_type: 'multipart', upload_id: file.uploadId, ...partSize },
   };
 }
 
-async function partLinks(context: Context, { body }: Call, file: FileRecord): Promise<Answer> {
-  const { upload_id, part_numbers } = readBody(partRequest, body, context.dialect);
+async function partLinks(context: EndpointContext, { body }: EndpointRequest, file: FileRecord): Promise<EndpointResponse> {
+  const { upload_id, part_numbers } = readBody(partRequest, body, context.behaviour);
   const uploadId = openUpload(file, upload_id);
   const entries = part_numbers.map(async (part) => {
     return [String(part), await context.storage.partLink(file.key, uploadId, part, uploadTerms(context))];
@@ -116,18 +116,18 @@ async function partLinks(context: Context, { body }: Call, file: FileRecord): Pr
 
 /** The upload in parts that is still open. */
 function openUpload(file: FileRecord, given: string | undefined): string {
-  if (file.uploadId === null) throw new Refusal(409, 'The file is not uploaded in parts');
+  if (file.uploadId === null) throw new ServiceRefusal(409, 'The file is not uploaded in parts');
   if (given !== file.uploadId) throw invalid(['body', 'upload_id'], 'Not the id of this upload');
-  if (file.ready) throw new Refusal(409, 'The upload is finalized already');
+  if (file.ready) throw new ServiceRefusal(409, 'The upload is finalized already');
   return file.uploadId;
 }
 
-async function finalize(context: Context, { body }: Call, file: FileRecord): Promise<Answer> {
-  const { storage, dialect } = context;
-  const { upload_id, parts = [] } = readBody(completion, body ?? {}, dialect);
+async function finalize(context: EndpointContext, { body }: EndpointRequest, file: FileRecord): Promise<EndpointResponse> {
+  const { storage, behaviour } = context;
+  const { upload_id, parts = [] } = readBody(completion, body ?? {}, behaviour);
   if (file.uploadId === null) {
-    if (dialect.singleFinalize !== 'needed') throw new Refusal(dialect.singleFinalize, 'Nothing to finalize');
-    if (file.ready) throw new Refusal(409, 'The upload is finalized already');
+    if (behaviour.singleFinalize !== 'needed') throw new ServiceRefusal(behaviour.singleFinalize, 'Nothing to finalize');
+    if (file.ready) throw new ServiceRefusal(409, 'The upload is finalized already');
   } else {
     const uploadId = openUpload(file, upload_id);
     if (parts.length === 0) throw invalid(['body', 'parts'], 'Field required');
@@ -138,16 +138,16 @@ async function finalize(context: Context, { body }: Call, file: FileRecord): Pro
     try {
       await storage.finish(file.key, uploadId, refs, file.size);
     } catch (error) {
-      if (error instanceof BadParts) throw invalid(['body', 'parts'], error.message);
+      if (error instanceof InvalidParts) throw invalid(['body', 'parts'], error.message);
       throw error;
     }
   }
   const stored = await storage.size(file.key);
-  if (stored === undefined) throw new Refusal(409, 'Nothing was uploaded');
+  if (stored === undefined) throw new ServiceRefusal(409, 'Nothing was uploaded');
   if (stored !== file.size)
-    throw new Refusal(422, `${stored} bytes were uploaded, ${file.size} were announced`);
+    throw new ServiceRefusal(422, `${stored} bytes were uploaded, ${file.size} were announced`);
   file.ready = true;
-  switch (dialect.finalizeAnswer) {
+  switch (behaviour.finalizeAnswer) {
     case 'file':
       return { status: 200, body: fileJson(file) };
     case 'empty-object':
@@ -157,12 +157,12 @@ async function finalize(context: Context, { body }: Call, file: FileRecord): Pro
   }
 }
 
-async function download(context: Context, { response }: Call, file: FileRecord): Promise<Answer> {
-  const { storage, dialect } = context;
+async function download(context: EndpointContext, { response }: EndpointRequest, file: FileRecord): Promise<EndpointResponse> {
+  const { storage, behaviour } = context;
   const { key, name, mime } = await mustBeReadable(context, file);
-  if (dialect.contentDownload !== 'bytes') {
-    const link = await storage.downloadLink(key, { name, mime, lifeMs: dialect.downloadLinkMs });
-    if (dialect.contentDownload === 'redirect') return { redirect: link };
+  if (behaviour.contentDownload !== 'bytes') {
+    const link = await storage.downloadLink(key, { name, mime, lifeMs: behaviour.downloadLinkMs });
+    if (behaviour.contentDownload === 'redirect') return { redirect: link };
     return { status: 200, body: { download_url: link } };
   }
   response.attachment(name);

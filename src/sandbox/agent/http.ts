@@ -3,17 +3,17 @@ import express from 'express';
 import type { Faults } from '../faults.ts';
 import type { CallLog } from './calls.ts';
 import type { Endpoint } from './context.ts';
-import type { ServiceDialect } from './dialect.ts';
+import type { ServiceBehaviour } from './dialect.ts';
 import { RateLimit } from './rate-limit.ts';
-import { Refusal, refusalBody } from './refusal.ts';
+import { ServiceRefusal, refusalBody } from './refusal.ts';
 import type { Storage } from './storage.ts';
 
 const PREFIX = '/v1';
 
-export interface HttpParts {
+export interface HttpAppDeps {
   endpoints: readonly Endpoint[];
   storage: Storage;
-  dialect: ServiceDialect;
+  behaviour: ServiceBehaviour;
   faults: Faults;
   log: CallLog;
   /** Customer by key. */
@@ -21,25 +21,25 @@ export interface HttpParts {
 }
 
 /** The endpoints and the signed links as one application. */
-export function application({ endpoints, storage, dialect, faults, log, apiKeys }: HttpParts): Express {
+export function createHttpApp({ endpoints, storage, behaviour, faults, log, apiKeys }: HttpAppDeps): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  const nameOf = namer(endpoints);
+  const nameOf = callNamer(endpoints);
   app.use(log.middleware(nameOf));
   app.use(faults.middleware(nameOf));
   if (storage.router !== undefined) app.use(storage.router);
-  app.use(PREFIX, authorize(dialect, apiKeys), jsonOnly, express.json({ limit: '8mb', strict: false }));
+  app.use(PREFIX, authorize(behaviour, apiKeys), jsonOnly, express.json({ limit: '8mb', strict: false }));
   for (const endpoint of endpoints) {
-    const { method, path } = partsOf(endpoint);
+    const { method, path } = parseEndpointName(endpoint);
     app[method](`${PREFIX}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, (request, response) => {
       return answer(endpoint, request, response);
     });
   }
   app.use(() => {
-    throw new Refusal(404, 'Not found');
+    throw new ServiceRefusal(404, 'Not found');
   });
-  app.use(refuse(dialect));
+  app.use(errorHandler(behaviour));
   return app;
 }
 
@@ -57,17 +57,17 @@ async function answer(endpoint: Endpoint, request: Request, response: Response):
 }
 
 /** Lets known keys through, as often as the rate limit allows. */
-function authorize(dialect: ServiceDialect, apiKeys: Readonly<Record<string, string>>): RequestHandler {
+function authorize(behaviour: ServiceBehaviour, apiKeys: Readonly<Record<string, string>>): RequestHandler {
   const limit = new RateLimit();
   return (request, response, next) => {
     const [, key = ''] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '') ?? [];
-    if (!Object.hasOwn(apiKeys, key)) throw new Refusal(dialect.badKeyStatus, 'Invalid API key');
+    if (!Object.hasOwn(apiKeys, key)) throw new ServiceRefusal(behaviour.badKeyStatus, 'Invalid API key');
     response.locals.customer = apiKeys[key];
-    if (dialect.rateLimit !== null) {
-      const waitMs = limit.take(key, dialect.rateLimit);
+    if (behaviour.rateLimit !== null) {
+      const waitMs = limit.take(key, behaviour.rateLimit);
       if (waitMs > 0) {
         const seconds = String(Math.ceil(waitMs / 1000));
-        throw new Refusal(429, 'Too many requests', [], { 'Retry-After': seconds });
+        throw new ServiceRefusal(429, 'Too many requests', [], { 'Retry-After': seconds });
       }
     }
     next();
@@ -79,33 +79,33 @@ const jsonOnly: RequestHandler = (request, _response, next) => {
   const empty = request.headers['content-length'] === '0';
   const sent = request.headers['transfer-encoding'] !== undefined || request.headers['content-length'];
   if (sent && !empty && !request.is('application/json')) {
-    throw new Refusal(415, 'The body must be application/json');
+    throw new ServiceRefusal(415, 'The body must be application/json');
   }
   next();
 };
 
 /** The last handler of express is known by its four arguments. */
-function refuse(dialect: ServiceDialect): ErrorRequestHandler {
+function errorHandler(behaviour: ServiceBehaviour): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     if (response.headersSent || request.socket.destroyed) {
       request.socket.destroy();
       return;
     }
     const refusal = refusalOf(error);
-    response.status(refusal.status).set(refusal.headers).send(refusalBody(dialect.errorBody, refusal));
+    response.status(refusal.status).set(refusal.headers).send(refusalBody(behaviour.errorBody, refusal));
   };
 }
 
-function refusalOf(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+function refusalOf(error: unknown): ServiceRefusal {
+  if (error instanceof ServiceRefusal) return error;
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   // What express and its JSON parser refuse: a bad path, bad JSON, a body that is too large.
-  if (status === 400) return new Refusal(422, 'Malformed request', ['body']);
-  if (typeof status === 'number' && status < 500) return new Refusal(status, 'Malformed request');
-  return new Refusal(500, error instanceof Error ? error.message : 'Internal error');
+  if (status === 400) return new ServiceRefusal(422, 'Malformed request', ['body']);
+  if (typeof status === 'number' && status < 500) return new ServiceRefusal(status, 'Malformed request');
+  return new ServiceRefusal(500, error instanceof Error ? error.message : 'Internal error');
 }
 
-function partsOf({ name }: Endpoint): { method: 'get' | 'post' | 'put' | 'delete'; path: string } {
+function parseEndpointName({ name }: Endpoint): { method: 'get' | 'post' | 'put' | 'delete'; path: string } {
   const [verb, path = ''] = name.split(' ');
   const methods = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
   if (verb !== 'GET' && verb !== 'POST' && verb !== 'PUT' && verb !== 'DELETE') throw new Error(name);
@@ -113,7 +113,7 @@ function partsOf({ name }: Endpoint): { method: 'get' | 'post' | 'put' | 'delete
 }
 
 /** The name that faults and records know a request by. */
-function namer(endpoints: readonly Endpoint[]): (request: Request) => string {
+function callNamer(endpoints: readonly Endpoint[]): (request: Request) => string {
   const patterns = endpoints.map(({ name }) => {
     const source = name.replace(' ', ` ${PREFIX}`).replaceAll(/\{\w+\}/g, '[^/]+');
     return { name, pattern: new RegExp(`^${source}$`) };

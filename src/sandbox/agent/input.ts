@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { ServiceDialect } from './dialect.ts';
-import { invalid, Refusal } from './refusal.ts';
+import type { ServiceBehaviour } from './dialect.ts';
+import { invalid, ServiceRefusal } from './refusal.ts';
 
 const block = z.looseObject({ type: z.string().min(1) });
 
@@ -11,7 +11,7 @@ export const content = z.union([z.string().min(1), z.array(block).min(1)]);
 export function readBody<Schema extends z.ZodObject>(
   schema: Schema,
   body: unknown,
-  dialect: ServiceDialect,
+  behaviour: ServiceBehaviour,
   also: readonly string[] = [],
 ): z.infer<Schema> {
   const parsed = schema.safeParse(body ?? undefined);
@@ -20,7 +20,7 @@ export function readBody<Schema extends z.ZodObject>(
     const path = (issue?.path ?? []).map(String);
     throw invalid(['body', ...path], issue?.message ?? 'Invalid body');
   }
-  if (dialect.unknownFields === 'refused' && typeof body === 'object' && body !== null) {
+  if (behaviour.unknownFields === 'refused' && typeof body === 'object' && body !== null) {
     const unknown = Object.keys(body).find((key) => !(key in schema.shape || also.includes(key)));
     if (unknown !== undefined) throw invalid(['body', unknown], 'Unknown field');
   }
@@ -64,7 +64,7 @@ export function pageAfter<Item>(
   limit: number,
 ): { page: Item[]; more: boolean } {
   const at = after === undefined ? -1 : items.findIndex((item) => idOf(item) === after);
-  if (after !== undefined && at === -1) throw new Refusal(404, `No item '${after}'`, ['query', 'after_id']);
+  if (after !== undefined && at === -1) throw new ServiceRefusal(404, `No item '${after}'`, ['query', 'after_id']);
   const page = items.slice(at + 1, at + 1 + limit);
   return { page, more: at + 1 + limit < items.length };
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Answer, Call, Context, Endpoint } from './context.ts';
+import type { EndpointResponse, EndpointRequest, EndpointContext, Endpoint } from './context.ts';
 import { isReadable } from './file-endpoints.ts';
 import { blocksOf, content, readBody, readLimit, readText } from './input.ts';
 import type { FileRecord, MessageRecord, TaskRecord } from './records.ts';
-import { notFound, Refusal } from './refusal.ts';
+import { notFound, ServiceRefusal } from './refusal.ts';
 import { cancelTask, model } from './task-endpoints.ts';
 import { listJson, messageJson, taskJson } from './wire.ts';
 
@@ -15,9 +15,9 @@ const sending = z.object({
 });
 const cancellation = z.object({ force: z.boolean().optional() });
 
-export function messageEndpoints(context: Context): Endpoint[] {
-  const { state, dialect } = context;
-  const find = (call: Call): TaskRecord => state.task(call.customer, call.params.task_id ?? '');
+export function messageEndpoints(context: EndpointContext): Endpoint[] {
+  const { state, behaviour } = context;
+  const find = (call: EndpointRequest): TaskRecord => state.task(call.customer, call.params.task_id ?? '');
   const prefix = '/experimental/tasks/{task_id}/messages';
   return [
     { name: `POST ${prefix}`, handle: (call) => sendMessage(context, call, find(call)) },
@@ -26,7 +26,7 @@ export function messageEndpoints(context: Context): Endpoint[] {
       name: `GET ${prefix}/{message_id}`,
       handle: (call) => {
         const message = state.message(find(call), call.params.message_id ?? '');
-        return { status: 200, body: messageJson(message, dialect) };
+        return { status: 200, body: messageJson(message, behaviour) };
       },
     },
     {
@@ -34,52 +34,52 @@ export function messageEndpoints(context: Context): Endpoint[] {
       handle: (call) => {
         const task = find(call);
         const message = state.message(task, call.params.message_id ?? '');
-        const { force } = readBody(cancellation, call.body ?? {}, dialect);
-        if (message.role !== 'assistant') throw new Refusal(409, 'Only a reply can be cancelled');
+        const { force } = readBody(cancellation, call.body ?? {}, behaviour);
+        if (message.role !== 'assistant') throw new ServiceRefusal(409, 'Only a reply can be cancelled');
         const open = ['pending', 'streaming', 'cancelling'].includes(message.status ?? '');
         if (open) cancelTask(context, task, force ?? false);
-        else if (dialect.cancelSettled === 409) throw new Refusal(409, `The reply is ${message.status}`);
+        else if (behaviour.cancelSettled === 409) throw new ServiceRefusal(409, `The reply is ${message.status}`);
         return { status: 200, body: { type: 'message_status', id: message.id, status: message.status } };
       },
     },
   ];
 }
 
-async function sendMessage(context: Context, { body }: Call, task: TaskRecord): Promise<Answer> {
-  const { state, dialect, skills } = context;
-  const fields = readBody(sending, body, dialect);
+async function sendMessage(context: EndpointContext, { body }: EndpointRequest, task: TaskRecord): Promise<EndpointResponse> {
+  const { state, behaviour, skills } = context;
+  const fields = readBody(sending, body, behaviour);
   const skill = skills.find(({ id, name }) => id === fields.skill || name === fields.skill);
   if (skill === undefined && typeof fields.skill === 'string') throw notFound('Skill', fields.skill);
   const files = await readableFiles(context, task, fields.file_ids ?? []);
   const runner = context.runner(task);
   if (!state.tasks.has(task.id)) throw notFound('Task', task.id);
-  if (task.status === 'running' && !runner.asking && dialect.messageToRunning !== 'accepted') {
-    throw new Refusal(dialect.messageToRunning, 'The task is running');
+  if (task.status === 'running' && !runner.isAsking && behaviour.messageToRunning !== 'accepted') {
+    throw new ServiceRefusal(behaviour.messageToRunning, 'The task is running');
   }
   const stopped = task.status === 'failed' || task.status === 'cancelled';
-  if (stopped && dialect.messageToStopped !== 'accepted') {
-    throw new Refusal(dialect.messageToStopped, `The task is ${task.status}`);
+  if (stopped && behaviour.messageToStopped !== 'accepted') {
+    throw new ServiceRefusal(behaviour.messageToStopped, `The task is ${task.status}`);
   }
   const { user, reply } = runner.deliver({
     content: blocksOf(fields.content),
     files,
-    skill: dialect.skillOnTask === 'runs' ? (skill?.id ?? null) : null,
+    skill: behaviour.skillOnTask === 'runs' ? (skill?.id ?? null) : null,
   });
-  if (dialect.send === 'held') await state.settled(reply);
+  if (behaviour.send === 'held') await state.settled(reply);
   return {
     status: 200,
     body: {
       type: 'message_result',
       task: taskJson(task),
-      user_message: messageJson(user, dialect),
-      assistant_message: dialect.send === 'at-once-without-reply' ? null : messageJson(reply, dialect),
+      user_message: messageJson(user, behaviour),
+      assistant_message: behaviour.send === 'at-once-without-reply' ? null : messageJson(reply, behaviour),
       raw: null,
     },
   };
 }
 
 /** The attachments that the agent can read; others are skipped. */
-async function readableFiles(context: Context, task: TaskRecord, ids: string[]): Promise<FileRecord[]> {
+async function readableFiles(context: EndpointContext, task: TaskRecord, ids: string[]): Promise<FileRecord[]> {
   const found: FileRecord[] = [];
   for (const id of new Set(ids)) {
     const file = context.state.files.get(id);
@@ -94,9 +94,9 @@ function eventsOf(message: MessageRecord): number {
   return 1 + message.content.length;
 }
 
-function listMessages({ dialect }: Context, { query }: Call, task: TaskRecord): Answer {
+function listMessages({ behaviour }: EndpointContext, { query }: EndpointRequest, task: TaskRecord): EndpointResponse {
   const limit = readLimit(query, 500, 200);
-  const all = task.messages.filter((message) => !message.review || dialect.reviewsInList);
+  const all = task.messages.filter((message) => !message.review || behaviour.reviewsInList);
   const place = (name: string): number | undefined => {
     const id = readText(query, name);
     if (id === undefined) return undefined;
@@ -106,14 +106,14 @@ function listMessages({ dialect }: Context, { query }: Call, task: TaskRecord): 
   };
   const before = place('before_id');
   const after = place('after_id');
-  const shift = dialect.messageCursors === 'inclusive' ? 1 : 0;
+  const shift = behaviour.messageCursors === 'inclusive' ? 1 : 0;
   const from = after === undefined ? 0 : after + 1 - shift;
   const range = all.slice(from, before === undefined ? undefined : before + shift);
   // After a message the page starts there; else it is the most recent stretch.
   const page =
     after === undefined ? withinEvents(range.toReversed(), limit).reverse() : withinEvents(range, limit);
   const ids = page.map(({ id }) => id);
-  const data = page.map((message) => messageJson(message, dialect));
+  const data = page.map((message) => messageJson(message, behaviour));
   return { status: 200, body: listJson(data, ids, page.length < range.length) };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Context, Endpoint } from './context.ts';
+import type { EndpointContext, Endpoint } from './context.ts';
 import { readBody } from './input.ts';
 import { projectJson } from './wire.ts';
 
@@ -12,12 +12,12 @@ const change = z.object({
   description: z.string().max(10_000).optional(),
 });
 
-export function projectEndpoints({ state, dialect }: Context): Endpoint[] {
+export function projectEndpoints({ state, behaviour }: EndpointContext): Endpoint[] {
   return [
     {
       name: 'POST /projects',
       handle: ({ customer, body }) => {
-        const { title, description } = readBody(creation, body, dialect);
+        const { title, description } = readBody(creation, body, behaviour);
         return { status: 200, body: projectJson(state.addProject(customer, title, description ?? '')) };
       },
     },
@@ -25,7 +25,7 @@ export function projectEndpoints({ state, dialect }: Context): Endpoint[] {
       name: 'PUT /projects/{project_id}',
       handle: ({ customer, params, body }) => {
         const project = state.project(customer, params.project_id ?? '');
-        const { title, description } = readBody(change, body, dialect);
+        const { title, description } = readBody(change, body, behaviour);
         project.title = title ?? project.title;
         project.description = description ?? project.description;
         project.updatedAt = Math.max(state.now(), project.updatedAt + 1);

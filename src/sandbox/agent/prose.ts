@@ -1,7 +1,7 @@
 import type { AgentTurn } from './script.ts';
 
 /** Writes a text as a model does: a few words at a time, every 50 to 150 ms. */
-export async function say(turn: AgentTurn, text: string): Promise<void> {
+export async function writeLikeModel(turn: AgentTurn, text: string): Promise<void> {
   for (const [index, piece] of piecesOf(text).entries()) {
     turn.write(piece);
     await turn.sleep(50 + ((index * 37) % 100));

@@ -1,7 +1,7 @@
-import type { ServiceDialect } from './dialect.ts';
+import type { ServiceBehaviour } from './dialect.ts';
 
 /** A request that is refused: thrown by handlers, answered in the dialect's shape. */
-export class Refusal extends Error {
+export class ServiceRefusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
   readonly place: string[];
@@ -16,16 +16,16 @@ export class Refusal extends Error {
   }
 }
 
-export function notFound(what: string, id: string): Refusal {
-  return new Refusal(404, `${what} '${id}' not found`);
+export function notFound(what: string, id: string): ServiceRefusal {
+  return new ServiceRefusal(404, `${what} '${id}' not found`);
 }
 
-export function invalid(place: string[], message: string): Refusal {
-  return new Refusal(422, message, place);
+export function invalid(place: string[], message: string): ServiceRefusal {
+  return new ServiceRefusal(422, message, place);
 }
 
 /** The body of a refusal: a string is sent as plain text, anything else as JSON. */
-export function refusalBody(shape: ServiceDialect['errorBody'], refusal: Refusal): unknown {
+export function refusalBody(shape: ServiceBehaviour['errorBody'], refusal: ServiceRefusal): unknown {
   const { message, place, status } = refusal;
   switch (shape) {
     case 'detail':

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ReviewRecord, TaskRecord } from './records.ts';
 import type { ReviewPlan } from './script.ts';
-import type { TurnWorld } from './turn.ts';
+import type { TurnContext } from './turn.ts';
 
 /** Writes a review after a turn. It appears with its findings, and replaces the one before unless those are kept. */
 export async function runReview(
-  { state, pace, dialect }: TurnWorld,
+  { state, pace, behaviour }: TurnContext,
   task: TaskRecord,
   plan: ReviewPlan,
   signal: AbortSignal,
@@ -17,7 +17,7 @@ export async function runReview(
     const message = plan.findings === undefined ? null : state.addMessage(task, 'assistant', content, more);
     const review: ReviewRecord = { status: 'running', messageId: message?.id ?? null, errorMessage: null };
     const appear = () => {
-      const before = dialect.reviewsKept ? task.reviews.filter((one) => one !== review) : [];
+      const before = behaviour.reviewsKept ? task.reviews.filter((one) => one !== review) : [];
       task.reviews = [...before, review];
     };
     if ((plan.verifyMs ?? 0) > 0) {

@@ -3,44 +3,44 @@ import { textOf } from './records.ts';
 import { runReview } from './review.ts';
 import type { AgentScript, AttachedFile } from './script.ts';
 import { TurnCancelled } from './script.ts';
-import type { TurnWorld } from './turn.ts';
-import { type Job, Turn, TurnEnd } from './turn.ts';
+import type { TurnContext } from './turn.ts';
+import { type QueuedMessage, RunningTurn, TurnEnd } from './turn.ts';
 
 /** A user message as it was accepted. */
-export interface Delivery {
+export interface AcceptedMessage {
   content: Block[];
   files: FileRecord[];
   skill: string | null;
 }
 
 /** The agent at work on one task: one reply at a time, in the order of the messages. */
-export class Runner {
+export class TaskRunner {
   readonly task: TaskRecord;
-  readonly #world: TurnWorld;
+  readonly #context: TurnContext;
   readonly #script: AgentScript;
-  readonly #jobs: Job[] = [];
-  readonly #gone = new AbortController();
-  #turn: Turn | undefined;
+  readonly #queue: QueuedMessage[] = [];
+  readonly #abandoned = new AbortController();
+  #turn: RunningTurn | undefined;
 
-  constructor(world: TurnWorld, script: AgentScript, task: TaskRecord) {
-    this.#world = world;
+  constructor(turnContext: TurnContext, script: AgentScript, task: TaskRecord) {
+    this.#context = turnContext;
     this.#script = script;
     this.task = task;
   }
 
   /** Whether the agent waits for the user's next message. */
-  get asking(): boolean {
+  get isAsking(): boolean {
     return this.#turn?.asking ?? false;
   }
 
   /** Takes a user message; gives the message and the reply that will answer it. */
-  deliver(delivery: Delivery): { user: MessageRecord; reply: MessageRecord } {
-    const { state, dialect } = this.#world;
+  deliver(delivery: AcceptedMessage): { user: MessageRecord; reply: MessageRecord } {
+    const { state, behaviour } = this.#context;
     const user = state.addMessage(this.task, 'user', delivery.content);
     state.setTask(this.task, 'running');
     if (this.#turn?.asking === true) {
       const old = this.#turn.reply;
-      const reply = dialect.afterAsk === 'same-reply' ? old : this.#addReply(user, delivery.files);
+      const reply = behaviour.afterAsk === 'same-reply' ? old : this.#addReply(user, delivery.files);
       if (reply !== old) {
         this.#settle(old, 'completed');
         state.setMessage(reply, 'streaming');
@@ -50,17 +50,17 @@ export class Runner {
     }
     const reply = this.#addReply(user, delivery.files);
     const files = delivery.files.map((file) => this.#attached(file));
-    this.#jobs.push({ user, reply, files, skill: delivery.skill });
+    this.#queue.push({ user, reply, files, skill: delivery.skill });
     if (this.#turn === undefined) this.#next();
     return { user, reply };
   }
 
   /** Stops the agent; false where nothing runs. */
   cancel(force: boolean): boolean {
-    const { state, dialect } = this.#world;
+    const { state, behaviour } = this.#context;
     const turn = this.#turn;
     if (turn === undefined) return false;
-    for (const job of this.#jobs.splice(0)) this.#settle(job.reply, 'cancelled');
+    for (const job of this.#queue.splice(0)) this.#settle(job.reply, 'cancelled');
     const writing = turn.reply.status === 'streaming' || turn.reply.status === 'cancelling';
     turn.cancel(force || !writing);
     if (!writing || force) {
@@ -70,26 +70,26 @@ export class Runner {
       return true;
     }
     state.setMessage(turn.reply, 'cancelling');
-    if (dialect.gracefulCancel === 'at-once') state.setTask(this.task, 'cancelled');
+    if (behaviour.gracefulCancel === 'at-once') state.setTask(this.task, 'cancelled');
     return true;
   }
 
   /** Ends everything that goes on, for a deleted task or a stopping service. */
   abandon(): void {
-    this.#gone.abort();
+    this.#abandoned.abort();
     this.cancel(true);
   }
 
   #next(): void {
-    const job = this.#jobs.shift();
+    const job = this.#queue.shift();
     if (job === undefined) return;
-    const turn = new Turn(this.#world, this.task, job);
+    const turn = new RunningTurn(this.#context, this.task, job);
     this.#turn = turn;
-    this.#world.state.setMessage(job.reply, 'streaming');
+    this.#context.state.setMessage(job.reply, 'streaming');
     void this.#run(turn);
   }
 
-  async #run(turn: Turn): Promise<void> {
+  async #run(turn: RunningTurn): Promise<void> {
     let end: TurnEnd;
     try {
       // The first write never happens before the request that caused it is answered.
@@ -108,9 +108,9 @@ export class Runner {
       if (this.#turn !== turn) return;
     }
     this.#turn = undefined;
-    if (this.#jobs.length > 0) return this.#next();
-    this.#world.state.setTask(this.task, status);
-    for (const plan of turn.reviews) void runReview(this.#world, this.task, plan, this.#gone.signal);
+    if (this.#queue.length > 0) return this.#next();
+    this.#context.state.setTask(this.task, status);
+    for (const plan of turn.reviews) void runReview(this.#context, this.task, plan, this.#abandoned.signal);
   }
 
   async #inBackground(work: () => Promise<void>): Promise<void> {
@@ -119,7 +119,7 @@ export class Runner {
     } catch (error) {
       if (error instanceof TurnCancelled) return;
       const text = `Background work failed: ${String(error)}`;
-      this.#world.state.addMessage(this.task, 'system', [{ type: 'text', text }]);
+      this.#context.state.addMessage(this.task, 'system', [{ type: 'text', text }]);
     }
   }
 
@@ -127,16 +127,16 @@ export class Runner {
     const reasons = { completed: end?.reason ?? 'stop', failed: 'error', cancelled: 'cancelled' } as const;
     reply.stopReason = reasons[status];
     if (status === 'failed') reply.error = end?.message ?? 'The agent failed';
-    this.#world.state.setMessage(reply, status);
+    this.#context.state.setMessage(reply, status);
   }
 
   #addReply(user: MessageRecord, files: FileRecord[]): MessageRecord {
     const input = { userMessageId: user.id, fileIds: files.map(({ id }) => id) };
-    return this.#world.state.addMessage(this.task, 'assistant', [], { status: 'pending', input });
+    return this.#context.state.addMessage(this.task, 'assistant', [], { status: 'pending', input });
   }
 
   #attached({ id, name, mime, size, key }: FileRecord): AttachedFile {
-    return { id, name, mime, size, open: () => this.#world.storage.read(key) };
+    return { id, name, mime, size, open: () => this.#context.storage.read(key) };
   }
 }
 

@@ -11,11 +11,11 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import type { DownloadTerms, LinkTerms, PartRef, S3Place, Storage } from './storage.ts';
-import { BadParts } from './storage.ts';
+import type { DownloadTerms, LinkTerms, PartRef, S3Location, Storage } from './storage.ts';
+import { InvalidParts } from './storage.ts';
 
 /** Keeps the bytes in a bucket; the links are presigned and point at S3 itself. */
-export function openS3Storage(place: S3Place): Storage {
+export function openS3Storage(place: S3Location): Storage {
   return new S3Storage(place);
 }
 
@@ -25,7 +25,7 @@ class S3Storage implements Storage {
   /** Keeps two services apart that share a bucket. */
   readonly #prefix = randomBytes(6).toString('hex');
 
-  constructor({ endpoint, bucket, credentials, region = 'us-east-1' }: S3Place) {
+  constructor({ endpoint, bucket, credentials, region = 'us-east-1' }: S3Location) {
     this.#bucket = bucket;
     this.#client = new S3Client({
       endpoint,
@@ -63,7 +63,7 @@ class S3Storage implements Storage {
       await this.#client.send(new CompleteMultipartUploadCommand(input));
     } catch (error) {
       const refused = error instanceof S3ServiceException && (error.$metadata.httpStatusCode ?? 500) < 500;
-      throw refused ? new BadParts(`${error.name}: ${error.message}`, { cause: error }) : error;
+      throw refused ? new InvalidParts(`${error.name}: ${error.message}`, { cause: error }) : error;
     }
   }
 

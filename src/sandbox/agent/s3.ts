@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readFile, rm, stat } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import S3rver from '@20minutes/s3rver';
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
-import type { S3Place } from './storage.ts';
+import type { S3Location } from './storage.ts';
 
 /** Bytes that S3 wants of every part but the last. */
 const MIN_PART = 5 * 1024 * 1024;
@@ -15,7 +15,7 @@ interface Part {
   etag: string;
 }
 
-export interface S3 extends S3Place {
+export interface S3 extends S3Location {
   stop(): Promise<void>;
 }
 

@@ -6,19 +6,19 @@ import type { Readable } from 'node:stream';
 import { Faults } from '../faults.ts';
 import { analyst } from './analyst.ts';
 import { CallLog, type RecordedCall } from './calls.ts';
-import type { Context, Skill } from './context.ts';
-import { defaultDialect, type ServiceDialect } from './dialect.ts';
+import type { EndpointContext, Skill } from './context.ts';
+import { DEFAULT_BEHAVIOUR, type ServiceBehaviour } from './dialect.ts';
 import { openDiskStorage } from './disk-storage.ts';
 import { fileEndpoints } from './file-endpoints.ts';
-import { application } from './http.ts';
+import { createHttpApp } from './http.ts';
 import { messageEndpoints } from './message-endpoints.ts';
 import { projectEndpoints } from './project-endpoints.ts';
 import type { FileRecord, ProjectRecord, TaskRecord } from './records.ts';
-import { Runner } from './runner.ts';
+import { TaskRunner } from './runner.ts';
 import { openS3Storage } from './s3-storage.ts';
 import type { AgentScript } from './script.ts';
-import { State, type StatusChange } from './state.ts';
-import type { S3Place } from './storage.ts';
+import { ServiceState, type StatusChange } from './state.ts';
+import type { S3Location } from './storage.ts';
 import { taskEndpoints } from './task-endpoints.ts';
 
 export interface AgentServiceOptions {
@@ -27,12 +27,12 @@ export interface AgentServiceOptions {
   /** Customer by API key; one demo key when left out. */
   apiKeys?: Record<string, string>;
   /** How the open points of the document are settled. */
-  dialect?: Partial<ServiceDialect>;
+  behaviour?: Partial<ServiceBehaviour>;
   /** What the agent does; the analyst when left out. */
   script?: AgentScript;
   faults?: Faults;
   /** Where the bytes live: a temporary folder when left out. */
-  storage?: { s3: S3Place };
+  storage?: { s3: S3Location };
   /** Factor on every wait of the agent; 1 when left out. */
   pace?: number;
   /** Skills that a message may name. */
@@ -56,7 +56,7 @@ export interface AgentService {
   readonly apiKey: string;
   readonly faults: Faults;
   /** May be changed while the service runs. */
-  readonly dialect: ServiceDialect;
+  readonly behaviour: ServiceBehaviour;
   readonly calls: readonly RecordedCall[];
   readonly projects: readonly Readonly<ProjectRecord>[];
   /** With their messages, reviews and results. */
@@ -71,11 +71,11 @@ export interface AgentService {
 /** Starts the service on 127.0.0.1. */
 export async function startAgentService(options: AgentServiceOptions = {}): Promise<AgentService> {
   const apiKeys = options.apiKeys ?? { 'sandbox-agent-key': 'demo' };
-  const dialect: ServiceDialect = { ...defaultDialect, ...options.dialect };
+  const behaviour: ServiceBehaviour = { ...DEFAULT_BEHAVIOUR, ...options.behaviour };
   const faults = options.faults ?? new Faults();
   const now = options.now ?? Date.now;
   const log = new CallLog();
-  const state = new State(now);
+  const state = new ServiceState(now);
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 30_000 });
   server.listen(options.port ?? 0, '127.0.0.1');
   await once(server, 'listening');
@@ -83,18 +83,18 @@ export async function startAgentService(options: AgentServiceOptions = {}): Prom
   const origin = `http://127.0.0.1:${port}`;
   const storage =
     options.storage === undefined
-      ? await openDiskStorage({ dialect, now, origin })
+      ? await openDiskStorage({ behaviour, now, origin })
       : openS3Storage(options.storage.s3);
-  const runners = new Map<string, Runner>();
-  const world = { state, storage, dialect, pace: options.pace ?? 1 };
+  const runners = new Map<string, TaskRunner>();
+  const turnContext = { state, storage, behaviour, pace: options.pace ?? 1 };
   const script = options.script ?? analyst();
-  const context: Context = {
+  const context: EndpointContext = {
     state,
     storage,
-    dialect,
+    behaviour,
     skills: options.skills ?? [{ id: 'skl_summary', name: 'summary' }],
     runner: (task) => {
-      const runner = runners.get(task.id) ?? new Runner(world, script, task);
+      const runner = runners.get(task.id) ?? new TaskRunner(turnContext, script, task);
       runners.set(task.id, runner);
       return runner;
     },
@@ -109,14 +109,14 @@ export async function startAgentService(options: AgentServiceOptions = {}): Prom
     ...messageEndpoints(context),
     ...fileEndpoints(context),
   ];
-  server.on('request', application({ endpoints, storage, dialect, faults, log, apiKeys }));
+  server.on('request', createHttpApp({ endpoints, storage, behaviour, faults, log, apiKeys }));
 
   return {
     url: `${origin}/v1`,
     port,
     apiKey: Object.keys(apiKeys)[0] ?? '',
     faults,
-    dialect,
+    behaviour,
     calls: log.calls,
     get projects() {
       return [...state.projects.values()];

@@ -17,7 +17,7 @@ export type StatusChange =
   | { kind: 'message'; message: MessageRecord; status: MessageStatus };
 
 /** Everything the service knows, in memory. What belongs to another customer is not found. */
-export class State {
+export class ServiceState {
   readonly projects = new Map<string, ProjectRecord>();
   readonly tasks = new Map<string, TaskRecord>();
   readonly files = new Map<string, FileRecord>();

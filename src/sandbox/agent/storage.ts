@@ -21,7 +21,7 @@ export interface DownloadTerms extends LinkTerms {
 }
 
 /** The parts named at the end of an upload do not make a file. */
-export class BadParts extends Error {
+export class InvalidParts extends Error {
   override readonly name = 'BadParts';
 }
 
@@ -43,7 +43,7 @@ export interface Storage {
 }
 
 /** An S3 bucket to keep the bytes in. */
-export interface S3Place {
+export interface S3Location {
   endpoint: string;
   bucket: string;
   region?: string;

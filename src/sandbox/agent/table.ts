@@ -33,12 +33,12 @@ export async function summarizeTable(source: Readable, delimiter: ',' | '\t'): P
     relax_column_count: true,
     skip_empty_lines: true,
   });
-  let meters: Meter[] | undefined;
+  let meters: ColumnStats[] | undefined;
   let rows = 0;
   await pipeline(source, parser, async (records: AsyncIterable<string[]>) => {
     for await (const record of records) {
       if (meters === undefined) {
-        meters = record.map((name) => new Meter(name));
+        meters = record.map((name) => new ColumnStats(name));
         continue;
       }
       rows += 1;
@@ -51,7 +51,7 @@ export async function summarizeTable(source: Readable, delimiter: ',' | '\t'): P
 }
 
 /** Running moments of one column, by Welford's method. */
-class Meter {
+class ColumnStats {
   readonly name: string;
   #count = 0;
   #mean = 0;
@@ -90,14 +90,14 @@ class Meter {
 }
 
 /** A number in at most six significant digits; empty where there is none. */
-export function figure(value: number): string {
+export function formatNumber(value: number): string {
   return Number.isFinite(value) ? String(Number(value.toPrecision(6))) : '';
 }
 
 /** The summary as CSV. */
 export function summaryCsv({ columns }: TableSummary): string {
   const lines = columns.map(({ name, count, mean, min, max, sd }) => {
-    return [quoted(name), count, figure(mean), figure(min), figure(max), figure(sd)].join(',');
+    return [quoted(name), count, formatNumber(mean), formatNumber(min), formatNumber(max), formatNumber(sd)].join(',');
   });
   return `${['column,count,mean,min,max,sd', ...lines].join('\n')}\n`;
 }
@@ -109,7 +109,7 @@ function quoted(text: string): string {
 /** The summary as a Markdown table. */
 export function summaryMarkdown({ columns }: TableSummary): string {
   const lines = columns.map(({ name, count, mean, min, max, sd }) => {
-    const cells = [cell(name), count, figure(mean), figure(min), figure(max), figure(sd)];
+    const cells = [cell(name), count, formatNumber(mean), formatNumber(min), formatNumber(max), formatNumber(sd)];
     return `| ${cells.join(' | ')} |`;
   });
   return [

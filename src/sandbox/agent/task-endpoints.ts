@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Answer, Call, Context, Endpoint } from './context.ts';
+import type { EndpointResponse, EndpointRequest, EndpointContext, Endpoint } from './context.ts';
 import { blocksOf, content, pageAfter, readBody, readFlag, readLimit, readText } from './input.ts';
 import type { ResultRecord, TaskRecord } from './records.ts';
-import { invalid, Refusal } from './refusal.ts';
+import { invalid, ServiceRefusal } from './refusal.ts';
 import { listJson, resultJson, taskJson, taskWithReviewsJson } from './wire.ts';
 
 export const model = z.enum(['standard', 'fast', 'max']);
@@ -18,9 +18,9 @@ const creation = z.looseObject({
 });
 const cancellation = z.object({ force: z.boolean().optional() });
 
-export function taskEndpoints(context: Context): Endpoint[] {
-  const { state, dialect } = context;
-  const find = (call: Call): TaskRecord => state.task(call.customer, call.params.task_id ?? '');
+export function taskEndpoints(context: EndpointContext): Endpoint[] {
+  const { state, behaviour } = context;
+  const find = (call: EndpointRequest): TaskRecord => state.task(call.customer, call.params.task_id ?? '');
   return [
     { name: 'POST /experimental/tasks', handle: (call) => startTask(context, call) },
     { name: 'GET /experimental/tasks', handle: (call) => listTasks(context, call) },
@@ -41,7 +41,7 @@ export function taskEndpoints(context: Context): Endpoint[] {
       name: 'POST /experimental/tasks/{task_id}/cancel',
       handle: (call) => {
         const task = find(call);
-        const { force } = readBody(cancellation, call.body ?? {}, dialect);
+        const { force } = readBody(cancellation, call.body ?? {}, behaviour);
         cancelTask(context, task, force ?? false);
         return { status: 200, body: { type: 'task_status', id: task.id, status: task.status } };
       },
@@ -54,14 +54,14 @@ export function taskEndpoints(context: Context): Endpoint[] {
 }
 
 /** Stops the agent on a task; what nothing-to-stop means is the dialect's. */
-export function cancelTask({ runner, dialect }: Context, task: TaskRecord, force: boolean): void {
+export function cancelTask({ runner, behaviour }: EndpointContext, task: TaskRecord, force: boolean): void {
   const stopped = runner(task).cancel(force);
-  if (!stopped && dialect.cancelSettled === 409) throw new Refusal(409, `The task is ${task.status}`);
+  if (!stopped && behaviour.cancelSettled === 409) throw new ServiceRefusal(409, `The task is ${task.status}`);
 }
 
-function startTask({ state, dialect, runner }: Context, { customer, body }: Call): Answer {
-  const flag = dialect.fallbackFlag;
-  const fields = readBody(creation, body, dialect, [flag]);
+function startTask({ state, behaviour, runner }: EndpointContext, { customer, body }: EndpointRequest): EndpointResponse {
+  const flag = behaviour.fallbackFlag;
+  const fields = readBody(creation, body, behaviour, [flag]);
   if (!['boolean', 'undefined'].includes(typeof fields[flag]))
     throw invalid(['body', flag], 'Must be a boolean');
   const { title, initial_messages: messages = [] } = fields;
@@ -81,32 +81,32 @@ function startTask({ state, dialect, runner }: Context, { customer, body }: Call
   return { status: 201, body: taskJson(task) };
 }
 
-function listTasks({ state, dialect }: Context, { customer, query }: Call): Answer {
-  const limit = readLimit(query, 100, dialect.defaultLimit);
-  const projectId = readText(query, dialect.projectParameter);
-  if (projectId === undefined) throw invalid(['query', dialect.projectParameter], 'Field required');
+function listTasks({ state, behaviour }: EndpointContext, { customer, query }: EndpointRequest): EndpointResponse {
+  const limit = readLimit(query, 100, behaviour.defaultLimit);
+  const projectId = readText(query, behaviour.projectParameter);
+  if (projectId === undefined) throw invalid(['query', behaviour.projectParameter], 'Field required');
   const project = state.project(customer, projectId);
   const tasks = [...state.tasks.values()].filter((task) => task.project === project).reverse();
-  const after = dialect.listCursors ? readText(query, 'after_id') : undefined;
+  const after = behaviour.listCursors ? readText(query, 'after_id') : undefined;
   const { page, more } = pageAfter(tasks, ({ id }) => id, after, limit);
   const ids = page.map(({ id }) => id);
   return { status: 200, body: listJson(page.map(taskJson), ids, more) };
 }
 
 async function listResults(
-  { storage, dialect }: Context,
-  { query }: Call,
+  { storage, behaviour }: EndpointContext,
+  { query }: EndpointRequest,
   task: TaskRecord,
-): Promise<Answer> {
-  const limit = readLimit(query, 100, dialect.defaultLimit);
+): Promise<EndpointResponse> {
+  const limit = readLimit(query, 100, behaviour.defaultLimit);
   const withUrls = readFlag(query, 'with_urls', true);
   if (readFlag(query, 'reconcile', true)) for (const result of task.results) result.reconciled = true;
   const known = task.results.filter(({ reconciled }) => reconciled);
-  const after = dialect.listCursors ? readText(query, 'after_id') : undefined;
+  const after = behaviour.listCursors ? readText(query, 'after_id') : undefined;
   const { page, more } = pageAfter(known, ({ id }) => id, after, limit);
   const link = ({ file }: ResultRecord): Promise<string> => {
     const { key, name, mime } = file;
-    return storage.downloadLink(key, { name, mime, lifeMs: dialect.downloadLinkMs });
+    return storage.downloadLink(key, { name, mime, lifeMs: behaviour.downloadLinkMs });
   };
   const data = await Promise.all(
     page.map(async (result) => resultJson(result, withUrls ? await link(result) : undefined)),

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ServiceDialect } from './dialect.ts';
+import type { ServiceBehaviour } from './dialect.ts';
 import type { Block, MessageRecord, StopReason, TaskRecord } from './records.ts';
 import { textOf } from './records.ts';
 import type { AgentTurn, AttachedFile, ReviewPlan } from './script.ts';
 import { TurnCancelled } from './script.ts';
-import type { State } from './state.ts';
+import type { ServiceState } from './state.ts';
 import type { Storage } from './storage.ts';
 
 /** What a turn needs of the service. */
-export interface TurnWorld {
-  state: State;
+export interface TurnContext {
+  state: ServiceState;
   storage: Storage;
-  dialect: ServiceDialect;
+  behaviour: ServiceBehaviour;
   /** Factor on every wait of the agent. */
   pace: number;
 }
@@ -28,7 +28,7 @@ export class TurnEnd extends Error {
 }
 
 /** The message that a turn answers. */
-export interface Job {
+export interface QueuedMessage {
   user: MessageRecord;
   reply: MessageRecord;
   files: AttachedFile[];
@@ -36,7 +36,7 @@ export interface Job {
 }
 
 /** The verbs of a script, bound to one reply. */
-export class Turn implements AgentTurn {
+export class RunningTurn implements AgentTurn {
   readonly task: TaskRecord;
   readonly text: string;
   readonly files: readonly AttachedFile[];
@@ -47,15 +47,15 @@ export class Turn implements AgentTurn {
   /** Work that goes on after the reply. */
   readonly later: (() => Promise<void>)[] = [];
   readonly reviews: ReviewPlan[] = [];
-  readonly #world: TurnWorld;
+  readonly #context: TurnContext;
   readonly #force = new AbortController();
   readonly #cancel = new AbortController();
   #cancelNoticed = false;
   #closed = false;
   #answer: ((text: string) => void) | undefined;
 
-  constructor(world: TurnWorld, task: TaskRecord, job: Job) {
-    this.#world = world;
+  constructor(turnContext: TurnContext, task: TaskRecord, job: QueuedMessage) {
+    this.#context = turnContext;
     this.task = task;
     this.reply = job.reply;
     this.text = textOf(job.user.content);
@@ -88,7 +88,7 @@ export class Turn implements AgentTurn {
     this.#mustWrite();
     const { content } = this.reply;
     const last = content.at(-1);
-    if (this.#world.dialect.growth === 'in-place' && last?.type === 'text') {
+    if (this.#context.behaviour.growth === 'in-place' && last?.type === 'text') {
       last.text = `${String(last.text)}${text}`;
     } else {
       content.push({ type: 'text', text });
@@ -120,7 +120,7 @@ export class Turn implements AgentTurn {
 
   async result(name: string, mime: string, bytes: Uint8Array | string): Promise<void> {
     if (this.#force.signal.aborted) throw new TurnCancelled();
-    const { state, storage } = this.#world;
+    const { state, storage } = this.#context;
     const data = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
     const { project } = this.task;
     const size = data.byteLength;
@@ -130,7 +130,7 @@ export class Turn implements AgentTurn {
   }
 
   system(text: string): void {
-    this.#world.state.addMessage(this.task, 'system', [{ type: 'text', text }]);
+    this.#context.state.addMessage(this.task, 'system', [{ type: 'text', text }]);
   }
 
   background(work: number | (() => Promise<void>)): void {
@@ -181,7 +181,7 @@ export class Turn implements AgentTurn {
     }
     const signal = this.#cancelNoticed || this.#closed ? this.#force.signal : this.#cancel.signal;
     try {
-      await delay(ms * this.#world.pace, undefined, { signal });
+      await delay(ms * this.#context.pace, undefined, { signal });
     } catch {
       this.#cancelNoticed = true;
       throw new TurnCancelled();

@@ -1,4 +1,4 @@
-import type { ServiceDialect } from './dialect.ts';
+import type { ServiceBehaviour } from './dialect.ts';
 import type { FileRecord, MessageRecord, ProjectRecord, ResultRecord, TaskRecord } from './records.ts';
 
 /** The service's JSON, as its document spells it. */
@@ -36,7 +36,7 @@ export function taskWithReviewsJson(task: TaskRecord): object {
   return { ...taskJson(task), reviews };
 }
 
-export function messageJson(message: MessageRecord, dialect: ServiceDialect): object {
+export function messageJson(message: MessageRecord, behaviour: ServiceBehaviour): object {
   return {
     id: message.id,
     type: 'message',
@@ -51,14 +51,14 @@ export function messageJson(message: MessageRecord, dialect: ServiceDialect): ob
     completed_at: dateOrNull(message.completedAt),
     error: message.error,
     platform: 'api',
-    input: inputJson(message, dialect),
+    input: inputJson(message, behaviour),
     output: null,
   };
 }
 
-function inputJson({ input }: MessageRecord, dialect: ServiceDialect): object | null {
-  if (input === null || dialect.input === 'null') return null;
-  const file_ids = dialect.input === 'null-file-ids' ? null : input.fileIds;
+function inputJson({ input }: MessageRecord, behaviour: ServiceBehaviour): object | null {
+  if (input === null || behaviour.input === 'null') return null;
+  const file_ids = behaviour.input === 'null-file-ids' ? null : input.fileIds;
   return { user_message_id: input.userMessageId, file_ids };
 }
 

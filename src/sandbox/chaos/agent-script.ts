@@ -12,46 +12,46 @@ export interface ScriptedReply {
   /** Names of the files that it leaves. */
   results: string[];
   /** Whether it calls a tool first. */
-  tool: boolean;
+  callsTool: boolean;
 }
 
 /** Words in a message that ask for a result. */
-export const asksForResult = 'leave a file';
+export const RESULT_REQUEST = 'leave a file';
 
-const longLines = 130;
-const vocabulary =
+const LONG_REPLY_LINES = 130;
+const VOCABULARY =
   'amber birch cedar delta ember fjord grove heron inlet juniper kelp larch moss north otter'.split(' ');
 
 /**
  * The reply to a message: a function of its text and of how often the same text was said before in the task. It
  * carries a token of its own, so that it is found in a thread exactly once or not.
  */
-export function replyTo(text: string, earlier: number): ScriptedReply {
+export function scriptedReply(text: string, earlier: number): ScriptedReply {
   const digest = createHash('sha256').update(`${earlier} ${text}`).digest();
   const token = digest.toString('hex').slice(0, 10);
   const random = seededRandom(digest.readUInt32LE(8));
-  const lines = random() < 0.08 ? longLines : between(random, 3, 8);
+  const lines = random() < 0.08 ? LONG_REPLY_LINES : between(random, 3, 8);
   const words = () =>
-    Array.from({ length: between(random, 8, 14) }, () => oneOf(random, vocabulary)).join(' ');
+    Array.from({ length: between(random, 8, 14) }, () => oneOf(random, VOCABULARY)).join(' ');
   const pieces = [
     `Reply ${token} begins.\n\n`,
     ...Array.from({ length: lines }, (_, line) => `Line ${line + 1} of ${token}: ${words()}.\n\n`),
     `Reply ${token} ends.`,
   ];
-  const results = text.includes(asksForResult)
+  const results = text.includes(RESULT_REQUEST)
     ? Array.from({ length: between(random, 1, 2) }, (_, index) => `result-${token}-${index + 1}.csv`)
     : [];
-  return { pieces, pauseMs: between(random, 500, 2_500) / pieces.length, results, tool: random() < 0.25 };
+  return { pieces, pauseMs: between(random, 500, 2_500) / pieces.length, results, callsTool: random() < 0.25 };
 }
 
 /** The agent of a run. */
 export function chaosAgent(): AgentScript {
   return async (turn) => {
     const earlier = turn.history.filter(({ role, text }) => role === 'user' && text === turn.text).length;
-    const reply = replyTo(turn.text, earlier);
+    const reply = scriptedReply(turn.text, earlier);
     for (const [index, piece] of reply.pieces.entries()) {
       turn.write(piece);
-      if (index === 0 && reply.tool) await turn.tool('look_up', { query: 'the weather' }, () => 'stormy');
+      if (index === 0 && reply.callsTool) await turn.tool('look_up', { query: 'the weather' }, () => 'stormy');
       await turn.sleep(reply.pauseMs);
     }
     for (const name of reply.results) await turn.result(name, 'text/csv', `name\n${name}\n`);

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bots } from './bots.ts';
-import type { Ledger } from './ledger.ts';
+import type { BotFleet } from './bots.ts';
+import type { BotDatabase } from './ledger.ts';
 import { between, shuffled } from './randoms.ts';
-import { type OpenTurn, stepOf, type TurnStep } from './step.ts';
-import type { Ears, Place } from './weather.ts';
+import { type OpenTurn, killStepOf, type KillStep } from './step.ts';
+import type { CallNotifier, FaultTarget } from './weather.ts';
 
 /** The call whose arrival a kill waits for; none: a random moment. */
-type Trigger = { place: Place; call: RegExp } | undefined;
+type KillTrigger = { place: FaultTarget; call: RegExp } | undefined;
 
 /** One for each step, so that rare steps are hit too. */
-const triggers: readonly Trigger[] = [
+const KILL_TRIGGERS: readonly KillTrigger[] = [
   undefined,
   { place: 'slack', call: /^chat\.postMessage$/ },
   { place: 'agent', call: /^POST \/projects$/ },
@@ -21,54 +21,54 @@ const triggers: readonly Trigger[] = [
   { place: 'slack', call: /^chat\.update$/ },
   { place: 'agent', call: /^GET .*\/results$/ },
 ];
-const triggerMs = 600;
-const mostOpenTurns = 30;
-const breathMs = 1_000;
+const TRIGGER_TIMEOUT_MS = 600;
+const MAX_OPEN_TURNS = 30;
+const PROGRESS_PAUSE_MS = 1_000;
 
 /** What the assault works with. */
-export interface AssaultParts {
-  bots: Bots;
-  ears: Ears;
+export interface CrashInjectorDeps {
+  bots: BotFleet;
+  callNotifier: CallNotifier;
   random: () => number;
   /** The rows of the bot, as long as its database runs. */
-  ledger(): Ledger | undefined;
+  botDatabase(): BotDatabase | undefined;
   /** Has somebody say something, where no turn is unfinished. */
-  provoke(): void;
+  sayOne(): void;
   /** The service's replies that are complete. */
-  repliesSettled(): ReadonlySet<string>;
+  completedReplies(): ReadonlySet<string>;
 }
 
 /** Freezes and kills the bot's processes while turns are unfinished, and starts them again. */
-export class Assault {
+export class CrashInjector {
   /** How many kills hit at least one turn at each step. */
-  readonly killsByStep = new Map<TurnStep, number>();
+  readonly killsByStep = new Map<KillStep, number>();
   kills = 0;
   freezes = 0;
-  readonly #parts: AssaultParts;
+  readonly #deps: CrashInjectorDeps;
   readonly #replicas: number;
-  #deck: Trigger[] = [];
+  #remainingTriggers: KillTrigger[] = [];
 
-  constructor(parts: AssaultParts, replicas: number) {
-    this.#parts = parts;
+  constructor(deps: CrashInjectorDeps, replicas: number) {
+    this.#deps = deps;
     this.#replicas = replicas;
   }
 
   /** Waits for the next moment, strikes there, and starts the process again; resolves when it takes events. */
-  async strike(): Promise<void> {
-    const { bots, random } = this.#parts;
-    await this.#breathe();
+  async killOne(): Promise<void> {
+    const { bots, random } = this.#deps;
+    await this.#waitForProgress();
     for (;;) {
       const index = between(random, 0, this.#replicas - 1);
-      await this.#moment(this.#nextTrigger(), () => bots.at(index).freeze());
+      await this.#freezeAt(this.#nextTrigger(), () => bots.at(index).freeze());
       const turns = await this.#openTurns();
       if (turns.length === 0) {
         bots.at(index).thaw();
-        this.#parts.provoke();
+        this.#deps.sayOne();
         await sleep(100);
         continue;
       }
-      if (random() < 0.08) await this.#rest(index);
-      for (const step of new Set(turns.map((turn) => stepOf(turn, this.#parts.repliesSettled())))) {
+      if (random() < 0.08) await this.#leaveFrozen(index);
+      for (const step of new Set(turns.map((turn) => killStepOf(turn, this.#deps.completedReplies())))) {
         this.killsByStep.set(step, (this.killsByStep.get(step) ?? 0) + 1);
       }
       await bots.at(index).kill();
@@ -79,14 +79,14 @@ export class Assault {
   }
 
   /** Where kills come faster than work gets done, each life is given a little time. */
-  async #breathe(): Promise<void> {
-    const deadline = performance.now() + breathMs;
-    while (performance.now() < deadline && (await this.#openTurns()).length > mostOpenTurns) await sleep(100);
+  async #waitForProgress(): Promise<void> {
+    const deadline = performance.now() + PROGRESS_PAUSE_MS;
+    while (performance.now() < deadline && (await this.#openTurns()).length > MAX_OPEN_TURNS) await sleep(100);
   }
 
   /** Leaves the process frozen for a while; some go on after that and are killed a little later. */
-  async #rest(index: number): Promise<void> {
-    const { bots, random } = this.#parts;
+  async #leaveFrozen(index: number): Promise<void> {
+    const { bots, random } = this.#deps;
     this.freezes += 1;
     await sleep(between(random, 500, 2_500));
     if (random() < 0.3) return;
@@ -94,37 +94,37 @@ export class Assault {
     await sleep(between(random, 0, 500));
   }
 
-  async #moment(trigger: Trigger, freeze: () => void): Promise<void> {
-    const { ears, random } = this.#parts;
+  async #freezeAt(trigger: KillTrigger, freeze: () => void): Promise<void> {
+    const { callNotifier, random } = this.#deps;
     const lateMs = random() < 0.5 ? 0 : between(random, 1, 40);
     if (trigger === undefined) {
       await sleep(between(random, 20, 600));
       freeze();
       return;
     }
-    const heard = Promise.withResolvers<void>();
-    const deaf = ears.next(trigger.place, trigger.call, () => {
-      if (lateMs > 0) return void setTimeout(heard.resolve, lateMs);
+    const called = Promise.withResolvers<void>();
+    const unsubscribe = callNotifier.onNext(trigger.place, trigger.call, () => {
+      if (lateMs > 0) return void setTimeout(called.resolve, lateMs);
       // In this very moment: the call has arrived and is not handled yet.
       freeze();
-      heard.resolve();
+      called.resolve();
     });
-    const patience = new AbortController();
-    await Promise.race([heard.promise, sleep(triggerMs, undefined, patience).catch(() => undefined)]);
-    patience.abort();
-    deaf();
+    const timeout = new AbortController();
+    await Promise.race([called.promise, sleep(TRIGGER_TIMEOUT_MS, undefined, timeout).catch(() => undefined)]);
+    timeout.abort();
+    unsubscribe();
     freeze();
   }
 
-  #nextTrigger(): Trigger {
-    if (this.#deck.length === 0) this.#deck = shuffled(this.#parts.random, triggers);
-    return this.#deck.pop();
+  #nextTrigger(): KillTrigger {
+    if (this.#remainingTriggers.length === 0) this.#remainingTriggers = shuffled(this.#deps.random, KILL_TRIGGERS);
+    return this.#remainingTriggers.pop();
   }
 
   async #openTurns(): Promise<OpenTurn[]> {
     return (
-      (await this.#parts
-        .ledger()
+      (await this.#deps
+        .botDatabase()
         ?.openTurns()
         .catch(() => [])) ?? []
     );

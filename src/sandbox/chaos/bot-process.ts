@@ -6,20 +6,20 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
 /** The program that an operator starts. */
-export const mainProgram = fileURLToPath(new URL('../../main.ts', import.meta.url));
-const running = z.looseObject({ msg: z.literal('taskthread is running'), port: z.number() });
-const readyMs = 60_000;
-const stopMs = 15_000;
+export const MAIN_PROGRAM = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const startedLine = z.looseObject({ msg: z.literal('taskthread is running'), port: z.number() });
+const READY_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 15_000;
 
 /**
  * Settings with which a bot starts in half the time: its code is compiled once, by a process that may end in order.
  * Where this process was told of such code (NODE_COMPILE_CACHE), that is used, and `folder` is not.
  */
-export async function compiledIn(folder: string): Promise<Record<string, string>> {
+export async function compileCacheSettings(folder: string): Promise<Record<string, string>> {
   const { NODE_COMPILE_CACHE: known } = process.env;
   if (known !== undefined) return { NODE_COMPILE_CACHE: known };
   const settings = { NODE_COMPILE_CACHE: folder };
-  const child = spawn(process.execPath, [mainProgram, '--help'], {
+  const child = spawn(process.execPath, [MAIN_PROGRAM, '--help'], {
     env: { ...process.env, ...settings },
     stdio: 'ignore',
   });
@@ -36,7 +36,7 @@ export class BotProcess {
   #port: number | undefined;
 
   /** `settings` are its whole environment but for what a process needs; its log lines are added to `logFile`. */
-  constructor(settings: Readonly<Record<string, string>>, logFile: string, program = mainProgram) {
+  constructor(settings: Readonly<Record<string, string>>, logFile: string, program = MAIN_PROGRAM) {
     const { PATH, HOME, TMPDIR } = process.env;
     const env = { PATH, HOME, TMPDIR, LOG_LEVEL: 'info', ...settings };
     this.#child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -47,7 +47,7 @@ export class BotProcess {
       if (stream === null) continue;
       createInterface({ input: stream }).on('line', (line) => {
         this.#log.write(`${line}\n`);
-        this.#hear(line);
+        this.#readLogLine(line);
       });
     }
     void this.#ended.then(() => this.#ready.resolve(false));
@@ -75,7 +75,7 @@ export class BotProcess {
   /** Resolves when it takes events; false where it ended before. Throws where it does neither in a minute. */
   async ready(): Promise<boolean> {
     const late = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => late.reject(new Error('The bot did not start within a minute.')), readyMs);
+    const timer = setTimeout(() => late.reject(new Error('The bot did not start within a minute.')), READY_TIMEOUT_MS);
     try {
       return await Promise.race([this.#ready.promise, late.promise]);
     } finally {
@@ -106,16 +106,16 @@ export class BotProcess {
     const timer = setTimeout(() => {
       inTime = false;
       this.#child.kill('SIGKILL');
-    }, stopMs);
+    }, STOP_TIMEOUT_MS);
     await this.#ended;
     clearTimeout(timer);
     this.#log.end('--- stopped\n');
     return inTime;
   }
 
-  #hear(line: string): void {
+  #readLogLine(line: string): void {
     if (!line.includes('taskthread is running')) return;
-    const read = running.safeParse(JSON.parse(line));
+    const read = startedLine.safeParse(JSON.parse(line));
     if (!read.success) return;
     this.#port = read.data.port;
     this.#ready.resolve(true);

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BotProcess } from './bot-process.ts';
 
 /** The bot's processes: each is started again whenever it ends. */
-export class Bots {
+export class BotFleet {
   /** Starts that ended before the bot took events, although nobody killed it. */
   failedStarts = 0;
   readonly #settings: Readonly<Record<string, string>>;
   readonly #logs: string;
   readonly #program: string | undefined;
   readonly #bots: BotProcess[] = [];
-  #turn = 0;
+  #nextPort = 0;
 
   /** `program` is what is started; the bot as it is when left out. */
   constructor(options: {
@@ -43,8 +43,8 @@ export class Bots {
   /** The port of one that takes events, if there is one. */
   port(): number | undefined {
     const ports = this.#bots.flatMap((bot) => bot.port ?? []);
-    this.#turn += 1;
-    return ports[this.#turn % Math.max(1, ports.length)];
+    this.#nextPort += 1;
+    return ports[this.#nextPort % Math.max(1, ports.length)];
   }
 
   at(index: number): BotProcess {

@@ -1,5 +1,5 @@
 /** A file by its name and the digest of its bytes. */
-export type FileMark = string;
+export type FileFingerprint = string;
 
 /** What a person said to the bot. */
 export interface SaidMessage {
@@ -9,23 +9,23 @@ export interface SaidMessage {
   ts: string;
   /** Said in one thread only, though perhaps several times there. */
   text: string;
-  files: readonly FileMark[];
+  files: readonly FileFingerprint[];
   /** False where Slack gave every copy up, or the root of the thread: the bot need not have it. */
   reached?: boolean;
 }
 
 /** A person's message in a task. */
-export interface HeldMessage {
+export interface ServiceMessage {
   text: string;
-  files: readonly FileMark[];
+  files: readonly FileFingerprint[];
 }
 
 /** A task of the service, without those that hold nothing. */
-export interface HeldTask {
+export interface ServiceTask {
   id: string;
   project: string;
   /** Oldest first. */
-  messages: readonly HeldMessage[];
+  messages: readonly ServiceMessage[];
   /** The agent's replies, as the service holds them. */
   replies: readonly string[];
   /** Names of its results, each different. */
@@ -33,7 +33,7 @@ export interface HeldTask {
 }
 
 /** One message of the bot in a thread. */
-export interface ShownPost {
+export interface BotPost {
   /** What of the agent's words it shows. */
   answer: string;
   /** Everything else that it shows. */
@@ -41,7 +41,7 @@ export interface ShownPost {
   /** By which the bot finds it again; undefined where it has none. */
   key: string | undefined;
   /** Whether it looks like work that goes on: a Stop button, or the words of a turn that is not over. */
-  unsettled: boolean;
+  looksUnfinished: boolean;
   /** When it was posted and edited (Unix ms) and how it began then, for who looks for the cause of damage. */
   history?: readonly { at: number; text: string }[];
 }
@@ -49,13 +49,13 @@ export interface ShownPost {
 export interface ShownThread {
   thread: string;
   /** In their order. */
-  posts: readonly ShownPost[];
+  posts: readonly BotPost[];
   /** Waiting marks on people's messages. */
   marks: number;
 }
 
 /** Two messages of a thread that were seen waiting at the same moment. */
-export interface WaitedTogether {
+export interface WaitingPair {
   thread: string;
   earlier: string;
   later: string;
@@ -64,9 +64,9 @@ export interface WaitedTogether {
 /** All that a run found. */
 export interface Findings {
   said: readonly SaidMessage[];
-  tasks: readonly HeldTask[];
+  tasks: readonly ServiceTask[];
   threads: readonly ShownThread[];
-  waitedTogether: readonly WaitedTogether[];
+  waitedTogether: readonly WaitingPair[];
   /** By thread, the ts of its messages in the order in which they went to the service. */
   sent: ReadonlyMap<string, readonly string[]>;
   /** Turns that are not finished, and messages that still wait. */
@@ -74,17 +74,17 @@ export interface Findings {
 }
 
 /** The kinds of damage, in the order of the report. */
-export const damageKinds = ['lost', 'duplicated', 'outOfOrder', 'repliesWrong', 'stuck'] as const;
-export type DamageKind = (typeof damageKinds)[number];
+export const DAMAGE_KINDS = ['lost', 'duplicated', 'outOfOrder', 'repliesWrong', 'stuck'] as const;
+export type DamageKind = (typeof DAMAGE_KINDS)[number];
 
 /** What is wrong: one sentence for each case. */
 export type Damage = Record<DamageKind, string[]>;
 
 /** Compares what people said with what each task holds and what each thread shows. */
-export function compare(findings: Findings): Damage {
+export function findDamage(findings: Findings): Damage {
   const damage: Damage = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
   const threadOf = new Map(findings.said.map(({ text, thread }) => [text, thread]));
-  const tasksOf = new Map<string, HeldTask[]>();
+  const tasksOf = new Map<string, ServiceTask[]>();
   for (const task of findings.tasks) {
     for (const thread of threadsIn(task, threadOf, damage)) {
       tasksOf.set(thread, [...(tasksOf.get(thread) ?? []), task]);
@@ -108,7 +108,7 @@ export function compare(findings: Findings): Damage {
 }
 
 /** The threads whose messages a task holds: one, unless something went wrong. */
-function threadsIn(task: HeldTask, threadOf: ReadonlyMap<string, string>, damage: Damage): Set<string> {
+function threadsIn(task: ServiceTask, threadOf: ReadonlyMap<string, string>, damage: Damage): Set<string> {
   const threads = new Set<string>();
   for (const { text } of task.messages) {
     const thread = threadOf.get(text);
@@ -122,7 +122,7 @@ function threadsIn(task: HeldTask, threadOf: ReadonlyMap<string, string>, damage
 
 function compareProjects(
   { said }: Findings,
-  tasksOf: ReadonlyMap<string, readonly HeldTask[]>,
+  tasksOf: ReadonlyMap<string, readonly ServiceTask[]>,
   damage: Damage,
 ): void {
   for (const [channel, messages] of groupBy(said, (message) => message.channel)) {
@@ -135,7 +135,7 @@ function compareProjects(
 function compareMessages(
   thread: string,
   said: readonly SaidMessage[],
-  tasks: readonly HeldTask[],
+  tasks: readonly ServiceTask[],
   damage: Damage,
 ): void {
   const held = groupBy(
@@ -155,8 +155,8 @@ function compareMessages(
 
 function compareFiles(
   where: string,
-  said: readonly { files: readonly FileMark[] }[],
-  held: readonly { files: readonly FileMark[] }[],
+  said: readonly { files: readonly FileFingerprint[] }[],
+  held: readonly { files: readonly FileFingerprint[] }[],
   damage: Damage,
 ): void {
   const missing = countOf(said.flatMap(({ files }) => files));
@@ -170,14 +170,14 @@ function compareFiles(
 
 function compareShown(
   thread: string,
-  tasks: readonly HeldTask[],
+  tasks: readonly ServiceTask[],
   shown: ShownThread | undefined,
   damage: Damage,
 ): void {
   const posts = shown?.posts ?? [];
-  let answers = bare(posts.map(({ answer }) => answer).join(''));
+  let answers = withoutWhitespace(posts.map(({ answer }) => answer).join(''));
   for (const reply of tasks.flatMap(({ replies }) => replies)) {
-    const [before = '', ...rest] = answers.split(bare(reply));
+    const [before = '', ...rest] = answers.split(withoutWhitespace(reply));
     if (rest.length === 0) damage.repliesWrong.push(`${thread} does not show: ${excerpt(reply)}`);
     damage.duplicated.push(...repeat(rest.length - 1, `${thread} shows again: ${excerpt(reply)}`));
     answers = [before, ...rest].join('');
@@ -191,13 +191,13 @@ function compareShown(
   }
   compareKeys(thread, posts, damage);
   for (const post of posts) {
-    if (post.unsettled) damage.stuck.push(`${thread} still shows: ${excerpt(post.aside)}`);
+    if (post.looksUnfinished) damage.stuck.push(`${thread} still shows: ${excerpt(post.aside)}`);
   }
   damage.stuck.push(...repeat(shown?.marks ?? 0, `${thread} has a waiting mark`));
 }
 
 /** Two posts with one key; those that show an answer or a result are counted by what they show. */
-function compareKeys(thread: string, posts: readonly ShownPost[], damage: Damage): void {
+function compareKeys(thread: string, posts: readonly BotPost[], damage: Damage): void {
   const empty = posts.filter(
     ({ answer, key }) => answer === '' && key !== undefined && !key.includes('results:'),
   );
@@ -219,7 +219,7 @@ function compareOrder({ waitedTogether, sent }: Findings, damage: Damage): void 
 }
 
 /** Without white space: a reply that goes on in a second message is split between paragraphs. */
-function bare(text: string): string {
+function withoutWhitespace(text: string): string {
   return text.replace(/\s+/g, '');
 }
 

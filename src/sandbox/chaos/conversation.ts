@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Channel, Message, Person, SlackWorkspace } from '../slack/workspace.ts';
-import { asksForResult } from './agent-script.ts';
-import type { FileMark, SaidMessage } from './comparison.ts';
+import { RESULT_REQUEST } from './agent-script.ts';
+import type { FileFingerprint, SaidMessage } from './comparison.ts';
 import { between, oneOf } from './randoms.ts';
 
 interface OpenThread {
@@ -9,13 +9,13 @@ interface OpenThread {
   channel: Channel;
   root: string;
   said: number;
-  most: number;
+  maxMessages: number;
 }
 
 /** Gaps between the two copies of a mention, in ms. */
-const copyGaps = [0, 0, 30, 400, 2_500, 6_000];
-const mostOpen = 14;
-const fileChance = 0.3;
+const COPY_GAPS_MS = [0, 0, 30, 400, 2_500, 6_000];
+const MAX_OPEN_THREADS = 14;
+const FILE_CHANCE = 0.3;
 
 /** What people say in a run: several channels and threads, words said twice, files. */
 export class Conversation {
@@ -25,13 +25,13 @@ export class Conversation {
   readonly #people: Person[];
   readonly #channels: Channel[] = [];
   readonly #open: OpenThread[] = [];
-  readonly #mostChannels: number;
+  readonly #maxChannels: number;
   #threads = 0;
   #files = 0;
 
   /** New channels come with new threads, up to `mostChannels`. */
-  constructor(slack: SlackWorkspace, random: () => number, mostChannels = Number.POSITIVE_INFINITY) {
-    this.#mostChannels = mostChannels;
+  constructor(slack: SlackWorkspace, random: () => number, maxChannels = Number.POSITIVE_INFINITY) {
+    this.#maxChannels = maxChannels;
     this.#slack = slack;
     this.#random = random;
     this.#people = ['ada', 'grace', 'linus'].map((name) => slack.createPerson({ name, realName: name }));
@@ -46,37 +46,37 @@ export class Conversation {
   /** Somebody says something, somewhere. */
   sayOne(): void {
     const random = this.#random;
-    this.#slack.delivery.gapMs = oneOf(random, copyGaps);
+    this.#slack.delivery.gapMs = oneOf(random, COPY_GAPS_MS);
     const thread = this.#open.length < 4 || random() < 0.35 ? undefined : oneOf(random, this.#open);
-    if (thread === undefined || this.#open.length === 0) this.#begin();
+    if (thread === undefined || this.#open.length === 0) this.#startThread();
     else this.#reply(thread);
   }
 
-  #begin(): void {
+  #startThread(): void {
     const random = this.#random;
-    if (this.#channels.length < this.#mostChannels && random() < 0.5) this.#newChannel();
+    if (this.#channels.length < this.#maxChannels && random() < 0.5) this.#newChannel();
     this.#threads += 1;
     const name = `th${this.#threads}`;
     const channel = oneOf(random, this.#channels.slice(-16));
-    const text = `what about ${name} today${this.#wish()}`;
+    const text = `what about ${name} today${this.#resultRequest()}`;
     const root = this.#say({ channel, name, text, root: undefined });
-    this.#open.push({ name, channel, root: root.ts, said: 1, most: random() < 0.65 ? 2 : 3 });
-    if (this.#open.length > mostOpen) this.#open.shift();
+    this.#open.push({ name, channel, root: root.ts, said: 1, maxMessages: random() < 0.65 ? 2 : 3 });
+    if (this.#open.length > MAX_OPEN_THREADS) this.#open.shift();
   }
 
   #reply(thread: OpenThread): void {
     const { name, channel, root } = thread;
     const same = this.#random() < 0.4;
-    const text = same ? `go on with ${name} please` : `step ${thread.said} of ${name}${this.#wish()}`;
+    const text = same ? `go on with ${name} please` : `step ${thread.said} of ${name}${this.#resultRequest()}`;
     this.#say({ channel, name, text, root });
     thread.said += 1;
-    if (thread.said >= thread.most) this.#open.splice(this.#open.indexOf(thread), 1);
+    if (thread.said >= thread.maxMessages) this.#open.splice(this.#open.indexOf(thread), 1);
   }
 
   #say(what: { channel: Channel; name: string; text: string; root: string | undefined }): Message {
     const random = this.#random;
     const { channel, text, root } = what;
-    const files = random() < fileChance ? this.#newFiles() : [];
+    const files = random() < FILE_CHANCE ? this.#newFiles() : [];
     const message = this.#slack.say({
       person: random() < 0.8 ? (this.#people[0] ?? oneOf(random, this.#people)) : oneOf(random, this.#people),
       channel,
@@ -89,13 +89,13 @@ export class Conversation {
       channel: channel.id,
       ts: message.ts,
       text,
-      files: files.map(({ name, bytes }): FileMark => `${name} ${sha256(bytes)}`),
+      files: files.map(({ name, bytes }): FileFingerprint => `${name} ${sha256(bytes)}`),
     });
     return message;
   }
 
-  #wish(): string {
-    return this.#random() < 0.25 ? ` and ${asksForResult}` : '';
+  #resultRequest(): string {
+    return this.#random() < 0.25 ? ` and ${RESULT_REQUEST}` : '';
   }
 
   #newFiles(): { name: string; mime: string; bytes: string }[] {

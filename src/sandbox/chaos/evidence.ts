@@ -1,37 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentService } from '../agent/service.ts';
 import type { Message, SlackWorkspace } from '../slack/workspace.ts';
-import type { FileMark, Findings, HeldTask, SaidMessage, ShownPost, ShownThread } from './comparison.ts';
+import type { FileFingerprint, Findings, ServiceTask, SaidMessage, BotPost, ShownThread } from './comparison.ts';
 import type { TurnRow } from './ledger.ts';
-import type { Witness } from './witness.ts';
+import type { DatabaseObserver } from './witness.ts';
 
 /** The mark on a message that waits. */
-const waitingMark = 'hourglass_flowing_sand';
+const WAITING_REACTION = 'hourglass_flowing_sand';
 /** Words of a turn that is not over. */
-const unsettledWords =
+const UNFINISHED_TEXT =
   /getting started|Passing (your files|“)|The agent is working|as soon as it can|Stopping…|cannot be reached|a lot to do|does not accept the key|holding messages back/;
 
-const settleMs = 120_000;
-const lookMs = 200;
+const SETTLE_TIMEOUT_MS = 120_000;
+const POLL_INTERVAL_MS = 200;
 
 /**
  * What there is once everything is done, or has had the time to be done, and the bot's rows on its turns; or as soon
  * as there is `enough`, where that is asked for.
  */
-export async function settledFindings(
+export async function collectFindings(
   slack: SlackWorkspace,
   agent: AgentService,
-  witness: Witness,
+  observer: DatabaseObserver,
   { said, names }: { said: readonly SaidMessage[]; names: readonly string[] },
   enough?: (findings: Findings) => boolean,
 ): Promise<{ findings: Findings; turns: TurnRow[] }> {
   const gather = async () => {
-    const [unfinished, turns] = [await witness.unfinished(), await witness.turns()];
+    const [unfinished, turns] = [await observer.unfinished(), await observer.turns()];
     const findings = {
       said,
-      tasks: await heldTasks(agent, names),
+      tasks: await serviceTasks(agent, names),
       threads: shownThreads(slack, said),
-      waitedTogether: witness.waitedTogether,
+      waitedTogether: observer.waitedTogether,
       sent: sendOrder(agent, turns),
       unfinished,
     };
@@ -42,14 +42,14 @@ export async function settledFindings(
   void slack.settled().then(() => {
     delivered = true;
   });
-  const deadline = performance.now() + settleMs;
+  const deadline = performance.now() + SETTLE_TIMEOUT_MS;
   while (performance.now() < deadline) {
-    if (delivered && (await witness.unfinished()) === 0 && marks() === 0) break;
+    if (delivered && (await observer.unfinished()) === 0 && marks() === 0) break;
     if (enough !== undefined) {
       const now = await gather();
       if (enough(now.findings)) return now;
     }
-    await sleep(lookMs);
+    await sleep(POLL_INTERVAL_MS);
   }
   // Whoever still had an old lease may post now, and must not.
   await sleep(1_000);
@@ -57,8 +57,8 @@ export async function settledFindings(
 }
 
 /** What the tasks hold; `names` are the people who sign their words in threads of several. */
-async function heldTasks(agent: AgentService, names: readonly string[]): Promise<HeldTask[]> {
-  const marks = new Map<string, FileMark>();
+async function serviceTasks(agent: AgentService, names: readonly string[]): Promise<ServiceTask[]> {
+  const marks = new Map<string, FileFingerprint>();
   for (const file of agent.files) {
     if (file.ready && file.purpose === 'input') marks.set(file.id, `${file.name} ${await file.sha256()}`);
   }
@@ -99,25 +99,25 @@ function shownThreads(slack: SlackWorkspace, said: readonly SaidMessage[]): Show
       thread,
       posts: messages
         .filter(({ user }) => user === slack.bot.userId)
-        .map((message) => shownPost(slack, message)),
-      marks: messages.filter(({ reactions }) => (reactions.get(waitingMark) ?? []).length > 0).length,
+        .map((message) => botPost(slack, message)),
+      marks: messages.filter(({ reactions }) => (reactions.get(WAITING_REACTION) ?? []).length > 0).length,
     };
   });
 }
 
-function shownPost(slack: SlackWorkspace, message: Message): ShownPost {
+function botPost(slack: SlackWorkspace, message: Message): BotPost {
   const blocks = message.blocks ?? [];
   const answers = blocks.filter(({ type }) => type === 'markdown');
   const others = blocks.filter(({ type }) => type !== 'markdown');
-  const aside = message.blocks === undefined ? message.text : slack.shown({ text: '', blocks: others });
+  const aside = message.blocks === undefined ? message.text : slack.visibleText({ text: '', blocks: others });
   const payload = message.metadata?.event_payload;
   const key = typeof payload === 'object' && payload !== null && 'key' in payload ? payload.key : undefined;
   return {
-    answer: answers.length === 0 ? '' : slack.shown({ text: '', blocks: answers }),
+    answer: answers.length === 0 ? '' : slack.visibleText({ text: '', blocks: answers }),
     aside,
     key: typeof key === 'string' ? key : undefined,
     history: message.versions.map(({ at, text }) => ({ at, text: text.slice(0, 60) })),
-    unsettled: JSON.stringify(others).includes('"action_id":"stop"') || unsettledWords.test(aside),
+    looksUnfinished: JSON.stringify(others).includes('"action_id":"stop"') || UNFINISHED_TEXT.test(aside),
   };
 }
 

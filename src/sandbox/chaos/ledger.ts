@@ -5,9 +5,9 @@ import { z } from 'zod';
 import type { OpenTurn } from './step.ts';
 
 /** How to reach a database server. */
-export type Connection = { host: string; port: number; user: string; database: string };
+export type DatabaseConnection = { host: string; port: number; user: string; database: string };
 
-const openTurns = z.array(
+const openTurnsSchema = z.array(
   z.object({
     replied: z.boolean(),
     hasProject: z.boolean(),
@@ -20,10 +20,10 @@ const openTurns = z.array(
     settled: z.boolean(),
   }),
 );
-const messageRows = z.array(
+const messageRowsSchema = z.array(
   z.object({ channel: z.string(), ts: z.string(), root: z.string(), state: z.string() }),
 );
-const turnRows = z.array(
+const turnRowsSchema = z.array(
   z.object({
     id: z.string(),
     channel: z.string(),
@@ -35,10 +35,10 @@ const turnRows = z.array(
   }),
 );
 
-export type MessageRow = z.infer<typeof messageRows>[number];
-export type TurnRow = z.infer<typeof turnRows>[number];
+export type MessageRow = z.infer<typeof messageRowsSchema>[number];
+export type TurnRow = z.infer<typeof turnRowsSchema>[number];
 
-const openSql = `
+const OPEN_TURNS_SQL = `
   select turn.first_visible_at is not null
       or exists (select from posts where posts.turn = turn.id and posts.state = 'posted') as replied,
     exists (select from projects where projects.channel = turn.channel and projects.project_id is not null)
@@ -57,7 +57,7 @@ const openSql = `
   where turn.finished_at is null`;
 
 /** The bot's rows, read from outside over a connection of our own. */
-export class Ledger {
+export class BotDatabase {
   readonly #client: pg.Client;
   #lost = false;
 
@@ -68,28 +68,28 @@ export class Ledger {
     });
   }
 
-  static async open(connection: Connection): Promise<Ledger> {
+  static async open(connection: DatabaseConnection): Promise<BotDatabase> {
     const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000 });
-    const ledger = new Ledger(client);
+    const ledger = new BotDatabase(client);
     await client.connect();
     return ledger;
   }
 
   /** Whether the server ended or cut the connection. */
-  get lost(): boolean {
+  get isLost(): boolean {
     return this.#lost;
   }
 
   async openTurns(): Promise<OpenTurn[]> {
-    return openTurns.parse(await this.#rows(openSql));
+    return openTurnsSchema.parse(await this.#rows(OPEN_TURNS_SQL));
   }
 
   async messages(): Promise<MessageRow[]> {
-    return messageRows.parse(await this.#rows('select channel, ts::text, root::text, state from messages'));
+    return messageRowsSchema.parse(await this.#rows('select channel, ts::text, root::text, state from messages'));
   }
 
   async turns(): Promise<TurnRow[]> {
-    return turnRows.parse(
+    return turnRowsSchema.parse(
       await this.#rows(
         `select id::text, channel, root::text, message_ts::text as ts, user_message_id as "userMessageId",
            finished_at is not null as finished, outcome from turns`,
@@ -116,7 +116,7 @@ export class Ledger {
 }
 
 /** Where the embedded server of a bot listens that keeps its data in this folder. */
-export async function embeddedConnection(dataFolder: string): Promise<Connection> {
+export async function embeddedConnection(dataFolder: string): Promise<DatabaseConnection> {
   const lines = (await readFile(join(dataFolder, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
   return { host: lines[4]?.trim() ?? '', port: 5432, user: 'taskthread', database: 'taskthread' };
 }

@@ -1,23 +1,23 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { failuresOf } from '../../operate/failures.ts';
-import { damageKinds } from './comparison.ts';
-import { ChaosOptionsError, readOptions } from './options.ts';
-import { isWhole, reportLine } from './report.ts';
+import { flattenSuppressedErrors } from '../../operate/failures.ts';
+import { DAMAGE_KINDS } from './comparison.ts';
+import { ChaosOptionsError, parseChaosOptions } from './options.ts';
+import { isUndamaged, reportLine } from './report.ts';
 import { runChaos } from './run.ts';
 
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
   try {
-    const options = readOptions(args);
+    const options = parseChaosOptions(args);
     const logs = options.logs ?? (await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-')));
     const { findings, turns, damage, figures } = await runChaos({ ...options, logs }, (line) =>
       console.error(`chaos: ${line}`),
     );
-    const whole = isWhole(damage);
-    for (const kind of damageKinds)
+    const whole = isUndamaged(damage);
+    for (const kind of DAMAGE_KINDS)
       for (const sentence of damage[kind]) console.error(`${kind}: ${sentence}`);
     if (!whole) {
       await writeFile(
@@ -31,7 +31,7 @@ async function main(args: readonly string[]): Promise<number> {
     return whole ? 0 : 1;
   } catch (error) {
     const wrong = error instanceof ChaosOptionsError;
-    console.error(...(wrong ? [error.message] : failuresOf(error)));
+    console.error(...(wrong ? [error.message] : flattenSuppressedErrors(error)));
     return wrong ? 2 : 1;
   }
 }

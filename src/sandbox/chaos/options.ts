@@ -35,7 +35,7 @@ export class ChaosOptionsError extends Error {
 }
 
 /** Reads the command line, without `node` and the file's name. Throws ChaosOptionsError. */
-export function readOptions(args: readonly string[]): ChaosOptions {
+export function parseChaosOptions(args: readonly string[]): ChaosOptions {
   const parsed = schema.safeParse(valuesOf(args));
   if (!parsed.success) {
     throw new ChaosOptionsError(

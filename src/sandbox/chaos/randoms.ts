@@ -1,13 +1,13 @@
 import { seededRandom } from '../slack/workspace.ts';
 
-const purposes = ['people', 'slack', 'slackWeather', 'agentWeather', 'kills'] as const;
+const PURPOSES = ['people', 'slack', 'slackWeather', 'agentWeather', 'kills'] as const;
 
 /** One stream of numbers (0 up to 1) for each purpose: what one of them uses up changes nothing for the others. */
-export type Randoms = Readonly<Record<(typeof purposes)[number], () => number>>;
+export type RandomStreams = Readonly<Record<(typeof PURPOSES)[number], () => number>>;
 
-export function randomsOf(seed: number): Randoms {
-  const stream = (purpose: (typeof purposes)[number]) =>
-    seededRandom(seed * 31 + purposes.indexOf(purpose) * 7_919);
+export function createRandomStreams(seed: number): RandomStreams {
+  const stream = (purpose: (typeof PURPOSES)[number]) =>
+    seededRandom(seed * 31 + PURPOSES.indexOf(purpose) * 7_919);
   return {
     people: stream('people'),
     slack: stream('slack'),

@@ -5,18 +5,18 @@ import type { SaidMessage } from './comparison.ts';
 const messageEvent = z.looseObject({ event: z.looseObject({ channel: z.string(), ts: z.string() }) });
 
 /** Knows which messages reached the bot: after three tries Slack gives an event up, and nobody can answer it. */
-export class Reach {
-  readonly #reached = new Set<string>();
+export class DeliveryTracker {
+  readonly #delivered = new Set<string>();
 
   constructor(slack: SlackWorkspace) {
     slack.onAcknowledged((payload) => {
       const { data } = messageEvent.safeParse(payload);
-      if (data !== undefined) this.#reached.add(`${data.event.channel}/${data.event.ts}`);
+      if (data !== undefined) this.#delivered.add(`${data.event.channel}/${data.event.ts}`);
     });
   }
 
   /** Whether the bot acknowledged the message, and the one that began its thread. */
-  has({ channel, ts, thread }: Pick<SaidMessage, 'channel' | 'ts' | 'thread'>): boolean {
-    return this.#reached.has(`${channel}/${ts}`) && this.#reached.has(thread);
+  wasDelivered({ channel, ts, thread }: Pick<SaidMessage, 'channel' | 'ts' | 'thread'>): boolean {
+    return this.#delivered.has(`${channel}/${ts}`) && this.#delivered.has(thread);
   }
 }

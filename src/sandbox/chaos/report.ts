@@ -1,11 +1,11 @@
-import { type Damage, damageKinds } from './comparison.ts';
-import { type TurnStep, turnSteps } from './step.ts';
+import { type Damage, DAMAGE_KINDS } from './comparison.ts';
+import { type KillStep, KILL_STEPS } from './step.ts';
 
 /** The figures of a run beside the damage. */
-export interface RunFigures {
+export interface ChaosRunStats {
   kills: number;
   messages: number;
-  killsByStep: ReadonlyMap<TurnStep, number>;
+  killsByStep: ReadonlyMap<KillStep, number>;
   seconds: number;
   seed: number;
   replicas: number;
@@ -23,14 +23,14 @@ export interface RunFigures {
 }
 
 /** Whether a run found nothing wrong. */
-export function isWhole(damage: Damage): boolean {
-  return damageKinds.every((kind) => damage[kind].length === 0);
+export function isUndamaged(damage: Damage): boolean {
+  return DAMAGE_KINDS.every((kind) => damage[kind].length === 0);
 }
 
 /** The line that a run prints. */
-export function reportLine(damage: Damage, figures: RunFigures): string {
+export function reportLine(damage: Damage, figures: ChaosRunStats): string {
   const { kills, messages, killsByStep, seconds, ...rest } = figures;
-  const steps = Object.fromEntries(turnSteps.map((step) => [step, killsByStep.get(step) ?? 0]));
-  const counts = Object.fromEntries(damageKinds.map((kind) => [kind, damage[kind].length]));
+  const steps = Object.fromEntries(KILL_STEPS.map((step) => [step, killsByStep.get(step) ?? 0]));
+  const counts = Object.fromEntries(DAMAGE_KINDS.map((kind) => [kind, damage[kind].length]));
   return JSON.stringify({ chaos: true, kills, messages, killsByStep: steps, ...counts, seconds, ...rest });
 }

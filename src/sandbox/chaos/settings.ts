@@ -1,8 +1,8 @@
-import { addressOf } from '../../store/embedded.ts';
+import { connectionUrl } from '../../store/embedded.ts';
 import type { AgentService } from '../agent/service.ts';
-import { withoutTurnLimits } from '../scenery.ts';
+import { UNLIMITED_QUOTAS } from '../scenery.ts';
 import type { SlackWorkspace } from '../slack/workspace.ts';
-import type { Connection } from './ledger.ts';
+import type { DatabaseConnection } from './ledger.ts';
 import type { ChaosOptions } from './options.ts';
 
 /** The environment with which a bot finds both services and its database. */
@@ -10,7 +10,7 @@ export function botSettings(
   slack: SlackWorkspace,
   agent: AgentService,
   transport: ChaosOptions['transport'],
-  place: Connection | { dataFolder: string },
+  place: DatabaseConnection | { dataFolder: string },
 ): Record<string, string> {
   return {
     SLACK_BOT_TOKEN: slack.botToken,
@@ -24,7 +24,7 @@ export function botSettings(
     PRIVATE_HOSTS: '127.0.0.1',
     PORT: '0',
     HOST: '127.0.0.1',
-    ...withoutTurnLimits,
-    ...('dataFolder' in place ? { DATA_FOLDER: place.dataFolder } : { DATABASE_URL: addressOf(place) }),
+    ...UNLIMITED_QUOTAS,
+    ...('dataFolder' in place ? { DATA_FOLDER: place.dataFolder } : { DATABASE_URL: connectionUrl(place) }),
   };
 }

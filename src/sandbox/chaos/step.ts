@@ -1,5 +1,5 @@
 /** The steps of a turn at which a kill can hit, in their order. */
-export const turnSteps = [
+export const KILL_STEPS = [
   'before first reply',
   'project',
   'task',
@@ -12,7 +12,7 @@ export const turnSteps = [
   'settling',
   'results',
 ] as const;
-export type TurnStep = (typeof turnSteps)[number];
+export type KillStep = (typeof KILL_STEPS)[number];
 
 /** An unfinished turn as its rows tell it. */
 export interface OpenTurn {
@@ -29,10 +29,10 @@ export interface OpenTurn {
 }
 
 /** At which step a turn is; `repliesSettled` are the service's replies that are complete. */
-export function stepOf(turn: OpenTurn, repliesSettled: ReadonlySet<string>): TurnStep {
+export function killStepOf(turn: OpenTurn, completedReplies: ReadonlySet<string>): KillStep {
   if (turn.settled) return 'results';
   if (turn.assistantMessageId !== null) {
-    return repliesSettled.has(turn.assistantMessageId) ? 'settling' : 'following';
+    return completedReplies.has(turn.assistantMessageId) ? 'settling' : 'following';
   }
   if (turn.userMessageId !== null) return 'sent';
   if (turn.intended) return 'sending';

@@ -1,12 +1,12 @@
-import type { WaitedTogether } from './comparison.ts';
+import type { WaitingPair } from './comparison.ts';
 import type { MessageRow } from './ledger.ts';
 
 /** Remembers which messages of a thread were waiting at the same moment: of those the earliest must go first. */
-export class WaitingWatch {
-  readonly #pairs = new Map<string, WaitedTogether>();
+export class WaitingPairs {
+  readonly #pairs = new Map<string, WaitingPair>();
 
   /** To be called with the messages as they are at one moment. */
-  look(messages: readonly MessageRow[]): void {
+  record(messages: readonly MessageRow[]): void {
     const threads = new Map<string, string[]>();
     for (const { channel, root, ts, state } of messages) {
       if (state !== 'waiting') continue;
@@ -22,7 +22,7 @@ export class WaitingWatch {
     }
   }
 
-  get pairs(): WaitedTogether[] {
+  get pairs(): WaitingPair[] {
     return [...this.#pairs.values()];
   }
 }

@@ -1,68 +1,68 @@
-import type { WaitedTogether } from './comparison.ts';
-import { type Connection, Ledger, type TurnRow } from './ledger.ts';
-import { WaitingWatch } from './waiting-watch.ts';
+import type { WaitingPair } from './comparison.ts';
+import { type DatabaseConnection, BotDatabase, type TurnRow } from './ledger.ts';
+import { WaitingPairs } from './waiting-watch.ts';
 
-const lookMs = 100;
+const POLL_INTERVAL_MS = 100;
 
 /** Looks at the bot's rows again and again, whoever runs the database at the moment. */
-export class Witness {
-  readonly #connectionOf: () => Promise<Connection>;
-  readonly #watch = new WaitingWatch();
-  #ledger: Ledger | undefined;
+export class DatabaseObserver {
+  readonly #connectionOf: () => Promise<DatabaseConnection>;
+  readonly #watch = new WaitingPairs();
+  #botDatabase: BotDatabase | undefined;
   #stopped = false;
-  #looking: Promise<void> = Promise.resolve();
+  #polling: Promise<void> = Promise.resolve();
 
   /** `connectionOf` tells where the database is now; it may fail while there is none. */
-  constructor(connectionOf: () => Promise<Connection>) {
+  constructor(connectionOf: () => Promise<DatabaseConnection>) {
     this.#connectionOf = connectionOf;
   }
 
   /** The rows, as long as the database runs. */
-  get ledger(): Ledger | undefined {
-    return this.#ledger?.lost === false ? this.#ledger : undefined;
+  get botDatabase(): BotDatabase | undefined {
+    return this.#botDatabase?.isLost === false ? this.#botDatabase : undefined;
   }
 
-  get waitedTogether(): WaitedTogether[] {
+  get waitedTogether(): WaitingPair[] {
     return this.#watch.pairs;
   }
 
   async start(): Promise<void> {
-    this.#ledger = await Ledger.open(await this.#connectionOf());
-    this.#looking = this.#look();
+    this.#botDatabase = await BotDatabase.open(await this.#connectionOf());
+    this.#polling = this.#poll();
   }
 
   /** How many messages and turns are not done. Fails where no database runs. */
   async unfinished(): Promise<number> {
-    return (await this.#now()).unfinished();
+    return (await this.#connected()).unfinished();
   }
 
   async turns(): Promise<TurnRow[]> {
-    return (await this.#now()).turns();
+    return (await this.#connected()).turns();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#looking;
-    await this.#ledger?.close();
-    this.#ledger = undefined;
+    await this.#polling;
+    await this.#botDatabase?.close();
+    this.#botDatabase = undefined;
   }
 
-  async #now(): Promise<Ledger> {
-    if (this.#ledger?.lost !== false) {
-      await this.#ledger?.close();
-      this.#ledger = await Ledger.open(await this.#connectionOf());
+  async #connected(): Promise<BotDatabase> {
+    if (this.#botDatabase?.isLost !== false) {
+      await this.#botDatabase?.close();
+      this.#botDatabase = await BotDatabase.open(await this.#connectionOf());
     }
-    return this.#ledger;
+    return this.#botDatabase;
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     while (!this.#stopped) {
       try {
-        this.#watch.look(await (await this.#now()).messages());
+        this.#watch.record(await (await this.#connected()).messages());
       } catch {
         // The database is gone with the bot; it comes back with the next one.
       }
-      await new Promise((resolve) => setTimeout(resolve, lookMs));
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
     }
   }
 }

@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto';
 import type { SlackWorkspace } from '../slack/workspace.ts';
 import type { FuzzCase } from './case.ts';
 
-const patienceMs = 20_000;
+const REQUEST_TIMEOUT_MS = 20_000;
 
 /** What an answer of the HTTP receiver tells. */
-export interface HttpAnswer {
+export interface HttpResult {
   status: number;
   /** Whether it should have been refused for its signature. */
   unsigned: boolean;
@@ -16,7 +16,7 @@ export async function sendByHttp(
   port: number,
   signingSecret: string,
   { kind, body, signature }: FuzzCase,
-): Promise<HttpAnswer> {
+): Promise<HttpResult> {
   const json = typeof body === 'string' ? body : JSON.stringify(body);
   const text = kind === 'event' ? json : new URLSearchParams({ payload: json }).toString();
   const seconds =
@@ -32,7 +32,7 @@ export async function sendByHttp(
         ? {}
         : { 'x-slack-request-timestamp': String(seconds), 'x-slack-signature': `v0=${mac}` }),
     },
-    signal: AbortSignal.timeout(patienceMs),
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
   await response.body?.cancel();
   return { status: response.status, unsigned: signature !== 'well' };

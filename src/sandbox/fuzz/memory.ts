@@ -1,7 +1,7 @@
-const heap = /^nodejs_heap_size_used_bytes (\d+(?:\.\d+)?(?:e\+?\d+)?)$/m;
+const HEAP_METRIC = /^nodejs_heap_size_used_bytes (\d+(?:\.\d+)?(?:e\+?\d+)?)$/m;
 
 /** What a process's heap holds over time: the least of some samples is what no collection frees. */
-export class MemoryWatch {
+export class HeapMonitor {
   readonly #port: number;
   readonly #samples: number[] = [];
 
@@ -11,7 +11,7 @@ export class MemoryWatch {
 
   async sample(): Promise<void> {
     const page = await (await fetch(`http://127.0.0.1:${this.#port}/metrics`)).text();
-    const bytes = Number(heap.exec(page)?.[1]);
+    const bytes = Number(HEAP_METRIC.exec(page)?.[1]);
     if (Number.isFinite(bytes)) this.#samples.push(bytes);
   }
 

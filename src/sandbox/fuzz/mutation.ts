@@ -7,7 +7,7 @@ export function pick<T>(random: Random, list: readonly [T, ...T[]]): T {
 }
 
 /** What no field expects. None of it mentions the bot or names a direct message. */
-const junk: readonly [unknown, ...unknown[]] = [
+const JUNK_VALUES: readonly [unknown, ...unknown[]] = [
   null,
   true,
   0,
@@ -44,14 +44,14 @@ const junk: readonly [unknown, ...unknown[]] = [
 ];
 
 /** A copy with one to four places changed: taken away, replaced, wrapped or nested deeply. */
-export function mutated(value: unknown, random: Random): unknown {
+export function mutate(value: unknown, random: Random): unknown {
   let changed = value;
   const times = 1 + Math.floor(random() * 4);
-  for (let time = 0; time < times; time += 1) changed = changedOnce(changed, random, 0);
+  for (let time = 0; time < times; time += 1) changed = mutateOnce(changed, random, 0);
   return changed;
 }
 
-function changedOnce(value: unknown, random: Random, depth: number): unknown {
+function mutateOnce(value: unknown, random: Random, depth: number): unknown {
   const inside = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
   // Deeper places are more numerous, and the events' own fields are two levels down.
   if (!inside || (depth > 0 && random() < 0.25)) return replacement(value, random);
@@ -61,12 +61,12 @@ function changedOnce(value: unknown, random: Random, depth: number): unknown {
     const index = Number(key);
     if (random() < 0.2) return value.filter((_, at) => at !== index);
     if (random() < 0.1) return [...value, ...value];
-    return value.map((item: unknown, at) => (at === index ? changedOnce(item, random, depth + 1) : item));
+    return value.map((item: unknown, at) => (at === index ? mutateOnce(item, random, depth + 1) : item));
   }
   const entries = Object.entries(value);
   if (random() < 0.2) return Object.fromEntries(entries.filter(([name]) => name !== key));
   return Object.fromEntries(
-    entries.map(([name, item]) => [name, name === key ? changedOnce(item, random, depth + 1) : item]),
+    entries.map(([name, item]) => [name, name === key ? mutateOnce(item, random, depth + 1) : item]),
   );
 }
 
@@ -82,7 +82,7 @@ function replacement(value: unknown, random: Random): unknown {
       value.slice(at)
     );
   }
-  return pick(random, junk);
+  return pick(random, JUNK_VALUES);
 }
 
 function nested(depth: number): unknown {

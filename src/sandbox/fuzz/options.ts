@@ -23,7 +23,7 @@ export class FuzzOptionsError extends Error {
 }
 
 /** Reads the command line, without `node` and the file's name. Throws FuzzOptionsError. */
-export function readOptions(args: readonly string[]): FuzzOptions {
+export function parseFuzzOptions(args: readonly string[]): FuzzOptions {
   const option = { type: 'string' } as const;
   let values: unknown;
   try {

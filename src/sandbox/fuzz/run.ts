@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startAgentService } from '../agent/service.ts';
-import { BotProcess, compiledIn } from '../chaos/bot-process.ts';
-import { startDatabase } from '../database.ts';
+import { BotProcess, compileCacheSettings } from '../chaos/bot-process.ts';
+import { startPostgresServer } from '../database.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/workspace.ts';
 import { sendByHttp, sendBySocket } from './border.ts';
-import { cases, type FuzzCase, silentPrefix } from './case.ts';
-import { MemoryWatch } from './memory.ts';
+import { fuzzCases, type FuzzCase, SILENT_CHANNEL_PREFIX } from './case.ts';
+import { HeapMonitor } from './memory.ts';
 import type { FuzzOptions } from './options.ts';
-import { recorded } from './shapes.ts';
+import { recordedPayloads } from './shapes.ts';
 
 /** Requests on their way at one time, on each border. */
-const atOnce = 40;
-const samples = 60;
-const answerMs = 60_000;
+const CONCURRENCY = 40;
+const HEAP_SAMPLES = 60;
+const ANSWER_TIMEOUT_MS = 60_000;
 /** A heap may breathe by so much (MiB). */
-const mostGrowthMiB = 16;
+const MAX_HEAP_GROWTH_MIB = 16;
 
 /** What a run found. */
 export interface FuzzReport {
@@ -39,16 +39,16 @@ export interface FuzzReport {
 /** One run from start to end; nothing of it is left. `tell` hears how far it is. */
 export async function runFuzz(
   { events, seed }: FuzzOptions,
-  tell: (line: string) => void = () => undefined,
+  onProgress: (line: string) => void = () => undefined,
 ): Promise<FuzzReport> {
   await using undo = new AsyncDisposableStack();
   const began = performance.now();
   const stage = await prepare(seed, undo);
   const { slack, http, socket, database } = stage;
   const [httpPort, socketPort] = [http.port ?? 0, socket.port ?? 0];
-  const memory = { http: new MemoryWatch(httpPort), socket: new MemoryWatch(socketPort) };
+  const memory = { http: new HeapMonitor(httpPort), socket: new HeapMonitor(socketPort) };
   const cast = { workspace: slack.team.id, botUser: slack.bot.userId, botId: slack.bot.botId };
-  const stream = cases(cast, recorded(process.env.SLACK_PAYLOADS, cast), seededRandom(seed));
+  const stream = fuzzCases(cast, recordedPayloads(process.env.SLACK_PAYLOADS, cast), seededRandom(seed));
   const report: FuzzReport = {
     ...{ fuzz: 'events', events, seed, seconds: 0, statuses: {}, questions: 0, answered: 0, harm: [] },
     heapGrowthMiB: { http: 0, socket: 0 },
@@ -56,7 +56,7 @@ export async function runFuzz(
   const asked = new Questions(slack);
   let sent = 0;
   const half = Math.ceil(events / 2);
-  const step = Math.ceil(events / samples);
+  const step = Math.ceil(events / HEAP_SAMPLES);
   const work = async (border: { left: number }, send: (next: FuzzCase) => Promise<void>) => {
     while (border.left > 0 && http.alive && socket.alive) {
       border.left -= 1;
@@ -68,7 +68,7 @@ export async function runFuzz(
         await Promise.all([memory.http.sample(), memory.socket.sample()]).catch(() => undefined);
         if (number % (step * 6) === 0) {
           asked.ask();
-          tell(`${number} events after ${Math.round((performance.now() - began) / 1_000)} s`);
+          onProgress(`${number} events after ${Math.round((performance.now() - began) / 1_000)} s`);
         }
       }
       await send(value);
@@ -87,20 +87,20 @@ export async function runFuzz(
   };
   const bySocket = (next: FuzzCase) => sendBySocket(slack, next);
   await Promise.all(
-    Array.from({ length: atOnce }, () => [work(borders.http, byHttp), work(borders.socket, bySocket)]).flat(),
+    Array.from({ length: CONCURRENCY }, () => [work(borders.http, byHttp), work(borders.socket, bySocket)]).flat(),
   );
   report.questions = asked.count;
   report.answered = await asked.answered(database);
   if (report.answered < report.questions) report.harm.push('a real question got no answer');
   report.heapGrowthMiB = { http: memory.http.growthMiB(), socket: memory.socket.growthMiB() };
   for (const [name, growth] of Object.entries(report.heapGrowthMiB)) {
-    if (growth > mostGrowthMiB) report.harm.push(`the heap grew by ${growth} MiB (${name})`);
+    if (growth > MAX_HEAP_GROWTH_MIB) report.harm.push(`the heap grew by ${growth} MiB (${name})`);
   }
   for (const [name, bot] of Object.entries({ http, socket })) {
     if (bot.alive) continue;
-    report.harm.unshift(`the process ended (${name}): ${await lastWords(join(stage.folder, `${name}.log`))}`);
+    report.harm.unshift(`the process ended (${name}): ${await fatalLogLines(join(stage.folder, `${name}.log`))}`);
   }
-  report.harm.push(...(await loudRows(database)));
+  report.harm.push(...(await unexpectedRows(database)));
   for (const [name, bot] of Object.entries({ http, socket })) {
     if (!(await bot.stop())) report.harm.push(`the process did not stop when asked (${name})`);
   }
@@ -112,13 +112,13 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-fuzz-'));
   undo.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o711);
-  const database = await startDatabase(join(folder, 'data'), undo);
+  const database = await startPostgresServer(join(folder, 'data'), undo);
   const slack = await startSlackWorkspace({ limits: 'off', ackTimeoutMs: 1_000, random: seededRandom(seed) });
   undo.defer(() => slack.stop());
   const agent = await startAgentService({ pace: 0.02 });
   undo.defer(() => agent.stop());
   const shared = {
-    ...(await compiledIn(join(folder, 'compiled'))),
+    ...(await compileCacheSettings(join(folder, 'compiled'))),
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_API_URL: slack.apiUrl,
     SLACK_EDITS_PER_MINUTE: '3000',
@@ -167,7 +167,7 @@ class Questions {
   async answered(connection: pg.ClientConfig): Promise<number> {
     const client = new pg.Client(connection);
     await client.connect();
-    const deadline = performance.now() + answerMs;
+    const deadline = performance.now() + ANSWER_TIMEOUT_MS;
     try {
       for (;;) {
         const { rows } = await client.query<{ done: number }>(
@@ -185,14 +185,14 @@ class Questions {
 }
 
 /** Why a process ended, by its own log. */
-async function lastWords(log: string): Promise<string> {
+async function fatalLogLines(log: string): Promise<string> {
   const lines = (await readFile(log, 'utf8')).split('\n');
   const fatal = lines.filter((line) => line.includes('"level":60') || !line.startsWith('{'));
   return fatal.slice(-20).join('\n').slice(0, 4_000);
 }
 
 /** Rows for what should have stayed silent. */
-async function loudRows(connection: pg.ClientConfig): Promise<string[]> {
+async function unexpectedRows(connection: pg.ClientConfig): Promise<string[]> {
   const client = new pg.Client(connection);
   await client.connect();
   try {
@@ -200,7 +200,7 @@ async function loudRows(connection: pg.ClientConfig): Promise<string[]> {
     for (const table of ['messages', 'threads', 'turns', 'posts', 'projects']) {
       const { rows } = await client.query<{ channel: string }>(
         `select channel from ${table} where channel like $1 or workspace = 'TSTRANGER' limit 5`,
-        [`${silentPrefix}%`],
+        [`${SILENT_CHANNEL_PREFIX}%`],
       );
       found.push(...rows.map(({ channel }) => `a row in ${table} for ${channel}, which should be silent`));
     }

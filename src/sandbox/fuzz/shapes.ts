@@ -4,19 +4,19 @@ import { z } from 'zod';
 import { pick, type Random } from './mutation.ts';
 
 /** Who and where an event may be about. */
-export interface Cast {
+export interface EventIdentities {
   workspace: string;
   /** The bot's user and its bot id. */
   botUser: string;
   botId: string;
 }
 
-type Event = Record<string, unknown>;
+type EventBody = Record<string, unknown>;
 
 const record = z.record(z.string(), z.unknown());
 
 /** An event of the Events API as Slack wraps it. */
-export function enveloped({ workspace, botUser }: Cast, event: Event, eventId: string): Event {
+export function wrapEvent({ workspace, botUser }: EventIdentities, event: EventBody, eventId: string): EventBody {
   return {
     token: 'z',
     type: 'event_callback',
@@ -31,7 +31,7 @@ export function enveloped({ workspace, botUser }: Cast, event: Event, eventId: s
 }
 
 /** Events that must stay without effect, each in a channel and with a ts of its own. */
-export function silentEvent(cast: Cast, channel: string, ts: string, random: Random): Event {
+export function silentEvent(cast: EventIdentities, channel: string, ts: string, random: Random): EventBody {
   const plain = {
     type: 'message',
     channel,
@@ -74,7 +74,7 @@ export function silentEvent(cast: Cast, channel: string, ts: string, random: Ran
     url_private: 'https://x',
   };
   const was = { ...plain, text: 'before' };
-  return pick<Event>(random, [
+  return pick<EventBody>(random, [
     plain,
     { ...plain, subtype: 'file_share', files: [file] },
     { ...plain, thread_ts: '1600000000.000100' },
@@ -127,12 +127,12 @@ export function silentEvent(cast: Cast, channel: string, ts: string, random: Ran
 }
 
 /** Whether nothing in it could be for the bot once a part is taken away, so that mutants of it are silent too. */
-export function staysSilent(event: Event, { botUser }: Cast): boolean {
+export function staysSilent(event: EventBody, { botUser }: EventIdentities): boolean {
   return !JSON.stringify(event).includes(botUser);
 }
 
 /** A mention as Slack sends it; what comes of its mutants is open. */
-export function mentionEvent({ botUser }: Cast, channel: string, ts: string): Event {
+export function mentionEvent({ botUser }: EventIdentities, channel: string, ts: string): EventBody {
   return {
     type: 'app_mention',
     user: 'UFUZZ',
@@ -161,7 +161,7 @@ export function mentionEvent({ botUser }: Cast, channel: string, ts: string): Ev
 }
 
 /** Presses and commands, as forms or envelopes carry them. */
-export function interaction({ workspace }: Cast, channel: string, random: Random): Event {
+export function interaction({ workspace }: EventIdentities, channel: string, random: Random): EventBody {
   const value = pick(random, ['0190a0b0-c0d0-7000-8000-000000000001', 'nonsense', '']);
   const press = {
     type: 'block_actions',
@@ -183,7 +183,7 @@ export function interaction({ workspace }: Cast, channel: string, random: Random
       },
     ],
   };
-  return pick<Event>(random, [
+  return pick<EventBody>(random, [
     press,
     { ...press, actions: [] },
     {
@@ -205,7 +205,7 @@ export function interaction({ workspace }: Cast, channel: string, random: Random
 }
 
 /** The recorded payloads of a folder, as if they were for our workspace; none where there is no folder. */
-export function recorded(folder: string | undefined, { workspace }: Cast): Event[] {
+export function recordedPayloads(folder: string | undefined, { workspace }: EventIdentities): EventBody[] {
   if (folder === undefined) return [];
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
   return names.sort().flatMap((name) => {

@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('./browser/', import.meta.url));
-const kinds: Record<string, string> = {
+const CONTENT_TYPES: Record<string, string> = {
   html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
   ts: 'text/javascript; charset=utf-8',
@@ -12,7 +12,7 @@ const kinds: Record<string, string> = {
 /** A file of the page, as the browser takes it. TypeScript loses its types and keeps its lines. */
 export async function asset(path: string): Promise<{ kind: string; body: string } | undefined> {
   const ending = /^(?:[a-z-]+\/)?[a-z-]+\.(html|css|ts)$/.exec(path)?.[1];
-  const kind = kinds[ending ?? ''];
+  const kind = CONTENT_TYPES[ending ?? ''];
   if (kind === undefined) return undefined;
   try {
     const text = await readFile(`${folder}${path}`, 'utf8');

@@ -5,7 +5,7 @@ const place = { person, channel: z.string(), ts: z.string() };
 const values = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
 
 /** What people can do on the page. */
-export const deedShape = z.discriminatedUnion('kind', [
+export const userActionSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('say'),
     person,
@@ -52,5 +52,5 @@ export const deedShape = z.discriminatedUnion('kind', [
 ]);
 
 /** A deed as the page asks for it. */
-export type Deed = z.input<typeof deedShape>;
-export type CheckedDeed = z.output<typeof deedShape>;
+export type UserAction = z.input<typeof userActionSchema>;
+export type ParsedUserAction = z.output<typeof userActionSchema>;

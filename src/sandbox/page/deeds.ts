@@ -1,83 +1,83 @@
 import { sampleTable } from '../sample-table.ts';
 import { type Fields, isFields } from '../slack/model.ts';
 import type { SlackWorkspace } from '../slack/workspace.ts';
-import type { CheckedDeed } from './deed.ts';
-import type { Uploads } from './uploads.ts';
-import type { Outcome } from './wire.ts';
+import type { ParsedUserAction } from './deed.ts';
+import type { BrowserUploads } from './uploads.ts';
+import type { ActionResult } from './wire.ts';
 
-const sampleSeed = 18;
-const sampleBytes = 400_000;
-let bytes: Buffer | undefined;
+const SAMPLE_SEED = 18;
+const SAMPLE_BYTES = 400_000;
+let cachedSample: Buffer | undefined;
 
 /** The table that newcomers drop: made up, the same each time. */
-export function sample(): { name: string; bytes: Buffer } {
-  bytes ??= sampleTable(sampleSeed, sampleBytes).csv;
-  return { name: 'run-18.csv', bytes };
+export function sampleFile(): { name: string; bytes: Buffer } {
+  cachedSample ??= sampleTable(SAMPLE_SEED, SAMPLE_BYTES).csv;
+  return { name: 'run-18.csv', bytes: cachedSample };
 }
 
-const unheard = 'The app did not answer within 3 seconds. In Slack you would see a warning now.';
+const NOT_ACKNOWLEDGED = 'The app did not answer within 3 seconds. In Slack you would see a warning now.';
 
 /** Carries deeds out in the workspace, as its verbs do. */
-export class Deeds {
+export class ActionExecutor {
   readonly #slack: SlackWorkspace;
-  readonly #uploads: Uploads;
+  readonly #uploads: BrowserUploads;
   /** Slack's ids of the files that were sent with forms, by the keys of their uploads: a form may be sent again. */
-  readonly #inForms = new Map<string, string>();
+  readonly #formFileIds = new Map<string, string>();
 
-  constructor(slack: SlackWorkspace, uploads: Uploads) {
+  constructor(slack: SlackWorkspace, uploads: BrowserUploads) {
     this.#slack = slack;
     this.#uploads = uploads;
   }
 
   /** Carries a deed out. What the workspace refuses comes back as a sentence. */
-  async carryOut(deed: CheckedDeed): Promise<Outcome> {
+  async execute(action: ParsedUserAction): Promise<ActionResult> {
     try {
-      return await this.#do(deed);
+      return await this.#run(action);
     } catch (error) {
       return { ok: false, error: error instanceof Error ? error.message : String(error) };
     }
   }
 
-  async #do(deed: CheckedDeed): Promise<Outcome> {
+  async #run(action: ParsedUserAction): Promise<ActionResult> {
     const slack = this.#slack;
-    switch (deed.kind) {
+    switch (action.kind) {
       case 'say': {
-        const files = deed.files.map((key) => this.#uploads.take(key));
-        const { kind: _, files: __, ...said } = deed;
+        const files = action.files.map((key) => this.#uploads.take(key));
+        const { kind: _, files: __, ...said } = action;
         const { ts } = slack.say({ ...said, ...(files.length === 0 ? {} : { files }) });
         return { ok: true, ts };
       }
       case 'edit':
-        this.#own(deed);
-        slack.edit(deed.channel, deed.ts, deed.text);
+        this.#assertOwnMessage(action);
+        slack.edit(action.channel, action.ts, action.text);
         return { ok: true };
       case 'remove':
-        this.#own(deed);
-        slack.remove(deed.channel, deed.ts);
+        this.#assertOwnMessage(action);
+        slack.remove(action.channel, action.ts);
         return { ok: true };
       case 'react':
-        if (deed.on) slack.react(deed.person, deed.channel, deed.ts, deed.name);
-        else slack.unreact(deed.person, deed.channel, deed.ts, deed.name);
+        if (action.on) slack.react(action.person, action.channel, action.ts, action.name);
+        else slack.unreact(action.person, action.channel, action.ts, action.name);
         return { ok: true };
       case 'click':
-        return heard(await slack.click(deed));
+        return toResult(await slack.click(action));
       case 'command':
-        return heard(await slack.command(deed));
+        return toResult(await slack.command(action));
       case 'shortcut':
-        return heard(await slack.shortcut(deed));
+        return toResult(await slack.shortcut(action));
       case 'submit':
-        return this.#submit(deed.person, deed.values, deed.files);
+        return this.#submit(action.person, action.values, action.files);
       case 'close':
-        await slack.closeView(deed.person);
+        await slack.closeView(action.person);
         return { ok: true };
       case 'open-app':
-        slack.openHome(deed.person, deed.tab);
+        slack.openHome(action.person, action.tab);
         return { ok: true };
       case 'invite':
-        slack.invite(deed.channel, undefined, deed.person);
+        slack.invite(action.channel, undefined, action.person);
         return { ok: true };
       case 'stop-session':
-        slack.stopSession(deed.person, deed.channel, deed.ts);
+        slack.stopSession(action.person, action.channel, action.ts);
         return { ok: true };
     }
   }
@@ -86,33 +86,33 @@ export class Deeds {
     person: string,
     values: Record<string, string | string[]>,
     files: Record<string, string | string[]>,
-  ): Promise<Outcome> {
+  ): Promise<ActionResult> {
     const uploaded = Object.entries(files).map(([input, keys]): [string, string[]] => [
       input,
-      [keys].flat().map((key) => this.#inForm(person, key)),
+      [keys].flat().map((key) => this.#formFileId(person, key)),
     ]);
     const sent = await this.#slack.submitView(person, { ...values, ...Object.fromEntries(uploaded) });
     const body = isFields(sent.body) ? sent.body : {};
-    if (sent.acked && body.response_action === 'errors') return { ok: false, errors: texts(body.errors) };
-    return heard(sent);
+    if (sent.acked && body.response_action === 'errors') return { ok: false, errors: stringValues(body.errors) };
+    return toResult(sent);
   }
 
-  #inForm(person: string, key: string): string {
-    const id = this.#inForms.get(key) ?? this.#slack.upload(person, this.#uploads.take(key)).id;
-    this.#inForms.set(key, id);
+  #formFileId(person: string, key: string): string {
+    const id = this.#formFileIds.get(key) ?? this.#slack.upload(person, this.#uploads.take(key)).id;
+    this.#formFileIds.set(key, id);
     return id;
   }
 
-  #own({ person: who, channel, ts }: { person: string; channel: string; ts: string }): void {
+  #assertOwnMessage({ person: who, channel, ts }: { person: string; channel: string; ts: string }): void {
     if (this.#slack.message(channel, ts).user !== who) throw new Error('That is not your message.');
   }
 }
 
-function heard({ acked }: { acked: boolean }): Outcome {
-  return acked ? { ok: true } : { ok: false, error: unheard };
+function toResult({ acked }: { acked: boolean }): ActionResult {
+  return acked ? { ok: true } : { ok: false, error: NOT_ACKNOWLEDGED };
 }
 
-function texts(raw: unknown): Record<string, string> {
+function stringValues(raw: unknown): Record<string, string> {
   const entries = Object.entries(isFields(raw) ? raw : ({} satisfies Fields));
   return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]));
 }

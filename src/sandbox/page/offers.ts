@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { Offer } from './wire.ts';
+import type { ManifestCommand } from './wire.ts';
 
-const manifest = z.looseObject({
+const manifestSchema = z.looseObject({
   features: z.looseObject({
     slash_commands: z
       .array(
@@ -28,17 +28,17 @@ const manifest = z.looseObject({
 });
 
 /** What the app's manifest offers to people: Slack knows it from there, and so does the page. */
-export interface Offers {
-  commands: Offer[];
-  shortcuts: Offer[];
-  messageShortcuts: Offer[];
+export interface ManifestCommands {
+  commands: ManifestCommand[];
+  shortcuts: ManifestCommand[];
+  messageShortcuts: ManifestCommand[];
 }
 
 /** Reads a manifest in YAML; ours when left out. */
-export function offersOf(
+export function readManifestCommands(
   text = readFileSync(new URL('../../../manifest.yml', import.meta.url), 'utf8'),
-): Offers {
-  const { features } = manifest.parse(parse(text));
+): ManifestCommands {
+  const { features } = manifestSchema.parse(parse(text));
   const shortcuts = (type: 'global' | 'message') =>
     features.shortcuts
       .filter((one) => one.type === type)

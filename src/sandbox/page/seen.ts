@@ -4,10 +4,10 @@ import { gfm } from 'micromark-extension-gfm';
 import { type Block, type Channel, isFields, type Message, type SlackFile } from '../slack/model.ts';
 import type { View } from '../slack/views.ts';
 import type { SlackWorkspace } from '../slack/workspace.ts';
-import type { PrivateThings, SeenBlock, SeenFile, SeenMessage, SeenView, World } from './wire.ts';
+import type { PrivateModel, BlockModel, FileModel, MessageModel, ViewModel, WorkspaceModel } from './wire.ts';
 
 /** The workspace's people and channels as one person finds them. */
-export function worldFor(slack: SlackWorkspace, me: string): World {
+export function workspaceModel(slack: SlackWorkspace, me: string): WorkspaceModel {
   const { team } = slack;
   const people = [...team.people.values()].map(({ id, name, realName, kind }) => ({
     id,
@@ -35,19 +35,19 @@ function nameOf(slack: SlackWorkspace, channel: Channel, me: string): string {
 }
 
 /** Every message in the channels that a person is in, oldest first. */
-export function messagesFor(slack: SlackWorkspace, me: string): SeenMessage[] {
+export function messageModels(slack: SlackWorkspace, me: string): MessageModel[] {
   const channels = [...slack.team.channels.values()].filter((channel) => channel.members.has(me));
   return channels.flatMap((channel) =>
-    [...channel.messages.values()].flatMap((message) => seenMessage(slack, channel, message) ?? []),
+    [...channel.messages.values()].flatMap((message) => messageModel(slack, channel, message) ?? []),
   );
 }
 
 /** A message as it is shown; undefined where nothing of it is. */
-export function seenMessage(
+export function messageModel(
   slack: SlackWorkspace,
   channel: Channel,
   message: Message,
-): SeenMessage | undefined {
+): MessageModel | undefined {
   const deleted = message.deletedAt !== undefined;
   if (deleted && slack.thread(channel, message.ts).length === 0) return undefined;
   const blocks = deleted ? undefined : message.blocks;
@@ -56,8 +56,8 @@ export function seenMessage(
     ts: message.ts,
     user: message.user,
     text: deleted ? '' : message.text,
-    ...(blocks === undefined ? {} : { blocks: blocks.map(seenBlock) }),
-    files: deleted ? [] : message.fileIds.map((id) => seenFile(slack.file(id))),
+    ...(blocks === undefined ? {} : { blocks: blocks.map(blockModel) }),
+    files: deleted ? [] : message.fileIds.map((id) => fileModel(slack.file(id))),
     ...(message.threadTs === undefined ? {} : { thread: message.threadTs }),
     ...(message.subtype === undefined ? {} : { subtype: message.subtype }),
     edited: message.edited !== undefined,
@@ -74,13 +74,13 @@ function statusOf(slack: SlackWorkspace, channel: Channel, { ts }: Message): { s
   return status === undefined || ['active', 'suspended', 'closed'].includes(status) ? {} : { status };
 }
 
-function seenFile(file: SlackFile): SeenFile {
+function fileModel(file: SlackFile): FileModel {
   const common = { id: file.id, name: file.name ?? 'untitled', mime: file.mime };
   const gone = file.deleted || ['tombstone', 'hidden_by_limit'].includes(file.kind);
   return gone ? common : { ...common, size: file.content.size, url: `/files/${file.id}` };
 }
 
-function seenBlock(block: Block): SeenBlock {
+function blockModel(block: Block): BlockModel {
   if (block.type !== 'markdown' || typeof block.text !== 'string') return block;
   return { ...block, tree: markdownTree(block.text) };
 }
@@ -92,7 +92,7 @@ export function markdownTree(text: string): object {
 }
 
 /** What one person alone sees: ephemeral messages, the open modal, the app's Home. */
-export function privateThings(slack: SlackWorkspace, me: string): PrivateThings {
+export function privateModel(slack: SlackWorkspace, me: string): PrivateModel {
   const channels = [...slack.team.channels.values()].filter((channel) => channel.members.has(me));
   const ephemerals = channels.flatMap((channel) =>
     slack.ephemerals(me, channel).map((one) => ({
@@ -100,7 +100,7 @@ export function privateThings(slack: SlackWorkspace, me: string): PrivateThings 
       ts: one.ts,
       user: slack.bot.userId,
       text: one.text,
-      ...(one.blocks === undefined ? {} : { blocks: one.blocks.map(seenBlock) }),
+      ...(one.blocks === undefined ? {} : { blocks: one.blocks.map(blockModel) }),
       files: [],
       ...(one.threadTs === undefined ? {} : { thread: one.threadTs }),
       edited: false,
@@ -112,18 +112,18 @@ export function privateThings(slack: SlackWorkspace, me: string): PrivateThings 
   const [modal, home] = [slack.modal(me), slack.home(me)];
   return {
     ephemerals,
-    ...(modal === undefined ? {} : { modal: seenView(modal) }),
-    ...(home === undefined ? {} : { home: seenView(home) }),
+    ...(modal === undefined ? {} : { modal: viewModel(modal) }),
+    ...(home === undefined ? {} : { home: viewModel(home) }),
   };
 }
 
-function seenView(view: View): SeenView {
+function viewModel(view: View): ViewModel {
   const { title, submit, close } = view.texts;
   const submitText = textOf(submit);
   return {
     id: view.id,
     hash: view.hash,
-    blocks: view.blocks.map(seenBlock),
+    blocks: view.blocks.map(blockModel),
     title: textOf(title) ?? '',
     ...(submitText === undefined ? {} : { submit: submitText }),
     close: textOf(close) ?? 'Close',

@@ -5,29 +5,29 @@ import { pipeline } from 'node:stream/promises';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { z } from 'zod';
 import type { AgentService } from '../agent/service.ts';
-import type { BotKeeper } from '../bot-keeper.ts';
+import type { BotSupervisor } from '../bot-keeper.ts';
 import type { SlackWorkspace } from '../slack/workspace.ts';
 import { asset } from './assets.ts';
-import { deedShape } from './deed.ts';
-import { Deeds, sample } from './deeds.ts';
-import { Feed } from './feed.ts';
-import { type Offers, offersOf } from './offers.ts';
-import { Switches } from './switches.ts';
-import { Uploads } from './uploads.ts';
+import { userActionSchema } from './deed.ts';
+import { ActionExecutor, sampleFile } from './deeds.ts';
+import { EventStream } from './feed.ts';
+import { type ManifestCommands, readManifestCommands } from './offers.ts';
+import { FaultSwitches } from './switches.ts';
+import { BrowserUploads } from './uploads.ts';
 
-export interface PageOptions {
+export interface PageServerOptions {
   slack: SlackWorkspace;
   agent: AgentService;
   /** The bot that can be killed and started on the page. */
-  bot?: BotKeeper | undefined;
+  bot?: BotSupervisor | undefined;
   /** TCP ports on 127.0.0.1, of which the first free one is taken; 0 is any. */
   ports: number[];
   /** Commands and shortcuts; those of manifest.yml when left out. */
-  offers?: Offers;
+  offers?: ManifestCommands;
 }
 
 /** The workspace in the browser. */
-export interface Page {
+export interface PageServer {
   readonly url: string;
   stop(): Promise<void>;
 }
@@ -36,24 +36,24 @@ const switchShape = z.object({ id: z.string(), on: z.boolean() });
 const botShape = z.object({ do: z.enum(['crash', 'start']) });
 
 /** Serves the page on 127.0.0.1. */
-export async function startPage(options: PageOptions): Promise<Page> {
+export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
   const { slack, agent, bot } = options;
-  const uploads = new Uploads();
-  const deeds = new Deeds(slack, uploads);
-  const switches = new Switches(slack, agent);
-  const feed = new Feed({ slack, agent, bot, switches, offers: options.offers ?? offersOf() });
+  const uploads = new BrowserUploads();
+  const executor = new ActionExecutor(slack, uploads);
+  const switches = new FaultSwitches(slack, agent);
+  const eventStream = new EventStream({ slack, agent, bot, switches, offers: options.offers ?? readManifestCommands() });
   const app = express();
   app.disable('x-powered-by');
   app.use(onlyFromHere, headers(new URL(agent.url).origin));
   app.get('/live', (request, response) => {
     const { as } = request.query;
     const me = [...slack.team.people.values()].find(({ id, kind }) => id === as && kind !== 'bot');
-    feed.open((me ?? firstPerson(slack)).id, response);
+    eventStream.open((me ?? firstPerson(slack)).id, response);
   });
   app.post('/deed', express.json({ limit: '1mb' }), async (request, response) => {
-    const deed = deedShape.safeParse(request.body);
-    if (deed.success) response.json(await deeds.carryOut(deed.data));
-    else response.status(400).json({ ok: false, error: z.prettifyError(deed.error) });
+    const action = userActionSchema.safeParse(request.body);
+    if (action.success) response.json(await executor.execute(action.data));
+    else response.status(400).json({ ok: false, error: z.prettifyError(action.error) });
   });
   app.post('/uploads', async (request, response) => {
     const name = typeof request.query.name === 'string' ? request.query.name : 'untitled';
@@ -63,7 +63,7 @@ export async function startPage(options: PageOptions): Promise<Page> {
   app.post('/switch', express.json(), (request, response) => {
     const { id, on } = switchShape.parse(request.body);
     switches.set(id, on);
-    feed.tellSwitches();
+    eventStream.sendSwitches();
     response.json({ ok: true });
   });
   app.post('/bot', express.json(), async (request, response) => {
@@ -76,7 +76,7 @@ export async function startPage(options: PageOptions): Promise<Page> {
     }
   });
   app.get('/sample', (_request, response) => {
-    const { name, bytes } = sample();
+    const { name, bytes } = sampleFile();
     response.attachment(name).type('text/csv').send(bytes);
   });
   app.get('/files/:id', (request, response) => sendFile(slack, request, response));
@@ -93,7 +93,7 @@ export async function startPage(options: PageOptions): Promise<Page> {
   return {
     url: `http://127.0.0.1:${port}/`,
     stop: async () => {
-      feed.stop();
+      eventStream.stop();
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();

@@ -1,20 +1,20 @@
 import type { AgentService } from '../agent/service.ts';
 import type { Fault } from '../faults.ts';
 import type { SlackWorkspace } from '../slack/workspace.ts';
-import type { Switch } from './wire.ts';
+import type { FaultSwitch } from './wire.ts';
 
-interface Plan {
-  side: Switch['side'];
+interface FaultPlan {
+  side: FaultSwitch['side'];
   name: string;
   what: string;
   call: string | RegExp;
   fault: Fault;
 }
 
-const busyBody = { error: { type: 'rate_limit_error', message: 'Too many requests' } };
-const downBody = { error: { type: 'unavailable', message: 'The service is down for maintenance' } };
+const RATE_LIMIT_BODY = { error: { type: 'rate_limit_error', message: 'Too many requests' } };
+const UNAVAILABLE_BODY = { error: { type: 'unavailable', message: 'The service is down for maintenance' } };
 
-const plans: Record<string, Plan> = {
+const FAULT_PLANS: Record<string, FaultPlan> = {
   'slack-slow': {
     side: 'slack',
     name: 'Slack is slow',
@@ -53,28 +53,28 @@ const plans: Record<string, Plan> = {
     name: 'The service limits calls',
     what: 'Every call is refused with 429.',
     call: /./,
-    fault: { kind: 'status', status: 429, headers: { 'retry-after': '3' }, body: busyBody },
+    fault: { kind: 'status', status: 429, headers: { 'retry-after': '3' }, body: RATE_LIMIT_BODY },
   },
   'service-down': {
     side: 'service',
     name: 'The service is down',
     what: 'Every call is answered with 503, links included.',
     call: /./,
-    fault: { kind: 'status', status: 503, body: downBody },
+    fault: { kind: 'status', status: 503, body: UNAVAILABLE_BODY },
   },
 };
 
 /** The faults that can be switched on and off while the thread is watched. */
-export class Switches {
-  readonly #sides: Record<Switch['side'], Pick<SlackWorkspace | AgentService, 'faults'>>;
+export class FaultSwitches {
+  readonly #sides: Record<FaultSwitch['side'], Pick<SlackWorkspace | AgentService, 'faults'>>;
   readonly #on = new Map<string, () => void>();
 
   constructor(slack: SlackWorkspace, agent: AgentService) {
     this.#sides = { slack, service: agent };
   }
 
-  get all(): Switch[] {
-    return Object.entries(plans).map(([id, { side, name, what }]) => ({
+  get all(): FaultSwitch[] {
+    return Object.entries(FAULT_PLANS).map(([id, { side, name, what }]) => ({
       id,
       side,
       name,
@@ -85,7 +85,7 @@ export class Switches {
 
   /** @throws if there is no such fault */
   set(id: string, on: boolean): void {
-    const plan = plans[id];
+    const plan = FAULT_PLANS[id];
     if (plan === undefined) throw new Error(`There is no fault ${id}.`);
     this.#on.get(id)?.();
     this.#on.delete(id);

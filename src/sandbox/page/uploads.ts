@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { SharedFile } from '../slack/verbs/speakers.ts';
 
-const kinds: Record<string, string> = {
+const MIME_TYPES: Record<string, string> = {
   csv: 'text/csv',
   tsv: 'text/tab-separated-values',
   txt: 'text/plain',
@@ -14,7 +14,7 @@ const kinds: Record<string, string> = {
 };
 
 /** Files on their way from the browser into a message; they lie in a temporary folder. */
-export class Uploads {
+export class BrowserUploads {
   readonly #waiting = new Map<string, SharedFile>();
   #folder: Promise<string> | undefined;
   #count = 0;
@@ -27,7 +27,7 @@ export class Uploads {
     const path = join(await this.#folder, key);
     await pipeline(body, createWriteStream(path));
     const ending = name.split('.').at(-1)?.toLowerCase() ?? '';
-    this.#waiting.set(key, { name, mime: kinds[ending] ?? (mime || 'application/octet-stream'), path });
+    this.#waiting.set(key, { name, mime: MIME_TYPES[ending] ?? (mime || 'application/octet-stream'), path });
     return key;
   }
 

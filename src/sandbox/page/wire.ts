@@ -5,14 +5,14 @@ import type { BotState } from '../bot-state.ts';
 
 export type Fields = Record<string, unknown>;
 
-export interface SeenPerson {
+export interface PersonModel {
   id: string;
   name: string;
   realName: string;
   kind: 'member' | 'guest' | 'single_guest' | 'stranger' | 'bot';
 }
 
-export interface SeenChannel {
+export interface ChannelModel {
   id: string;
   kind: 'channel' | 'group' | 'im' | 'mpim';
   /** As people call it, without a mark before it. */
@@ -23,7 +23,7 @@ export interface SeenChannel {
 }
 
 /** A command or shortcut that the app's manifest offers. */
-export interface Offer {
+export interface ManifestCommand {
   /** `/agent`, or the callback id of a shortcut. */
   id: string;
   name: string;
@@ -31,7 +31,7 @@ export interface Offer {
   hint: string;
 }
 
-export interface SeenFile {
+export interface FileModel {
   id: string;
   name: string;
   mime: string;
@@ -41,17 +41,17 @@ export interface SeenFile {
   url?: string;
 }
 
-export type SeenBlock = { type: string } & Fields;
+export type BlockModel = { type: string } & Fields;
 
-export interface SeenMessage {
+export interface MessageModel {
   channel: string;
   ts: string;
   user: string;
   /** Slack's mrkdwn. */
   text: string;
   /** Those of type `markdown` carry their parsed `tree`. */
-  blocks?: SeenBlock[];
-  files: SeenFile[];
+  blocks?: BlockModel[];
+  files: FileModel[];
   /** The root's ts, for a reply. */
   thread?: string;
   subtype?: string;
@@ -72,10 +72,10 @@ export interface MarkdownBlock extends Fields {
   tree: Root;
 }
 
-export interface SeenView {
+export interface ViewModel {
   id: string;
   hash: string;
-  blocks: SeenBlock[];
+  blocks: BlockModel[];
   title: string;
   /** Absent where the modal has nothing to submit. */
   submit?: string;
@@ -83,13 +83,13 @@ export interface SeenView {
 }
 
 /** What one person alone sees. */
-export interface PrivateThings {
-  ephemerals: SeenMessage[];
-  modal?: SeenView;
-  home?: SeenView;
+export interface PrivateModel {
+  ephemerals: MessageModel[];
+  modal?: ViewModel;
+  home?: ViewModel;
 }
 
-export interface SeenCall {
+export interface CallModel {
   side: 'slack' | 'service';
   name: string;
   ok: boolean;
@@ -102,7 +102,7 @@ export interface SeenCall {
 }
 
 /** A fault or an accident that people can cause. */
-export interface Switch {
+export interface FaultSwitch {
   id: string;
   side: 'slack' | 'service';
   name: string;
@@ -111,18 +111,18 @@ export interface Switch {
   on: boolean;
 }
 
-export interface World {
+export interface WorkspaceModel {
   team: string;
   bot: string;
-  people: SeenPerson[];
-  channels: SeenChannel[];
+  people: PersonModel[];
+  channels: ChannelModel[];
 }
 
 /** What never changes while the sandbox runs. */
-export interface Basics {
-  commands: Offer[];
-  shortcuts: Offer[];
-  messageShortcuts: Offer[];
+export interface StaticInfo {
+  commands: ManifestCommand[];
+  shortcuts: ManifestCommand[];
+  messageShortcuts: ManifestCommand[];
   sample: { name: string; bytes: number };
   /** chat.update calls a minute that Slack allows. */
   editsPerMinute: number;
@@ -134,24 +134,24 @@ export type LiveEvent =
   | {
       kind: 'start';
       me: string;
-      basics: Basics;
-      world: World;
-      messages: SeenMessage[];
-      mine: PrivateThings;
-      calls: SeenCall[];
+      basics: StaticInfo;
+      world: WorkspaceModel;
+      messages: MessageModel[];
+      mine: PrivateModel;
+      calls: CallModel[];
       bot: BotState | undefined;
-      switches: Switch[];
+      switches: FaultSwitch[];
     }
-  | { kind: 'world'; world: World }
-  | { kind: 'message'; message: SeenMessage }
+  | { kind: 'world'; world: WorkspaceModel }
+  | { kind: 'message'; message: MessageModel }
   | { kind: 'gone'; channel: string; ts: string }
-  | { kind: 'mine'; mine: PrivateThings }
-  | { kind: 'call'; call: SeenCall }
+  | { kind: 'mine'; mine: PrivateModel }
+  | { kind: 'call'; call: CallModel }
   | { kind: 'bot'; bot: BotState }
-  | { kind: 'switches'; switches: Switch[] };
+  | { kind: 'switches'; switches: FaultSwitch[] };
 
 /** What came of a deed. */
-export interface Outcome {
+export interface ActionResult {
   ok: boolean;
   /** What to tell the person where it is not ok. */
   error?: string;

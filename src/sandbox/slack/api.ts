@@ -2,7 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { RateLimits } from './limits.ts';
 import type { Method } from './method.ts';
 import { type Fields, isFields, type Team } from './model.ts';
-import { Refusal } from './refusal.ts';
+import { SlackRefusal } from './refusal.ts';
 import type { World } from './world.ts';
 
 /** A Web API call as it was seen by the server. */
@@ -23,7 +23,7 @@ export interface RecordedCall {
 }
 
 /** The Web API's door: tokens, scopes, rate limits, then the method. */
-export class Api {
+export class WebApi {
   readonly calls: RecordedCall[] = [];
   readonly #open = new WeakMap<Response, RecordedCall>();
   readonly #listeners = new Set<(call: RecordedCall) => void>();
@@ -90,7 +90,7 @@ export class Api {
       if (this.#methods[name]?.token === 'bot') response.set('x-oauth-scopes', [...this.#scopes].join(','));
       this.#reply(response, 200, { ok: true, ...answer });
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof SlackRefusal)) throw error;
       const { retryAfter, ...extra } = error.extra;
       if (typeof retryAfter === 'number') response.set('retry-after', String(retryAfter));
       const status = typeof retryAfter === 'number' ? 429 : 200;
@@ -111,17 +111,17 @@ export class Api {
 
   async #run(name: string, request: Request): Promise<Fields> {
     const method = this.#methods[name];
-    if (method === undefined) throw new Refusal('unknown_method', { req_method: name });
+    if (method === undefined) throw new SlackRefusal('unknown_method', { req_method: name });
     const token = tokenOf(request);
     const args = argsOf(request);
     const team = method.token === 'bot' ? this.#installation(token, args) : this.#anyTeam(method, token);
     const place = args.channel ?? args.channel_id;
     const channel = typeof place === 'string' ? place : '';
     const seconds = this.#limits.take(name, method.tier, team.id, channel);
-    if (seconds > 0) throw new Refusal('ratelimited', { retryAfter: seconds });
+    if (seconds > 0) throw new SlackRefusal('ratelimited', { retryAfter: seconds });
     const missing = method.scopes.filter((scope) => !this.#scopes.has(scope));
     if (missing.length > 0) {
-      throw new Refusal('missing_scope', {
+      throw new SlackRefusal('missing_scope', {
         needed: missing.join(','),
         provided: [...this.#scopes].join(','),
       });
@@ -130,31 +130,31 @@ export class Api {
   }
 
   #installation(token: string, args: Fields): Team {
-    if (token === '') throw new Refusal('not_authed');
-    if (token === this.#appToken) throw new Refusal('not_allowed_token_type');
+    if (token === '') throw new SlackRefusal('not_authed');
+    if (token === this.#appToken) throw new SlackRefusal('not_allowed_token_type');
     const team = this.#teamOf(token, args);
-    if (team === undefined) throw new Refusal('invalid_auth');
-    const { state } = team.grant;
-    if (state === 'revoked') throw new Refusal('token_revoked');
-    if (state === 'inactive') throw new Refusal('account_inactive');
-    if (team.grant.isExpired(token)) throw new Refusal('token_expired');
+    if (team === undefined) throw new SlackRefusal('invalid_auth');
+    const { state } = team.installation;
+    if (state === 'revoked') throw new SlackRefusal('token_revoked');
+    if (state === 'inactive') throw new SlackRefusal('account_inactive');
+    if (team.installation.isExpired(token)) throw new SlackRefusal('token_expired');
     return team;
   }
 
   /** App-level calls and calls without a token belong to no workspace: their limits are counted under the first. */
   #anyTeam(method: Method, token: string): Team {
-    if (method.token === 'app' && token === '') throw new Refusal('not_authed');
+    if (method.token === 'app' && token === '') throw new SlackRefusal('not_authed');
     if (method.token === 'app' && token !== this.#appToken) {
-      throw new Refusal(this.#teamOf(token) === undefined ? 'invalid_auth' : 'not_allowed_token_type');
+      throw new SlackRefusal(this.#teamOf(token) === undefined ? 'invalid_auth' : 'not_allowed_token_type');
     }
     const [first] = this.#world.teams.values();
-    if (first === undefined) throw new Refusal('team_not_found');
+    if (first === undefined) throw new SlackRefusal('team_not_found');
     return first;
   }
 
   /** The token's workspace; of an organisation's token, the one that is named, or that has the channel or person. */
   #teamOf(token: string, args: Fields = {}): Team | undefined {
-    const teams = [...this.#world.teams.values()].filter(({ grant }) => grant.holds(token));
+    const teams = [...this.#world.teams.values()].filter(({ installation: grant }) => grant.hasIssued(token));
     if (teams.length < 2) return teams[0];
     const named = (...values: unknown[]) => values.find((value) => typeof value === 'string') ?? '';
     const place = named(args.channel, args.channel_id);
@@ -197,7 +197,7 @@ function summary(args: Fields): Fields {
 }
 
 /** The last handler: a body that cannot be read, or a bug of the sandbox. */
-export function lastResort(error: unknown, _request: Request, response: Response, next: NextFunction): void {
+export function handleError(error: unknown, _request: Request, response: Response, next: NextFunction): void {
   if (response.headersSent) {
     next(error);
     return;

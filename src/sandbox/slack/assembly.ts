@@ -1,25 +1,25 @@
 import { Deliveries } from './deliveries.ts';
 import { Events } from './events.ts';
-import { FileRoom } from './file-room.ts';
+import { FileServer } from './file-room.ts';
 import { Interactions } from './interactions.ts';
 import { SLACK_LIMITS } from './limits.ts';
 import { Messages } from './messages.ts';
-import type { Parts, Settings } from './method.ts';
+import type { WorkspaceDeps, Settings } from './method.ts';
 import type { SlackWorkspaceOptions } from './options.ts';
-import { Sockets } from './sockets.ts';
+import { SocketModeServer } from './sockets.ts';
 import { Views } from './views.ts';
 import type { World } from './world.ts';
 
 /** Puts the parts of a workspace together. */
-export function assemble(
+export function createWorkspaceDeps(
   world: World,
   settings: Settings,
   options: SlackWorkspaceOptions,
   ackTimeoutMs: number,
   appId: string,
-): Parts {
+): WorkspaceDeps {
   const { ids, clock, random } = world;
-  const sockets = new Sockets({ ids, random, ackTimeoutMs, appId });
+  const sockets = new SocketModeServer({ ids, random, ackTimeoutMs, appId });
   const deliveries = new Deliveries(sockets, options.retryScale ?? 1);
   const { limits = {} } = options;
   const events = new Events({
@@ -35,7 +35,7 @@ export function assemble(
   });
   const messages = new Messages(world, events);
   const interactions = new Interactions({ world, messages, deliveries, triggerMs: settings.triggerMs });
-  const files = new FileRoom(world, () => settings.scopes.has('files:read'));
+  const files = new FileServer(world, () => settings.scopes.has('files:read'));
   const views = new Views(world);
   return { world, events, deliveries, messages, files, views, interactions, sockets, settings };
 }

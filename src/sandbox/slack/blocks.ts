@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import generated from './blocks.generated.json' with { type: 'json' };
 import { inputProblem } from './inputs.ts';
 import { type Block, isFields } from './model.ts';
-import { explainedRefusal, Refusal } from './refusal.ts';
+import { explainedRefusal, SlackRefusal } from './refusal.ts';
 import { TEXT_FIELDS } from './shown.ts';
 
 /** Where blocks are shown. */
@@ -73,13 +73,13 @@ const compiled = new Map<string, ValidateFunction>();
  * @throws Refusal invalid_blocks_format, invalid_blocks, msg_blocks_too_long
  */
 export function checkBlocks(raw: unknown, surface: Surface): Block[] {
-  if (!Array.isArray(raw)) throw new Refusal('invalid_blocks_format');
+  if (!Array.isArray(raw)) throw new SlackRefusal('invalid_blocks_format');
   const blocks = raw.map((block: unknown, at) => checkBlock(block, surface, `/blocks/${at}`));
   const shown = blocks.reduce((count, block) => count + shownAs(block), 0);
   if (shown > MOST[surface]) refuse([`no more than ${MOST[surface]} items allowed [json-pointer:/blocks]`]);
   checkIds(blocks);
   checkTables(blocks);
-  if (surface === 'message' && textLength(blocks) > TEXT_LIMIT) throw new Refusal('msg_blocks_too_long');
+  if (surface === 'message' && textLength(blocks) > TEXT_LIMIT) throw new SlackRefusal('msg_blocks_too_long');
   return blocks;
 }
 

@@ -24,7 +24,7 @@ export function contentFrom(source: ContentSource): FileContent {
 }
 
 /** All bytes at once; for tests with small files. */
-export async function wholeContent(content: FileContent): Promise<Buffer> {
+export async function readAll(content: FileContent): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for await (const part of content.read(0, content.size)) parts.push(part);
   return Buffer.concat(parts);

@@ -12,11 +12,11 @@ export interface Delivery {
 }
 
 /** What became of one attempt. */
-export type Outcome = { acked: true; body?: unknown } | { acked: false; reason: string; noRetry?: boolean };
+export type DeliveryOutcome = { acked: true; body?: unknown } | { acked: false; reason: string; noRetry?: boolean };
 
 /** A way to the app: Socket Mode or HTTP. */
-export interface Transport {
-  deliver(delivery: Delivery): Promise<Outcome>;
+export interface DeliveryTransport {
+  deliver(delivery: Delivery): Promise<DeliveryOutcome>;
 }
 
 export interface DeliveryStats {
@@ -41,19 +41,19 @@ export class Deliveries {
   readonly stats: DeliveryStats = { sent: 0, acked: 0, retries: 0, lost: 0, duplicates: 0, events: {} };
   readonly #retryScale: number;
   readonly #closing = new AbortController();
-  #transport: Transport;
+  #transport: DeliveryTransport;
   readonly #listeners = new Set<(payload: Fields) => void>();
   #open = 0;
   #waiting: (() => void)[] = [];
 
   /** `retryScale` multiplies the waits of Slack's retry clock. */
-  constructor(transport: Transport, retryScale: number) {
+  constructor(transport: DeliveryTransport, retryScale: number) {
     this.#transport = transport;
     this.#retryScale = retryScale;
   }
 
   /** Changes the way to the app, for attempts from now on. */
-  use(transport: Transport): void {
+  use(transport: DeliveryTransport): void {
     this.#transport = transport;
   }
 
@@ -65,9 +65,9 @@ export class Deliveries {
   /** Sends an event, `afterMs` from now; `twice` sends it once more although it was acknowledged. */
   event(payload: Fields, type: string, afterMs: number, twice: boolean): void {
     this.stats.events[type] = (this.stats.events[type] ?? 0) + 1;
-    this.hold(async () => {
+    this.track(async () => {
       if (afterMs > 0) await this.#sleep(afterMs);
-      const acked = await this.#persist(payload);
+      const acked = await this.#deliverWithRetries(payload);
       if (!acked || !twice) return;
       this.stats.duplicates += 1;
       await this.#attempt({ kind: 'events_api', payload, attempt: 1, reason: 'timeout' });
@@ -75,7 +75,7 @@ export class Deliveries {
   }
 
   /** Sends what a person did; the person sees an error when nobody acknowledges, and nothing is sent again. */
-  async interaction(kind: 'interactive' | 'slash_commands', payload: Fields): Promise<Outcome> {
+  async interaction(kind: 'interactive' | 'slash_commands', payload: Fields): Promise<DeliveryOutcome> {
     this.stats.sent += 1;
     this.#open += 1;
     try {
@@ -89,7 +89,7 @@ export class Deliveries {
   }
 
   /** Does something that `settled` waits for. */
-  hold(work: () => Promise<void>): void {
+  track(work: () => Promise<void>): void {
     this.#open += 1;
     void work()
       .catch((error: unknown) => {
@@ -112,7 +112,7 @@ export class Deliveries {
     this.#closing.abort();
   }
 
-  async #persist(payload: Fields): Promise<boolean> {
+  async #deliverWithRetries(payload: Fields): Promise<boolean> {
     this.stats.sent += 1;
     let reason: string | undefined;
     for (let attempt = 0; attempt <= RETRY_WAITS.length; attempt += 1) {
@@ -139,7 +139,7 @@ export class Deliveries {
     return false;
   }
 
-  async #attempt(delivery: Delivery): Promise<Outcome> {
+  async #attempt(delivery: Delivery): Promise<DeliveryOutcome> {
     this.#closing.signal.throwIfAborted();
     return this.#transport.deliver(delivery);
   }

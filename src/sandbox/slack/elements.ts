@@ -30,7 +30,7 @@ function elements(blockId: unknown, value: unknown): { blockId: unknown; element
 }
 
 /** The action that pressing an element sends. @throws if there is no such element */
-export function pressed(
+export function pressAction(
   blocks: Block[],
   click: { actionId: string; value?: string; values?: string[] },
   actionTs: string,
@@ -96,7 +96,7 @@ function present(fields: Fields): Fields {
  * The state of a view, by block_id and action_id. `values` are by action_id, or by `block_id/action_id` where
  * blocks share one.
  */
-export function filledIn(
+export function viewState(
   blocks: Block[],
   values: Record<string, string | string[]>,
   fileOf?: FileOf,

@@ -4,7 +4,7 @@ import { SlidingWindow } from './limits.ts';
 import type { Channel, ChannelKind, Fields, Team } from './model.ts';
 
 /** How the copies of one message are sent: `message` and, when the bot is mentioned, `app_mention`. */
-export interface DeliveryHabits {
+export interface DeliveryBehaviour {
   order: 'mentionFirst' | 'messageFirst' | 'random';
   /** Between the two copies, in ms. */
   gapMs: number;
@@ -35,7 +35,7 @@ export class Events {
   readonly #ids: Ids;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #habits: DeliveryHabits;
+  readonly #behaviour: DeliveryBehaviour;
   readonly #scopes: Set<string>;
   readonly #subscribed: Set<string> | undefined;
   readonly #eventsPerHour: number;
@@ -46,7 +46,7 @@ export class Events {
     ids: Ids;
     clock: Clock;
     random: Random;
-    habits: DeliveryHabits;
+    habits: DeliveryBehaviour;
     scopes: Set<string>;
     subscribed: string[] | undefined;
     eventsPerHour: number;
@@ -55,15 +55,15 @@ export class Events {
     this.#ids = options.ids;
     this.#clock = options.clock;
     this.#random = options.random;
-    this.#habits = options.habits;
+    this.#behaviour = options.habits;
     this.#scopes = options.scopes;
     this.#subscribed = options.subscribed === undefined ? undefined : new Set(options.subscribed);
     this.#eventsPerHour = options.eventsPerHour;
   }
 
   /** How the copies of messages are sent from now on. */
-  get habits(): DeliveryHabits {
-    return this.#habits;
+  get behaviour(): DeliveryBehaviour {
+    return this.#behaviour;
   }
 
   /** Sends one event; `from` is the home workspace of who caused it. */
@@ -73,7 +73,7 @@ export class Events {
     if (this.#subscribed !== undefined && !this.#subscribed.has(name)) return;
     const scope = scopeOf(type, place.channel?.kind);
     if (scope !== undefined && !this.#scopes.has(scope)) return;
-    if (team.grant.state !== 'live' && !FAREWELLS.has(type)) return;
+    if (team.installation.state !== 'live' && !UNINSTALL_EVENTS.has(type)) return;
     if (!this.#fits(team)) return;
     this.#send(team, event, name, place);
   }
@@ -90,7 +90,7 @@ export class Events {
       this.emit(team, message, { channel, from });
       return;
     }
-    const { order, gapMs } = this.#habits;
+    const { order, gapMs } = this.#behaviour;
     const mentionFirst = order === 'mentionFirst' || (order === 'random' && this.#random() < 0.5);
     const copies = mentionFirst ? [mention, message] : [message, mention];
     for (const [at, copy] of copies.entries()) this.emit(team, copy, { channel, from, afterMs: at * gapMs });
@@ -102,8 +102,8 @@ export class Events {
     name: string,
     place: { channel?: Channel; from?: string; afterMs?: number },
   ): void {
-    const { organisation } = team.grant;
-    const named = (this.#habits.organisationOnly ? organisation?.id : undefined) ?? team.id;
+    const { organisation } = team.installation;
+    const named = (this.#behaviour.organisationOnly ? organisation?.id : undefined) ?? team.id;
     const payload = {
       token: 'verification-token',
       team_id: place.from ?? team.id,
@@ -127,7 +127,7 @@ export class Events {
       is_ext_shared_channel: place.channel?.shared ?? false,
       event_context: `4-${this.#ids.letters(24)}`,
     };
-    const twice = this.#habits.duplicateChance > 0 && this.#random() < this.#habits.duplicateChance;
+    const twice = this.#behaviour.duplicateChance > 0 && this.#random() < this.#behaviour.duplicateChance;
     this.#deliveries.event(payload, name, place.afterMs ?? 0, twice);
   }
 
@@ -154,7 +154,7 @@ export class Events {
 }
 
 /** Events that still arrive when the token is dead. */
-const FAREWELLS = new Set(['app_uninstalled', 'tokens_revoked']);
+const UNINSTALL_EVENTS = new Set(['app_uninstalled', 'tokens_revoked']);
 
 function scopeOf(type: string, kind: ChannelKind | undefined): string | undefined {
   if (type === 'message') return kind === undefined ? undefined : `${SUFFIX[kind]}:history`;

@@ -23,7 +23,7 @@ const LOGIN_PAGE =
   '<!DOCTYPE html><html><head><title>Slack</title></head><body>Sign in to continue</body></html>';
 
 /** Files' bytes: downloads with Slack's traps, and uploads, which go through a folder on disk. */
-export class FileRoom {
+export class FileServer {
   readonly #world: World;
   readonly #mayRead: () => boolean;
   readonly #uploads = new Map<string, Upload>();
@@ -88,9 +88,9 @@ export class FileRoom {
     const file = this.#world.files.get(fileId);
     const token = /^Bearer (.+)$/.exec(request.get('authorization') ?? '')?.[1];
     const team = this.#world.teams.get(file?.teamId ?? '');
-    const holds = team?.grant.holds(token ?? '') === true && !team.grant.isExpired(token ?? '');
+    const holds = team?.installation.hasIssued(token ?? '') === true && !team.installation.isExpired(token ?? '');
     const allowed =
-      team !== undefined && holds && team.grant.state === 'live' && this.#mayRead() && this.#sees(team, file);
+      team !== undefined && holds && team.installation.state === 'live' && this.#mayRead() && this.#sees(team, file);
     if (file === undefined || !allowed || file.kind === 'no_scope') return loginPage(response, 200);
     if (file.kind === 'redirect')
       return loginPage(response, 302, `${this.#world.baseUrl}/?redir=%2Ffiles-pri`);

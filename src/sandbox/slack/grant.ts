@@ -7,7 +7,7 @@ export interface Organisation {
 }
 
 /** What one installation of the app may do: of a workspace, or of a whole organisation. */
-export class Grant {
+export class AppInstallation {
   readonly organisation: Organisation | undefined;
   state: 'live' | 'revoked' | 'inactive' = 'live';
   readonly #ids: Ids;
@@ -36,7 +36,7 @@ export class Grant {
   }
 
   /** Installs the app, perhaps anew: what was granted before is worth nothing any more. Tokens end after `lifeMs`. */
-  renew(lifeMs: number | undefined): void {
+  install(lifeMs: number | undefined): void {
     this.#lifeMs = lifeMs;
     this.#ends.clear();
     this.#token = this.#make(lifeMs);
@@ -50,7 +50,7 @@ export class Grant {
     return true;
   }
 
-  holds(token: string): boolean {
+  hasIssued(token: string): boolean {
     return this.#ends.has(token);
   }
 

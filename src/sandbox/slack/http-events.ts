@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Delivery, Outcome, Transport } from './deliveries.ts';
+import type { Delivery, DeliveryOutcome, DeliveryTransport } from './deliveries.ts';
 import type { Clock } from './ids.ts';
 import type { Fields } from './model.ts';
 
@@ -11,10 +11,10 @@ export interface HttpAddresses {
 }
 
 /** How long the check of a new address waits for its answer (ms). */
-const challengeMs = 3_000;
+const CHALLENGE_TIMEOUT_MS = 3_000;
 
 /** Signed requests to the app's own server. */
-export class HttpEvents implements Transport {
+export class HttpEvents implements DeliveryTransport {
   readonly #addresses: HttpAddresses;
   readonly #signingSecret: string;
   readonly #clock: Clock;
@@ -35,7 +35,7 @@ export class HttpEvents implements Transport {
   /** Slack's check of a new events address. @throws if the app does not give the challenge back */
   async verify(challenge: string, token: string): Promise<void> {
     const body = JSON.stringify({ type: 'url_verification', challenge, token });
-    const outcome = await this.#post(this.#addresses.eventsUrl, body, 'application/json', {}, challengeMs);
+    const outcome = await this.#post(this.#addresses.eventsUrl, body, 'application/json', {}, CHALLENGE_TIMEOUT_MS);
     const given = outcome.acked ? outcome.body : undefined;
     const echoed =
       typeof given === 'object' && given !== null && 'challenge' in given ? given.challenge : given;
@@ -46,7 +46,7 @@ export class HttpEvents implements Transport {
     }
   }
 
-  async deliver(delivery: Delivery): Promise<Outcome> {
+  async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     const { eventsUrl, interactivityUrl = eventsUrl, commandsUrl = eventsUrl } = this.#addresses;
     if (delivery.kind === 'events_api') {
       const retry: Record<string, string> =
@@ -73,7 +73,7 @@ export class HttpEvents implements Transport {
     type: string,
     headers: Record<string, string>,
     timeoutMs = this.#ackTimeoutMs,
-  ): Promise<Outcome> {
+  ): Promise<DeliveryOutcome> {
     const seconds = String(Math.floor(this.#clock.now() / 1000));
     const mac = createHmac('sha256', this.#signingSecret).update(`v0:${seconds}:${body}`).digest('hex');
     try {

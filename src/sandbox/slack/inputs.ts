@@ -1,14 +1,14 @@
 import { type Block, type Fields, isFields } from './model.ts';
 
 /** Characters that a text input takes (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
-const TEXT_MOST = 3000;
+const MAX_TEXT = 3000;
 
 /** What is wrong with an input block that its types do not tell; undefined where nothing is. */
 export function inputProblem(block: Fields): string | undefined {
   const { element } = block;
   if (!isFields(element)) return undefined;
-  const most = element.max_length ?? TEXT_MOST;
-  if (typeof most !== 'number' || most < 1 || most > TEXT_MOST) return `max_length must be 1 to ${TEXT_MOST}`;
+  const most = element.max_length ?? MAX_TEXT;
+  if (typeof most !== 'number' || most < 1 || most > MAX_TEXT) return `max_length must be 1 to ${MAX_TEXT}`;
   const { initial_value: initial } = element;
   if (typeof initial === 'string' && initial.length > most)
     return `initial_value must be less than ${most + 1} characters`;

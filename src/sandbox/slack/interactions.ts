@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkBlocks } from './blocks.ts';
-import type { Deliveries, Outcome } from './deliveries.ts';
+import type { Deliveries, DeliveryOutcome } from './deliveries.ts';
 import type { Messages } from './messages.ts';
 import {
   type Block,
@@ -12,7 +12,7 @@ import {
   type Person,
   type Team,
 } from './model.ts';
-import { Refusal } from './refusal.ts';
+import { SlackRefusal } from './refusal.ts';
 import type { World } from './world.ts';
 
 /** What came of a person's click, command or submission. */
@@ -74,9 +74,9 @@ export class Interactions {
   /** Uses up a trigger_id; the answer is the person. @throws Refusal invalid_trigger_id, expired_trigger_id, exchanged_trigger_id */
   useTrigger(team: Team, id: string | undefined): string {
     const trigger = this.#triggers.get(id ?? '');
-    if (trigger === undefined || trigger.teamId !== team.id) throw new Refusal('invalid_trigger_id');
-    if (trigger.expires < this.#world.clock.now()) throw new Refusal('expired_trigger_id');
-    if (trigger.used) throw new Refusal('exchanged_trigger_id');
+    if (trigger === undefined || trigger.teamId !== team.id) throw new SlackRefusal('invalid_trigger_id');
+    if (trigger.expires < this.#world.clock.now()) throw new SlackRefusal('expired_trigger_id');
+    if (trigger.used) throw new SlackRefusal('exchanged_trigger_id');
     trigger.used = true;
     return trigger.user;
   }
@@ -87,8 +87,8 @@ export class Interactions {
     person: Person,
     payload: Fields,
     target?: ResponseTarget,
-  ): Promise<InteractionResult & { outcome: Outcome }> {
-    const { organisation } = team.grant;
+  ): Promise<InteractionResult & { outcome: DeliveryOutcome }> {
+    const { organisation } = team.installation;
     const triggerId = this.#trigger(team, person);
     const responseUrl = target === undefined ? '' : this.#responseUrl('actions', target);
     const outcome = await this.#deliveries.interaction('interactive', {
@@ -114,7 +114,7 @@ export class Interactions {
     command: string,
     text: string,
   ): Promise<InteractionResult> {
-    const { organisation } = team.grant;
+    const { organisation } = team.installation;
     const triggerId = this.#trigger(team, person);
     const target = { team, user: person.id, channel };
     const responseUrl = this.#responseUrl('commands', target);
@@ -151,21 +151,21 @@ export class Interactions {
       this.#respond(open.target, body);
       return { status: 200, body: 'ok' };
     } catch (error) {
-      if (error instanceof Refusal) return { status: 400, body: error.code };
+      if (error instanceof SlackRefusal) return { status: 400, body: error.code };
       throw error;
     }
   }
 
   #respond(target: ResponseTarget, body: unknown): void {
     const parsed = response.safeParse(body);
-    if (!parsed.success) throw new Refusal('invalid_payload');
+    if (!parsed.success) throw new SlackRefusal('invalid_payload');
     const said = parsed.data;
     if (said.delete_original) {
       this.#deleteOriginal(target);
       return;
     }
     const blocks = said.blocks === undefined ? undefined : checkBlocks(said.blocks, 'message');
-    if (said.text === undefined && blocks === undefined) throw new Refusal('no_text');
+    if (said.text === undefined && blocks === undefined) throw new SlackRefusal('no_text');
     const content = { text: said.text ?? '', blocks };
     if (said.replace_original) {
       this.#replaceOriginal(target, content);
@@ -218,6 +218,6 @@ export class Interactions {
   }
 }
 
-function result(outcome: Outcome, triggerId: string, responseUrl: string): InteractionResult {
+function result(outcome: DeliveryOutcome, triggerId: string, responseUrl: string): InteractionResult {
   return { acked: outcome.acked, body: outcome.acked ? outcome.body : undefined, triggerId, responseUrl };
 }

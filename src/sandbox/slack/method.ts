@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import type { Deliveries } from './deliveries.ts';
 import type { Events } from './events.ts';
-import type { FileRoom } from './file-room.ts';
+import type { FileServer } from './file-room.ts';
 import type { Interactions } from './interactions.ts';
 import type { Tier } from './limits.ts';
 import type { Messages } from './messages.ts';
 import { type Fields, isFields, type Team } from './model.ts';
 import { explainedRefusal } from './refusal.ts';
-import type { Sockets } from './sockets.ts';
+import type { SocketModeServer } from './sockets.ts';
 import type { Views } from './views.ts';
 import type { World } from './world.ts';
 
 /** The parts of a workspace that Web API methods work with. */
-export interface Parts {
+export interface WorkspaceDeps {
   world: World;
   events: Events;
   deliveries: Deliveries;
   messages: Messages;
-  files: FileRoom;
+  files: FileServer;
   views: Views;
   interactions: Interactions;
-  sockets: Sockets;
+  sockets: SocketModeServer;
   settings: Settings;
 }
 

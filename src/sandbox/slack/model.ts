@@ -1,5 +1,5 @@
 import type { FileContent } from './content.ts';
-import type { Grant } from './grant.ts';
+import type { AppInstallation } from './grant.ts';
 
 /** A Block Kit block; what it may hold is checked by blocks.ts. */
 export interface Block {
@@ -21,9 +21,9 @@ export interface Team {
   name: string;
   domain: string;
   /** What the app may do here; all workspaces of an organisation share one. */
-  grant: Grant;
+  installation: AppInstallation;
   /** The organisation took the app from this workspace. */
-  withdrawn: boolean;
+  isWithdrawn: boolean;
   bot: { userId: string; botId: string; appId: string; name: string };
   people: Map<string, Person>;
   channels: Map<string, Channel>;

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { type Method, maybe, method, type Parts } from './method.ts';
+import { type Method, maybe, method, type WorkspaceDeps } from './method.ts';
 import type { Fields, Team } from './model.ts';
-import { Refusal } from './refusal.ts';
+import { SlackRefusal } from './refusal.ts';
 
 /** What somebody agreed to, until the app asks for its token. */
 interface Code {
@@ -14,18 +14,18 @@ interface Code {
 export class OAuth {
   readonly clientId: string;
   readonly clientSecret: string;
-  readonly #parts: Parts;
+  readonly #deps: WorkspaceDeps;
   readonly #codes = new Map<string, Code>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.clientId = `${parts.world.ids.letters(10)}.${parts.world.ids.letters(10)}`;
-    this.clientSecret = parts.world.ids.letters(32).toLowerCase();
+  constructor(deps: WorkspaceDeps) {
+    this.#deps = deps;
+    this.clientId = `${deps.world.ids.letters(10)}.${deps.world.ids.letters(10)}`;
+    this.clientSecret = deps.world.ids.letters(32).toLowerCase();
   }
 
   /** A code that oauth.v2.access takes once. */
   code(team: Team, redirectUri?: string): string {
-    const code = this.#parts.world.ids.letters(24);
+    const code = this.#deps.world.ids.letters(24);
     this.#codes.set(code, { team, redirectUri });
     return code;
   }
@@ -37,7 +37,7 @@ export class OAuth {
   authorize(request: Request, response: Response): void {
     const query = new URL(request.originalUrl, 'http://localhost').searchParams;
     const team =
-      this.#parts.world.teams.get(query.get('team') ?? '') ?? [...this.#parts.world.teams.values()][0];
+      this.#deps.world.teams.get(query.get('team') ?? '') ?? [...this.#deps.world.teams.values()][0];
     const back = query.get('redirect_uri');
     if (team === undefined || back === null || query.get('client_id') !== this.clientId) {
       response.status(400).send('invalid client_id or redirect_uri');
@@ -61,33 +61,33 @@ export class OAuth {
     });
     return {
       'oauth.v2.access': method({ tier: 'tier4', token: 'none' }, shape, (args) => {
-        if (args.client_id !== this.clientId) throw new Refusal('invalid_client_id');
-        if (args.client_secret !== this.clientSecret) throw new Refusal('bad_client_secret');
+        if (args.client_id !== this.clientId) throw new SlackRefusal('invalid_client_id');
+        if (args.client_secret !== this.clientSecret) throw new SlackRefusal('bad_client_secret');
         if (args.grant_type === 'refresh_token') return this.#refreshed(args.refresh_token ?? '');
         const code = this.#codes.get(args.code ?? '');
-        if (code === undefined) throw new Refusal('invalid_code');
-        if (code.redirectUri !== args.redirect_uri) throw new Refusal('bad_redirect_uri');
+        if (code === undefined) throw new SlackRefusal('invalid_code');
+        if (code.redirectUri !== args.redirect_uri) throw new SlackRefusal('bad_redirect_uri');
         this.#codes.delete(args.code ?? '');
-        code.team.grant.renew(this.#parts.settings.rotation);
+        code.team.installation.install(this.#deps.settings.rotation);
         return this.#answer(code.team);
       }),
     };
   }
 
   #refreshed(refreshToken: string): Fields {
-    const teams = [...this.#parts.world.teams.values()];
-    const team = teams.find(({ grant }) => grant.refresh(refreshToken));
-    if (team === undefined) throw new Refusal('invalid_refresh_token');
+    const teams = [...this.#deps.world.teams.values()];
+    const team = teams.find(({ installation: grant }) => grant.refresh(refreshToken));
+    if (team === undefined) throw new SlackRefusal('invalid_refresh_token');
     return this.#answer(team);
   }
 
   #answer(team: Team): Fields {
-    const { grant, bot } = team;
+    const { installation: grant, bot } = team;
     const { organisation } = grant;
     return {
       app_id: bot.appId,
       authed_user: { id: [...team.people.keys()][0] },
-      scope: [...this.#parts.settings.scopes].join(','),
+      scope: [...this.#deps.settings.scopes].join(','),
       token_type: 'bot',
       access_token: grant.token,
       ...(grant.refreshToken === undefined

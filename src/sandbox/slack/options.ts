@@ -1,5 +1,5 @@
 import type { Faults } from '../faults.ts';
-import type { DeliveryHabits } from './events.ts';
+import type { DeliveryBehaviour } from './events.ts';
 import type { Organisation } from './grant.ts';
 import type { Clock, Random } from './ids.ts';
 import type { Limits } from './limits.ts';
@@ -60,7 +60,7 @@ export interface SlackWorkspaceOptions {
   random?: Random;
   clock?: Clock;
   /** Random order, no gap and no duplicates when left out. */
-  delivery?: Partial<DeliveryHabits>;
+  delivery?: Partial<DeliveryBehaviour>;
   /** Distributed outside the Marketplace: history and replies once a minute, 15 objects. */
   commercial?: boolean;
   /** Whether a second post with the same client_msg_id is answered with the first; yes when left out. */

@@ -1,5 +1,5 @@
 /** A Web API call that Slack answers with `ok: false`; `extra` goes into the answer. */
-export class Refusal extends Error {
+export class SlackRefusal extends Error {
   readonly code: string;
   readonly extra: Record<string, unknown>;
 
@@ -12,8 +12,8 @@ export class Refusal extends Error {
 }
 
 /** A refusal that says in words what is wrong, in the place where Slack says it. */
-export function explainedRefusal(code: string, messages: string[]): Refusal {
-  return new Refusal(code, {
+export function explainedRefusal(code: string, messages: string[]): SlackRefusal {
+  return new SlackRefusal(code, {
     response_metadata: { messages: messages.map((message) => `[ERROR] ${message}`) },
   });
 }

@@ -1,19 +1,19 @@
 import express from 'express';
 import type { Faults } from '../faults.ts';
-import { type Api, lastResort, methodName } from './api.ts';
-import type { Parts } from './method.ts';
+import { type WebApi, handleError, methodName } from './api.ts';
+import type { WorkspaceDeps } from './method.ts';
 import type { OAuth } from './oauth.ts';
 
 /** The server's addresses: the Web API, files, uploads, response_urls and OAuth. `bodyLimit` in bytes. */
 export function routes(
-  parts: Parts,
-  api: Api,
+  deps: WorkspaceDeps,
+  api: WebApi,
   oauth: OAuth,
   faults: Faults,
   bodyLimit: number,
 ): express.Express {
   const app = express();
-  const { files } = parts;
+  const { files } = deps;
   const bodies = [
     express.urlencoded({ extended: false, limit: bodyLimit, parameterLimit: 1000 }),
     express.json({ limit: bodyLimit }),
@@ -33,11 +33,11 @@ export function routes(
     ['/actions/:team/:key', '/commands/:team/:key'],
     bodies,
     (request: express.Request, response: express.Response) => {
-      const answer = parts.interactions.answer(String(request.params.key), request.body);
+      const answer = deps.interactions.answer(String(request.params.key), request.body);
       response.status(answer.status).send(answer.body);
     },
   );
   app.get('/oauth/v2/authorize', (request, response) => oauth.authorize(request, response));
-  app.use(lastResort);
+  app.use(handleError);
   return app;
 }

@@ -4,13 +4,13 @@ import { type Fields, isFields } from './model.ts';
 export const TEXT_FIELDS = new Set(['text', 'title', 'caption', 'alt_text']);
 
 /** What a reader sees of blocks, one line per text, without styles; for tests and benchmarks. */
-export function shownText(value: unknown): string {
-  if (Array.isArray(value)) return value.map(shownText).filter(Boolean).join('\n');
+export function visibleText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(visibleText).filter(Boolean).join('\n');
   if (!isFields(value)) return '';
   if (isRichPart(value)) return richText(value);
   if (value.type === 'table' || value.type === 'data_table') return tableText(value);
   return Object.entries(value)
-    .map(([field, inner]) => (TEXT_FIELDS.has(field) && typeof inner === 'string' ? inner : shownText(inner)))
+    .map(([field, inner]) => (TEXT_FIELDS.has(field) && typeof inner === 'string' ? inner : visibleText(inner)))
     .filter(Boolean)
     .join('\n');
 }
@@ -49,6 +49,6 @@ function inlineText(element: unknown): string {
 function tableText(table: Fields): string {
   const rows: unknown[] = Array.isArray(table.rows) ? table.rows : [];
   const caption = typeof table.caption === 'string' ? [table.caption] : [];
-  const lines = rows.map((row) => (Array.isArray(row) ? row.map(shownText).join(' | ') : ''));
+  const lines = rows.map((row) => (Array.isArray(row) ? row.map(visibleText).join(' | ') : ''));
   return [...caption, ...lines].join('\n');
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
-import type { Delivery, Outcome, Transport } from './deliveries.ts';
+import type { Delivery, DeliveryOutcome, DeliveryTransport } from './deliveries.ts';
 import type { Ids, Random } from './ids.ts';
 import { isFields } from './model.ts';
 
@@ -16,11 +16,11 @@ export type DisconnectReason = 'warning' | 'refresh_requested' | 'link_disabled'
 
 interface Waiting {
   socket: WebSocket;
-  settle(outcome: Outcome): void;
+  settle(outcome: DeliveryOutcome): void;
 }
 
 /** Socket Mode: each envelope goes to any one of up to ten connections, and waits for its acknowledgement. */
-export class Sockets implements Transport {
+export class SocketModeServer implements DeliveryTransport {
   readonly #server = new WebSocketServer({ noServer: true });
   readonly #sockets = new Set<WebSocket>();
   readonly #tickets = new Set<string>();
@@ -68,13 +68,13 @@ export class Sockets implements Transport {
   }
 
   /** Sends the envelope; not acknowledged within the time or before the connection closes means no. */
-  deliver(delivery: Omit<Delivery, 'payload'> & { payload: unknown }): Promise<Outcome> {
+  deliver(delivery: Omit<Delivery, 'payload'> & { payload: unknown }): Promise<DeliveryOutcome> {
     const open = [...this.#sockets].filter((socket) => socket.readyState === WebSocket.OPEN);
     const socket = open[Math.floor(this.#random() * open.length)];
     if (socket === undefined) return Promise.resolve({ acked: false, reason: 'connection_failed' });
     const envelopeId = this.#ids.uuid();
     return new Promise((resolve) => {
-      const settle = (outcome: Outcome) => {
+      const settle = (outcome: DeliveryOutcome) => {
         clearTimeout(timer);
         this.#timers.delete(timer);
         this.#waiting.delete(envelopeId);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkBlocks } from './blocks.ts';
 import type { Block, Fields, Team } from './model.ts';
-import { explainedRefusal, Refusal } from './refusal.ts';
+import { explainedRefusal, SlackRefusal } from './refusal.ts';
 import type { World } from './world.ts';
 
 /** A modal or a Home tab that is open for one person. */
@@ -80,7 +80,7 @@ export class Views {
   /** @throws Refusal push_limit_reached, invalid_arguments */
   push(team: Team, user: string, raw: unknown): View {
     const stack = this.stack(user);
-    if (stack.length >= STACK) throw new Refusal('push_limit_reached');
+    if (stack.length >= STACK) throw new SlackRefusal('push_limit_reached');
     const view = this.#make(team, user, raw, 'modal');
     this.#show(user, [...stack, view]);
     return view;
@@ -99,8 +99,8 @@ export class Views {
         view.teamId === team.id &&
         (named.id === undefined ? view.externalId === named.externalId : view.id === named.id),
     );
-    if (old === undefined) throw new Refusal('not_found');
-    if (hash !== undefined && hash !== old.hash) throw new Refusal('hash_conflict');
+    if (old === undefined) throw new SlackRefusal('not_found');
+    if (hash !== undefined && hash !== old.hash) throw new SlackRefusal('hash_conflict');
     const fresh = this.#make(team, old.user, raw, old.type, old.externalId);
     Object.assign(old, { ...fresh, id: old.id });
     this.#world.changedFor(old.user);
@@ -110,7 +110,7 @@ export class Views {
   /** @throws Refusal hash_conflict, invalid_arguments */
   publish(team: Team, user: string, hash: string | undefined, raw: unknown): View {
     const old = this.#homes.get(user);
-    if (hash !== undefined && old !== undefined && hash !== old.hash) throw new Refusal('hash_conflict');
+    if (hash !== undefined && old !== undefined && hash !== old.hash) throw new SlackRefusal('hash_conflict');
     const view = this.#make(team, user, raw, 'home');
     if (old !== undefined) view.id = old.id;
     this.#homes.set(user, view);
@@ -170,7 +170,7 @@ export class Views {
     if (externalId === '' || externalId === known) return;
     const open = [...this.#stacks.values()].flat();
     if (open.some((view) => view.teamId === team.id && view.externalId === externalId)) {
-      throw new Refusal('duplicate_external_id');
+      throw new SlackRefusal('duplicate_external_id');
     }
   }
 }
@@ -180,7 +180,7 @@ function viewBlocks(raw: unknown[], type: View['type']): Block[] {
   try {
     return checkBlocks(raw, type);
   } catch (error) {
-    if (error instanceof Refusal) throw new Refusal('invalid_arguments', error.extra);
+    if (error instanceof SlackRefusal) throw new SlackRefusal('invalid_arguments', error.extra);
     throw error;
   }
 }

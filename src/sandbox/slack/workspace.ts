@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import { Faults } from '../faults.ts';
-import { Api, type RecordedCall } from './api.ts';
-import { assemble } from './assembly.ts';
-import type { Delivery, DeliveryStats, Outcome } from './deliveries.ts';
-import type { DeliveryHabits } from './events.ts';
+import { WebApi, type RecordedCall } from './api.ts';
+import { createWorkspaceDeps } from './assembly.ts';
+import type { Delivery, DeliveryStats, DeliveryOutcome } from './deliveries.ts';
+import type { DeliveryBehaviour } from './events.ts';
 import { type HttpAddresses, HttpEvents } from './http-events.ts';
 import { RateLimits } from './limits.ts';
-import type { Parts } from './method.ts';
+import type { WorkspaceDeps } from './method.ts';
 import { agentMethods, type ThreadStatus } from './methods/agents.ts';
 import { chatMethods } from './methods/chat.ts';
 import { conversationMethods } from './methods/conversations.ts';
@@ -19,7 +19,7 @@ import { OAuth } from './oauth.ts';
 import { type SlackWorkspaceOptions, settingsOf } from './options.ts';
 import { routes } from './routes.ts';
 import type { DisconnectReason } from './sockets.ts';
-import { Clickers } from './verbs/clickers.ts';
+import { InteractionActions } from './verbs/clickers.ts';
 import { type Change, World } from './world.ts';
 
 export type { RecordedCall } from './api.ts';
@@ -29,9 +29,9 @@ export { ALL_SCOPES, type SlackWorkspaceOptions } from './options.ts';
 export type { Change } from './world.ts';
 
 /** What the workspace class needs besides the parts that verbs use. */
-interface Machinery {
+interface WorkspaceServerDeps {
   server: Server;
-  api: Api;
+  api: WebApi;
   limits: RateLimits;
   oauth: OAuth;
   faults: Faults;
@@ -42,147 +42,147 @@ interface Machinery {
 }
 
 /** A Slack workspace on this machine, for a real Bolt app. */
-export class SlackWorkspace extends Clickers {
-  readonly #machinery: Machinery;
+export class SlackWorkspace extends InteractionActions {
+  readonly #server: WorkspaceServerDeps;
 
-  constructor(parts: Parts, machinery: Machinery) {
-    super(parts);
-    this.#machinery = machinery;
+  constructor(deps: WorkspaceDeps, machinery: WorkspaceServerDeps) {
+    super(deps);
+    this.#server = machinery;
   }
 
   /** The server's address. */
   get url(): string {
-    return this.parts.world.baseUrl;
+    return this.deps.world.baseUrl;
   }
   /** For `slackApiUrl`. */
   get apiUrl(): string {
     return `${this.url}/api/`;
   }
   get appToken(): string {
-    return this.#machinery.appToken;
+    return this.#server.appToken;
   }
   get signingSecret(): string {
-    return this.#machinery.signingSecret;
+    return this.#server.signingSecret;
   }
   get clientId(): string {
-    return this.#machinery.oauth.clientId;
+    return this.#server.oauth.clientId;
   }
   get clientSecret(): string {
-    return this.#machinery.oauth.clientSecret;
+    return this.#server.oauth.clientSecret;
   }
   /** The first workspace; its token and bot are `botToken` and `bot`. */
   get team(): Team {
     return this.teamOr(undefined);
   }
   get teams(): Team[] {
-    return [...this.parts.world.teams.values()];
+    return [...this.deps.world.teams.values()];
   }
   get botToken(): string {
-    return this.team.grant.token;
+    return this.team.installation.token;
   }
   get bot(): Team['bot'] {
     return this.team.bot;
   }
   get faults(): Faults {
-    return this.#machinery.faults;
+    return this.#server.faults;
   }
   /** Web API calls, oldest first. */
   get calls(): RecordedCall[] {
-    return this.#machinery.api.calls;
+    return this.#server.api.calls;
   }
   /** How many calls of each method were refused with 429. */
-  get refused(): Record<string, number> {
-    return this.#machinery.limits.refused;
+  get throttledCalls(): Record<string, number> {
+    return this.#server.limits.refused;
   }
   get deliveryStats(): DeliveryStats {
-    return this.parts.deliveries.stats;
+    return this.deps.deliveries.stats;
   }
   /** Order, gap and duplicates of the copies of a message; may be changed at any time. */
-  get delivery(): DeliveryHabits {
-    return this.parts.events.habits;
+  get delivery(): DeliveryBehaviour {
+    return this.deps.events.behaviour;
   }
   /** Socket Mode connections that are open. */
   get connections(): number {
-    return this.parts.sockets.count;
+    return this.deps.sockets.count;
   }
 
   /** Called with each event (its envelope) that was acknowledged. */
   onAcknowledged(listener: (payload: Record<string, unknown>) => void): void {
-    this.parts.deliveries.onAcknowledged(listener);
+    this.deps.deliveries.onAcknowledged(listener);
   }
 
   /** Called after each Web API call; the answer takes it back. */
   onCall(listener: (call: RecordedCall) => void): () => void {
-    return this.#machinery.api.onCall(listener);
+    return this.#server.api.onCall(listener);
   }
 
   /** Called after each post, edit, deletion and reaction; the answer takes it back. */
   onChange(listener: (change: Change) => void): () => void {
-    return this.parts.world.onChange(listener);
+    return this.deps.world.onChange(listener);
   }
 
   /** Called when what only one person sees has changed: ephemeral messages, modals, the Home tab. */
   onPrivateChange(listener: (user: string) => void): () => void {
-    return this.parts.world.onPrivateChange(listener);
+    return this.deps.world.onPrivateChange(listener);
   }
 
   /** Sends events to the app's own server from now on. @throws if the address does not answer Slack's challenge */
   async useHttp(addresses: HttpAddresses): Promise<void> {
-    const { signingSecret, ackTimeoutMs } = this.#machinery;
-    const { world } = this.parts;
+    const { signingSecret, ackTimeoutMs } = this.#server;
+    const { world } = this.deps;
     const transport = new HttpEvents({ addresses, signingSecret, clock: world.clock, ackTimeoutMs });
     await transport.verify(world.ids.letters(40), 'verification-token');
-    this.parts.deliveries.use(transport);
+    this.deps.deliveries.use(transport);
   }
 
   /** Sends events through Socket Mode again. */
   useSockets(): void {
-    this.parts.deliveries.use(this.parts.sockets);
+    this.deps.deliveries.use(this.deps.sockets);
   }
 
   /** Asks connections to go; see Sockets.refresh. */
   refreshSockets(reason: DisconnectReason = 'refresh_requested', most?: number): void {
-    this.parts.sockets.refresh(reason, most);
+    this.deps.sockets.refresh(reason, most);
   }
 
   /** Sends a payload of any shape in a sound envelope of Socket Mode; the answer is what became of it. */
-  deliverRaw(kind: Delivery['kind'], payload: unknown): Promise<Outcome> {
-    return this.parts.sockets.deliver({ kind, payload, attempt: 0 });
+  deliverRaw(kind: Delivery['kind'], payload: unknown): Promise<DeliveryOutcome> {
+    return this.deps.sockets.deliver({ kind, payload, attempt: 0 });
   }
 
   /** Sends any text as a frame of Socket Mode; nobody waits for an answer. */
   sendFrame(text: string): void {
-    this.parts.sockets.sendFrame(text);
+    this.deps.sockets.sendFrame(text);
   }
 
   /** Cuts all Socket Mode connections without a word. */
   cutSockets(): void {
-    this.parts.sockets.cut();
+    this.deps.sockets.cut();
   }
 
   /** Resolves when every event is acknowledged or given up. */
   settled(): Promise<void> {
-    return this.parts.deliveries.settled();
+    return this.deps.deliveries.settled();
   }
 
   /** What the app shows for a thread (`processing`, a line of its own, ...), if anything. */
   status(channel: string, threadTs: string): ThreadStatus | undefined {
-    const status = this.#machinery.statuses.get(`${channel} ${threadTs}`);
-    const isOver = status?.until !== undefined && status.until <= this.parts.world.clock.now();
+    const status = this.#server.statuses.get(`${channel} ${threadTs}`);
+    const isOver = status?.until !== undefined && status.until <= this.deps.world.clock.now();
     return isOver ? { ...status, status: 'active' } : status;
   }
 
   /** A code for oauth.v2.access. */
   installCode(teamId?: string): string {
-    return this.#machinery.oauth.code(this.teamOr(teamId));
+    return this.#server.oauth.code(this.teamOr(teamId));
   }
 
   async stop(): Promise<void> {
-    this.parts.deliveries.stop();
-    await this.parts.sockets.stop();
-    this.#machinery.server.closeAllConnections();
-    await new Promise((resolve) => this.#machinery.server.close(resolve));
-    this.parts.files.stop();
+    this.deps.deliveries.stop();
+    await this.deps.sockets.stop();
+    this.#server.server.closeAllConnections();
+    await new Promise((resolve) => this.#server.server.close(resolve));
+    this.deps.files.stop();
   }
 }
 
@@ -195,34 +195,34 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
   const appId = world.ids.next('A');
   for (const { name, id, organisation, installed } of options.teams ?? [{ name: 'Sandbox' }]) {
     const team = world.addTeam(appId, name, id, organisation);
-    if (installed === false) team.grant.state = 'inactive';
+    if (installed === false) team.installation.state = 'inactive';
   }
   const settings = settingsOf(options);
-  const parts = assemble(world, settings, options, ackTimeoutMs, appId);
+  const deps = createWorkspaceDeps(world, settings, options, ackTimeoutMs, appId);
   const limits = new RateLimits(options.limits ?? {}, clock, settings.commercial);
   const faults = options.faults ?? new Faults(random);
   const statuses = new Map<string, ThreadStatus>();
-  const oauth = new OAuth(parts);
+  const oauth = new OAuth(deps);
   const appToken = `xapp-sandbox-${world.ids.letters(24)}`;
   const methods = {
-    ...chatMethods(parts),
-    ...streamMethods(parts, statuses),
-    ...conversationMethods(parts),
-    ...workspaceMethods(parts),
-    ...fileMethods(parts),
-    ...viewMethods(parts),
-    ...agentMethods(parts, statuses),
+    ...chatMethods(deps),
+    ...streamMethods(deps, statuses),
+    ...conversationMethods(deps),
+    ...workspaceMethods(deps),
+    ...fileMethods(deps),
+    ...viewMethods(deps),
+    ...agentMethods(deps, statuses),
     ...oauth.methods(),
   };
-  const api = new Api({ world, limits, scopes: settings.scopes, methods, appToken });
-  const server = createServer(routes(parts, api, oauth, faults, options.bodyLimit ?? 4 * 1024 * 1024));
-  parts.sockets.attach(server);
+  const api = new WebApi({ world, limits, scopes: settings.scopes, methods, appToken });
+  const server = createServer(routes(deps, api, oauth, faults, options.bodyLimit ?? 4 * 1024 * 1024));
+  deps.sockets.attach(server);
   await listening(server, options.port ?? 0);
   const address = server.address();
   world.baseUrl = `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`;
   const signingSecret = world.ids.letters(32).toLowerCase();
   const machinery = { server, api, limits, oauth, faults, statuses, signingSecret, appToken, ackTimeoutMs };
-  return new SlackWorkspace(parts, machinery);
+  return new SlackWorkspace(deps, machinery);
 }
 
 function listening(server: Server, port: number): Promise<void> {

@@ -1,6 +1,6 @@
 import type { ContentSource } from './content.ts';
 import { contentFrom } from './content.ts';
-import { Grant, type Organisation } from './grant.ts';
+import { AppInstallation, type Organisation } from './grant.ts';
 import { type Clock, Ids, type Random } from './ids.ts';
 import type {
   Channel,
@@ -12,7 +12,7 @@ import type {
   SlackFile,
   Team,
 } from './model.ts';
-import { Refusal } from './refusal.ts';
+import { SlackRefusal } from './refusal.ts';
 
 /** Something that people in a channel can see happening. */
 export interface Change {
@@ -73,16 +73,16 @@ export class World {
   /** Adds a workspace in which the app `appId` is installed, or whose organisation has installed it. */
   addTeam(appId: string, name: string, id = this.ids.next('T'), organisation?: Organisation): Team {
     const sibling = [...this.teams.values()].find(
-      ({ grant }) => organisation !== undefined && grant.organisation?.id === organisation.id,
+      ({ installation: grant }) => organisation !== undefined && grant.organisation?.id === organisation.id,
     );
     const { ids, clock } = this;
     const team: Team = {
       id,
       name,
       domain: name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'),
-      grant: sibling?.grant ?? new Grant({ ids, clock, id: organisation?.id ?? id, organisation }),
+      installation: sibling?.installation ?? new AppInstallation({ ids, clock, id: organisation?.id ?? id, organisation }),
       bot: sibling?.bot ?? { userId: ids.next('U'), botId: ids.next('B'), appId, name: 'taskthread' },
-      withdrawn: false,
+      isWithdrawn: false,
       people: new Map(),
       channels: new Map(),
     };
@@ -212,14 +212,14 @@ export class World {
     const channel = team.channels.get(id);
     const hidden =
       channel !== undefined && channel.kind !== 'channel' && !channel.members.has(team.bot.userId);
-    if (channel === undefined || hidden) throw new Refusal('channel_not_found');
+    if (channel === undefined || hidden) throw new SlackRefusal('channel_not_found');
     return channel;
   }
 
   /** A channel that the bot is in. @throws Refusal channel_not_found, not_in_channel */
   joinedChannel(team: Team, id: string): Channel {
     const channel = this.visibleChannel(team, id);
-    if (!channel.members.has(team.bot.userId)) throw new Refusal('not_in_channel');
+    if (!channel.members.has(team.bot.userId)) throw new SlackRefusal('not_in_channel');
     return channel;
   }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ServiceAccounts } from '../../../src/relay/accounts/service-accounts.ts';
-import { Accounts, noAccount, settingsAccount } from '../../../src/store/accounts.ts';
-import { silent } from '../../silent.ts';
+import { Accounts, NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../../src/store/accounts.ts';
+import { silentLog } from '../../silent.ts';
 import { freshDatabase } from '../../store/postgres.ts';
 
 const { kysely } = await freshDatabase();
@@ -13,15 +13,15 @@ test("without SECRET_KEY no workspace with an account of its own uses the operat
   const known = new ServiceAccounts({
     store: { accounts },
     keyring: undefined,
-    shared: { baseUrl: 'https://agent.example/v1', apiKey: 'the-key-of-the-operator' },
-    options: { readsPerSecond: 1 },
-    own: {},
-    gateOf: () => ({ enter: () => {}, refused: () => {}, accepted: () => {}, refusedSince: undefined }),
-    onSecret: () => () => {},
-    log: silent,
+    defaultCredentials: { baseUrl: 'https://agent.example/v1', apiKey: 'the-key-of-the-operator' },
+    clientOptions: { readsPerSecond: 1 },
+    ownAccountOptions: {},
+    keyGateFor: () => ({ enter: () => {}, refused: () => {}, accepted: () => {}, refusedSince: undefined }),
+    redactSecret: () => () => {},
+    log: silentLog,
   });
   await known.refresh(true);
-  expect(known.current('T1')).toBe(noAccount);
-  expect(known.current('T2')).toBe(settingsAccount);
+  expect(known.currentAccount('T1')).toBe(NO_ACCOUNT);
+  expect(known.currentAccount('T2')).toBe(SETTINGS_ACCOUNT);
   await known.close();
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Arrival, PersonMessage } from '../../../src/relay/arriving/arrivals.ts';
+import type { InboxEvent, IncomingMessage } from '../../../src/relay/arriving/arrivals.ts';
 import { Inbox } from '../../../src/relay/arriving/inbox.ts';
-import { Admissions } from '../../../src/store/admissions.ts';
+import { InboxWriter } from '../../../src/store/admissions.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../store/postgres.ts';
 
@@ -11,7 +11,7 @@ const queued: string[] = [];
 const inbox = new Inbox({
   store,
   enqueue: ({ root }) => queued.push(root),
-  stopSaid: async () => 'nothing',
+  onStopMessage: async () => 'nothing',
   accountOf: () => 'settings',
 });
 const bot = { userId: 'UBOT' };
@@ -23,7 +23,7 @@ function ts(): string {
   return `${seconds}.000100`;
 }
 
-function message(text: string, fields: Partial<PersonMessage> = {}): PersonMessage {
+function message(text: string, fields: Partial<IncomingMessage> = {}): IncomingMessage {
   const at = fields.ts ?? ts();
   return {
     workspace: 'T1',
@@ -32,24 +32,24 @@ function message(text: string, fields: Partial<PersonMessage> = {}): PersonMessa
     ts: at,
     root: at,
     person: 'U1',
-    words: { text },
+    content: { text },
     ...fields,
   };
 }
 
-const accept = (arrival: Arrival) => inbox.accept(arrival, bot);
-const say = (one: PersonMessage) => accept({ kind: 'message', message: one });
-const edit = (one: PersonMessage, text: string) =>
-  accept({ kind: 'edit', message: { ...one, words: { text } }, editedTs: ts() });
-const remove = ({ workspace, channel, ts: at, root, person }: PersonMessage) =>
+const accept = (arrival: InboxEvent) => inbox.accept(arrival, bot);
+const say = (one: IncomingMessage) => accept({ kind: 'message', message: one });
+const edit = (one: IncomingMessage, text: string) =>
+  accept({ kind: 'edit', message: { ...one, content: { text } }, editedTs: ts() });
+const remove = ({ workspace, channel, ts: at, root, person }: IncomingMessage) =>
   accept({ kind: 'deletion', workspace, channel, ts: at, root, person });
-const keyOf = ({ workspace, channel, ts: at }: PersonMessage) => ({ workspace, channel, ts: at });
+const keyOf = ({ workspace, channel, ts: at }: IncomingMessage) => ({ workspace, channel, ts: at });
 const change = (text: string, edited_ts: string) => ({
   deleted: false,
   words: { text: `<@UBOT> ${text}` },
   edited_ts,
 });
-const row = ({ workspace, channel, ts: at }: PersonMessage) =>
+const row = ({ workspace, channel, ts: at }: IncomingMessage) =>
   store.messages.get({ workspace, channel, ts: at });
 
 describe('the inbox', () => {
@@ -66,7 +66,7 @@ describe('the inbox', () => {
     expect((await say(reply)).kind).toBe('stray');
     expect((await say(message('just talk'))).kind).toBe('ignored');
     await say(message('<@UBOT> now you', { ts: root, root }));
-    expect(await store.strays.after({ workspace: 'T1', channel: 'C1', root }, root)).toEqual([reply.ts]);
+    expect(await store.orphanReplies.after({ workspace: 'T1', channel: 'C1', root }, root)).toEqual([reply.ts]);
   });
 
   test('takes no reply for the agent that was written before the mention and comes after it', async () => {
@@ -86,8 +86,8 @@ describe('the inbox', () => {
     expect((await say(reply)).kind).toBe('stray');
     await say(first);
     const thread = { workspace: 'T1', channel: 'C1', root };
-    expect((await store.threads.expect(thread)).began_ts).toBe(first.ts);
-    expect(await store.strays.after(thread, first.ts)).toEqual([reply.ts]);
+    expect((await store.threads.getOrThrow(thread)).began_ts).toBe(first.ts);
+    expect(await store.orphanReplies.after(thread, first.ts)).toEqual([reply.ts]);
   });
 
   test('loses no reply that comes at the same moment as the mention', async () => {
@@ -97,7 +97,7 @@ describe('the inbox', () => {
       const both = [() => say(mention), () => say(reply)];
       await Promise.all((round % 2 === 0 ? both : both.toReversed()).map((one) => one()));
       const thread = { workspace: 'T1', channel: 'C1', root: mention.ts };
-      const strays = await store.strays.after(thread, mention.ts);
+      const strays = await store.orphanReplies.after(thread, mention.ts);
       expect([(await row(reply))?.ts, ...strays].filter((at) => at === reply.ts)).toHaveLength(1);
     }
   });
@@ -139,7 +139,7 @@ describe('the inbox', () => {
     await say(edited);
     const [early, late] = [ts(), ts()];
     const editAt = (editedTs: string, text: string) =>
-      accept({ kind: 'edit', message: { ...edited, words: { text } }, editedTs });
+      accept({ kind: 'edit', message: { ...edited, content: { text } }, editedTs });
     await editAt(late, '<@UBOT> second words');
     expect(await editAt(late, '<@UBOT> second words')).toEqual({ kind: 'known' });
     await store.messages.freeze(keyOf(edited));
@@ -148,7 +148,7 @@ describe('the inbox', () => {
     const [third, fourth] = [ts(), ts()];
     await editAt(fourth, '<@UBOT> fourth words');
     await editAt(third, '<@UBOT> third words');
-    const taken = await store.messages.takeChange(keyOf(edited), ts());
+    const taken = await store.messages.claimEarlyEdit(keyOf(edited), ts());
     expect(taken).toMatchObject({ words: { text: '<@UBOT> fourth words' } });
   });
 
@@ -169,10 +169,10 @@ describe('the inbox', () => {
 
   test('takes every message at the top where the channel says so, from the next one on', async () => {
     const channel = 'CALL';
-    const said = (text: string, fields: Partial<PersonMessage> = {}) => message(text, { channel, ...fields });
+    const said = (text: string, fields: Partial<IncomingMessage> = {}) => message(text, { channel, ...fields });
     const early = said('before');
     expect(await say(early)).toMatchObject({ kind: 'ignored' });
-    await store.channels.set('T1', channel, 'U1', { listens: 'everything' });
+    await store.channelSettings.set('T1', channel, 'U1', { listens: 'everything' });
     const first = said('no mention');
     expect(await say(first)).toMatchObject({ kind: 'admitted' });
     expect(await say(said('a reply', { root: first.root }))).toMatchObject({ kind: 'admitted' });
@@ -183,7 +183,7 @@ describe('the inbox', () => {
     expect(await edit(changed, 'and that')).toMatchObject({ kind: 'ignored' });
     expect(await say(changed)).toMatchObject({ kind: 'admitted' });
     expect((await row(changed))?.words).toEqual({ text: 'and that' });
-    await store.channels.set('T1', channel, 'U1', { listens: 'mentions' });
+    await store.channelSettings.set('T1', channel, 'U1', { listens: 'mentions' });
     expect(await say(said('after'))).toMatchObject({ kind: 'ignored' });
   });
 
@@ -192,7 +192,7 @@ describe('the inbox', () => {
     await say(mention);
     expect((await say(message('<@U2> look', { root: mention.ts }))).kind).toBe('ignored');
     expect((await say(message('for the bot', { root: mention.ts }))).kind).toBe('admitted');
-    await store.threads.rest({ workspace: 'T1', channel: 'C1', root: mention.ts });
+    await store.threads.makeDormant({ workspace: 'T1', channel: 'C1', root: mention.ts });
     expect((await say(message('anybody?', { root: mention.ts }))).kind).toBe('stray');
     expect((await say(message('<@UBOT> again', { root: mention.ts }))).kind).toBe('admitted');
   });
@@ -208,7 +208,7 @@ describe('the inbox', () => {
   test('obeys the latest of the changes that come before their message', async () => {
     const edited = message('<@UBOT> first words');
     await Promise.all([
-      store.messages.noteEarlyChange(keyOf(edited), change('second words', '1600000000.000001')),
+      store.messages.recordEarlyEdit(keyOf(edited), change('second words', '1600000000.000001')),
       say(edited),
       say(edited),
     ]);
@@ -218,18 +218,18 @@ describe('the inbox', () => {
   });
 
   test('queues nothing that could not be written', async () => {
-    class BrokenAdmissions extends Admissions {
-      override async admit(): Promise<never> {
+    class BrokenAdmissions extends InboxWriter {
+      override async write(): Promise<never> {
         throw new Error('no room');
       }
     }
     class BrokenStore extends Store {
-      override readonly admissions = new BrokenAdmissions(database.kysely);
+      override readonly inbox = new BrokenAdmissions(database.kysely);
     }
     const broken = new Inbox({
       store: new BrokenStore(database.kysely),
       enqueue: ({ root }) => queued.push(root),
-      stopSaid: async () => 'nothing',
+      onStopMessage: async () => 'nothing',
       accountOf: () => 'settings',
     });
     const mention = message('<@UBOT> hi');

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import {
-  changeOf,
-  type FilledForm,
-  readShown,
-  shownForm,
+  changesSince,
+  type ChannelSettingsValues,
+  parseSnapshot,
+  encodeSnapshot,
 } from '../../../src/relay/channels/settings-form.ts';
-import { defaultChannelSettings } from '../../../src/store/channels.ts';
+import { DEFAULT_CHANNEL_SETTINGS } from '../../../src/store/channels.ts';
 
 const project = { id: 'prj_1', title: 'Lab', description: '', createdAt: '', updatedAt: '' };
-const shown = readShown(shownForm('C1', defaultChannelSettings, project));
-const blind = readShown(shownForm('C1', defaultChannelSettings, undefined));
-const untouched: FilledForm = {
+const shown = parseSnapshot(encodeSnapshot('C1', DEFAULT_CHANNEL_SETTINGS, project));
+const blind = parseSnapshot(encodeSnapshot('C1', DEFAULT_CHANNEL_SETTINGS, undefined));
+const untouched: ChannelSettingsValues = {
   project: '',
   title: 'Lab',
   description: '',
@@ -24,9 +24,9 @@ const untouched: FilledForm = {
 
 const many = Array.from({ length: 51 }, (_, index) => `B${index}`).join();
 
-function change(form: Partial<FilledForm>, from = shown) {
+function change(form: Partial<ChannelSettingsValues>, from = shown) {
   if (from === undefined) throw new Error('The form cannot be read.');
-  return changeOf(from, { ...untouched, ...form });
+  return changesSince(from, { ...untouched, ...form });
 }
 
 describe('a form that comes back', () => {
@@ -65,7 +65,7 @@ describe('a form that comes back', () => {
     expect(change({ bots: ' None ' })?.settings).toEqual({ bots: [] });
     for (const odd of ['U012', 'b012', 'none, B012', 'B0 12!', many])
       expect(change({ bots: odd })).toBeUndefined();
-    const named = readShown(shownForm('C1', { ...defaultChannelSettings, bots: ['B012'] }, project));
+    const named = parseSnapshot(encodeSnapshot('C1', { ...DEFAULT_CHANNEL_SETTINGS, bots: ['B012'] }, project));
     expect(change({ bots: 'B012' }, named)?.settings).toEqual({});
     expect(change({ bots: '' }, named)?.settings).toEqual({ bots: null });
   });
@@ -76,6 +76,6 @@ describe('a form that comes back', () => {
   });
 
   test('that is none of ours cannot be read', () => {
-    expect([readShown(''), readShown('{}'), readShown('[')]).toEqual([undefined, undefined, undefined]);
+    expect([parseSnapshot(''), parseSnapshot('{}'), parseSnapshot('[')]).toEqual([undefined, undefined, undefined]);
   });
 });

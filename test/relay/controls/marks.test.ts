@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { Marks } from '../../../src/relay/controls/marks.ts';
+import { WaitingReactions } from '../../../src/relay/controls/marks.ts';
 import type { ReactionOutcome } from '../../../src/slack/posting.ts';
 import type { MessageKey } from '../../../src/store/keys.ts';
 import { Store } from '../../../src/store/store.ts';
-import { silent } from '../../silent.ts';
+import { silentLog } from '../../silent.ts';
 import { freshDatabase } from '../../store/postgres.ts';
 
 const { kysely } = await freshDatabase();
@@ -23,7 +23,7 @@ async function takenBack(id: string, number: number): Promise<MessageKey> {
   const key = { workspace: id, channel: 'C1', ts: `170000000${number}.000100` };
   const said = { root: key.ts, person: 'U1', words: { text: 'x' }, editedTs: null };
   await store.messages.add(key, { ...said, state: 'waiting' });
-  await store.messages.setMarked(key, true);
+  await store.messages.setWaitingReaction(key, true);
   await store.messages.withdraw(key);
   return key;
 }
@@ -34,29 +34,29 @@ test('a reaction that Slack does not remove is tried ever less often, keeps no n
   const tried: string[] = [];
   const reacted: string[] = [];
   const posting = {
-    unreact: async ({ ts }: { ts: string }): Promise<ReactionOutcome> => {
+    removeReaction: async ({ ts }: { ts: string }): Promise<ReactionOutcome> => {
       tried.push(ts);
       return 'later';
     },
-    react: async ({ ts }: { ts: string }) => {
+    addReaction: async ({ ts }: { ts: string }) => {
       reacted.push(ts);
       return true;
     },
   };
-  const marks = new Marks({ store, log: silent, workspace: () => ({ posting }) });
-  marks.tidy();
+  const marks = new WaitingReactions({ store, log: silentLog, workspace: () => ({ posting }) });
+  marks.cleanUp();
   await until(() => tried.length >= 5);
   vi.setSystemTime(Date.now() + 10 * 60_000);
   const next = { workspace: 'T1', channel: 'C1', ts: '1700000100.000100' };
   const said = { root: next.ts, person: 'U1', words: { text: 'x' }, editedTs: null };
   await store.messages.add(next, { ...said, state: 'waiting' });
   const thread = { workspace: next.workspace, channel: next.channel, root: next.ts };
-  marks.admitted({ kind: 'admitted', waits: true, held: false, thread }, next);
+  marks.onInboxOutcome({ kind: 'admitted', isQueued: true, isPaused: false, thread }, next);
   await until(() => reacted.includes(next.ts));
   await until(async () => {
     vi.setSystemTime(Date.now() + 60_000);
-    marks.tidy();
-    return (await store.messages.wronglyMarked(9)).length === 0;
+    marks.cleanUp();
+    return (await store.messages.withStaleWaitingReaction(9)).length === 0;
   });
   expect(tried.length).toBeLessThanOrEqual(5 * 12);
 });

@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest';
 import {
   type ControlUse,
-  type PermissionParts,
-  permits,
-  refusalOf,
+  type ControlPermissionDeps,
+  mayUseControl,
+  controlRefusal,
 } from '../../../src/relay/controls/permission.ts';
 import * as words from '../../../src/reply/words.ts';
 import type { PersonKind } from '../../../src/slack/people.ts';
-import { type ChannelSettings, defaultChannelSettings } from '../../../src/store/channels.ts';
-import type { ControlledBy } from '../../../src/store/tables-channels.ts';
-import { silent } from '../../silent.ts';
+import { type ChannelSettings, DEFAULT_CHANNEL_SETTINGS } from '../../../src/store/channels.ts';
+import type { TaskControl } from '../../../src/store/tables-channels.ts';
+import { silentLog } from '../../silent.ts';
 
 const use: ControlUse = { workspace: 'T1', channel: 'C1', person: 'U2', control: 'stop', root: '1.000000' };
 
 interface House {
-  parts: PermissionParts;
+  deps: ControlPermissionDeps;
   asked: string[];
   told: { user: string; text: string; threadTs: string | undefined }[];
   trail: unknown[];
 }
 
 function house(
-  by: ControlledBy,
+  by: TaskControl,
   kind: PersonKind = 'member',
   more: { admin?: boolean; starter?: string; silent?: boolean; set?: Partial<ChannelSettings> } = {},
 ): House {
@@ -34,27 +34,27 @@ function house(
       return { id, name: id, kind, isAdmin: kind === 'member' && (more.admin ?? false) };
     },
   };
-  const posting: NonNullable<ReturnType<PermissionParts['workspace']>>['posting'] = {
-    ephemeral: async ({ user, message, threadTs }) => {
+  const posting: NonNullable<ReturnType<ControlPermissionDeps['workspace']>>['posting'] = {
+    postEphemeral: async ({ user, message, threadTs }) => {
       told.push({ user, text: message.text, threadTs });
       return { ts: '2.000000' };
     },
   };
-  const parts: PermissionParts = {
+  const deps: ControlPermissionDeps = {
     store: {
-      workspaceSettings: { door: async () => ({ admits: more.set?.admits ?? null, bots: null }) },
-      channels: { get: async () => ({ ...defaultChannelSettings, ...more.set }) },
+      workspaceSettings: { accessIn: async () => ({ admits: more.set?.admits ?? null, bots: null }) },
+      channelSettings: { get: async () => ({ ...DEFAULT_CHANNEL_SETTINGS, ...more.set }) },
       threads: { get: async () => (more.starter === undefined ? undefined : { starter: more.starter }) },
       audit: { add: async (entry) => void trail.push(entry) },
     },
-    log: silent,
+    log: silentLog,
     settings: { controlsBy: by, admits: 'members', admitsBots: [] },
     workspace: () => ({ people, posting }),
   };
-  return { parts, asked, told, trail };
+  return { deps, asked, told, trail };
 }
 
-test.each<[ControlledBy, PersonKind, Parameters<typeof house>[2], string | undefined]>([
+test.each<[TaskControl, PersonKind, Parameters<typeof house>[2], string | undefined]>([
   ['channel', 'member', {}, undefined],
   ['channel', 'guest', {}, words.controlRefused.stranger],
   ['channel', 'stranger', {}, words.controlRefused.stranger],
@@ -76,21 +76,21 @@ test.each<[ControlledBy, PersonKind, Parameters<typeof house>[2], string | undef
   ['channel', 'member', { set: { controls: 'admins' } }, words.controlRefused.admins],
   ['admins', 'member', { set: { controls: 'channel' } }, undefined],
 ])('by %s a %s %o is answered with %s', async (by, kind, more, answer) => {
-  expect(await refusalOf(house(by, kind, more).parts, use)).toBe(answer);
+  expect(await controlRefusal(house(by, kind, more).deps, use)).toBe(answer);
 });
 
 test('the settings say whom a channel admits that does not say it itself', async () => {
   const everyone = (set: Partial<ChannelSettings>) => {
-    const { parts } = house('channel', 'stranger', { set });
-    return { ...parts, settings: { ...parts.settings, admits: 'everyone' as const } };
+    const { deps } = house('channel', 'stranger', { set });
+    return { ...deps, settings: { ...deps.settings, admits: 'everyone' as const } };
   };
-  expect(await refusalOf(everyone({}), use)).toBeUndefined();
-  expect(await refusalOf(everyone({ admits: 'guests' }), use)).toBe(words.controlRefused.stranger);
+  expect(await controlRefusal(everyone({}), use)).toBeUndefined();
+  expect(await controlRefusal(everyone({ admits: 'guests' }), use)).toBe(words.controlRefused.stranger);
 });
 
 test('a refusal is told to the person alone and written into the trail', async () => {
-  const { parts, told, trail } = house('starter', 'member', { starter: 'U1' });
-  expect(await permits(parts, { ...use, turn: { id: 'turn-1', asker: 'U1' } })).toBe(false);
+  const { deps, told, trail } = house('starter', 'member', { starter: 'U1' });
+  expect(await mayUseControl(deps, { ...use, turn: { id: 'turn-1', asker: 'U1' } })).toBe(false);
   expect(told).toEqual([{ user: 'U2', text: words.controlRefused.starter, threadTs: '1.000000' }]);
   expect(trail).toEqual([
     expect.objectContaining({
@@ -103,16 +103,16 @@ test('a refusal is told to the person alone and written into the trail', async (
 });
 
 test('what is allowed is neither told nor written down', async () => {
-  const { parts, told, trail } = house('channel');
-  expect(await permits(parts, use)).toBe(true);
+  const { deps, told, trail } = house('channel');
+  expect(await mayUseControl(deps, use)).toBe(true);
   expect([told, trail]).toEqual([[], []]);
 });
 
 test('who asked a turn counts like the starter, also in a direct message, and nobody is asked about them', async () => {
   const theirs = house('starter', 'guest', { starter: 'U1' });
-  expect(await permits(theirs.parts, { ...use, turn: { id: 'turn-1', asker: 'U2' } })).toBe(true);
+  expect(await mayUseControl(theirs.deps, { ...use, turn: { id: 'turn-1', asker: 'U2' } })).toBe(true);
   const direct = house('admins', 'guest');
-  expect(await permits(direct.parts, { ...use, channel: 'D1', turn: { asker: 'U2' } })).toBe(true);
+  expect(await mayUseControl(direct.deps, { ...use, channel: 'D1', turn: { asker: 'U2' } })).toBe(true);
   expect([...theirs.asked, ...direct.asked]).toEqual([]);
 });
 
@@ -123,9 +123,9 @@ test.each([
   'a direct message is not for %s, whatever is set and however harmless',
   async (_who, kind, more) => {
     for (const harmless of [false, true]) {
-      const { parts, trail } = house('channel', kind, { ...more, starter: 'U1' });
+      const { deps, trail } = house('channel', kind, { ...more, starter: 'U1' });
       const pressed = { ...use, channel: 'D1', turn: { asker: 'U1' }, harmless };
-      expect(await refusalOf(parts, pressed)).toBe(words.controlRefused.direct);
+      expect(await controlRefusal(deps, pressed)).toBe(words.controlRefused.direct);
       expect(trail).toMatchObject([
         { kind: 'refusal', person: 'U2', details: { by: 'direct', why: 'direct' } },
       ]);
@@ -135,13 +135,13 @@ test.each([
 
 test('what changes nothing of the work is for everyone of the channel, whatever is set', async () => {
   const harmless = { ...use, harmless: true };
-  expect(await permits(house('admins').parts, harmless)).toBe(true);
-  expect(await permits(house('admins', 'guest').parts, harmless)).toBe(false);
+  expect(await mayUseControl(house('admins').deps, harmless)).toBe(true);
+  expect(await mayUseControl(house('admins', 'guest').deps, harmless)).toBe(false);
 });
 
 test('whom Slack does not name in time is refused rather than kept waiting', async () => {
-  const { parts } = house('channel', 'member', { silent: true });
+  const { deps } = house('channel', 'member', { silent: true });
   const since = performance.now();
-  expect(await refusalOf(parts, use)).toBe(words.controlRefused.unknown);
+  expect(await controlRefusal(deps, use)).toBe(words.controlRefused.unknown);
   expect(performance.now() - since).toBeLessThan(10_000);
 });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fileName } from '../../../src/relay/files/file-name.ts';
-import { isTaken } from '../../../src/relay/files/file-types.ts';
+import { serviceFileName } from '../../../src/relay/files/file-name.ts';
+import { isTypeAllowed } from '../../../src/relay/files/file-types.ts';
 
 test.each([
   ['run 18.csv', 'run 18.csv'],
@@ -13,15 +13,15 @@ test.each([
   ['..', 'file-F1'],
   ['  ', 'file-F1'],
 ])('%j goes to the service as %j', (name, sent) => {
-  expect(fileName(name, 'F1')).toBe(sent);
+  expect(serviceFileName(name, 'F1')).toBe(sent);
 });
 
 test('a file without a name goes by its id', () => {
-  expect(fileName(undefined, 'F1')).toBe('file-F1');
+  expect(serviceFileName(undefined, 'F1')).toBe('file-F1');
 });
 
 test('a name of 300 characters is cut and keeps its ending', () => {
-  const name = fileName(`${'😀'.repeat(300)}.fastq`, 'F1');
+  const name = serviceFileName(`${'😀'.repeat(300)}.fastq`, 'F1');
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
   expect(name).toMatch(/^😀+\.fastq$/u);
 });
@@ -29,7 +29,7 @@ test('a name of 300 characters is cut and keeps its ending', () => {
 test('any name becomes one that is short, visible and no path', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (name) => {
-      const sent = fileName(name, 'F1');
+      const sent = serviceFileName(name, 'F1');
       expect(Buffer.byteLength(sent)).toBeLessThanOrEqual(255);
       expect(sent).not.toMatch(/[\p{Cc}/\\]/u);
       expect(sent.trim()).not.toBe('');
@@ -47,5 +47,5 @@ test.each([
   [['.csv'], ['text/*'], false],
   [[], ['text'], true],
 ])('of allowed %j and refused %j types, a CSV is taken: %s', (allowed, refused, taken) => {
-  expect(isTaken({ name: 'A.Csv', mime: 'text/csv; charset=utf-8' }, { allowed, refused })).toBe(taken);
+  expect(isTypeAllowed({ name: 'A.Csv', mime: 'text/csv; charset=utf-8' }, { allowedTypes: allowed, refusedTypes: refused })).toBe(taken);
 });

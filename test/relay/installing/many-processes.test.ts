@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Workspace } from '../../../src/relay/context.ts';
-import { Departures } from '../../../src/relay/installing/departures.ts';
+import type { WorkspaceClient } from '../../../src/relay/context.ts';
+import { UninstallEvents } from '../../../src/relay/installing/departures.ts';
 import { InstalledWorkspaces } from '../../../src/relay/installing/installed-workspaces.ts';
 import { Reach } from '../../../src/relay/installing/reach.ts';
-import { type RotationParts, TokenRotation } from '../../../src/relay/installing/rotation.ts';
-import { openTokens, sealTokens } from '../../../src/relay/installing/tokens.ts';
+import { type TokenRotationDeps, TokenRotation } from '../../../src/relay/installing/rotation.ts';
+import { decryptTokens, encryptTokens } from '../../../src/relay/installing/tokens.ts';
 import type { Installation } from '../../../src/slack/client.ts';
-import { Throttled, Unauthorized } from '../../../src/slack/errors.ts';
+import { SlackRateLimitError, SlackAuthError } from '../../../src/slack/errors.ts';
 import { Keyring } from '../../../src/store/keyring.ts';
 import { Store } from '../../../src/store/store.ts';
-import { silent } from '../../silent.ts';
+import { silentLog } from '../../silent.ts';
 import { freshDatabase } from '../../store/postgres.ts';
 
 const { kysely } = await freshDatabase();
@@ -35,13 +35,13 @@ async function install(token = `xoxb-${id}`, expiresAt: Date | null = null): Pro
     bot_user: 'U1',
     bot_id: 'B1',
     expires_at: expiresAt,
-    sealed: sealTokens(keyring, id, tokens),
+    sealed: encryptTokens(keyring, id, tokens),
   });
 }
 
 async function leave(): Promise<void> {
   const row = await store.installations.get(id);
-  expect(await store.installations.leave(id, row?.version ?? 0)).toBe(true);
+  expect(await store.installations.markUninstalled(id, row?.version ?? 0)).toBe(true);
 }
 
 async function installOrganisation(organisation: string): Promise<void> {
@@ -53,13 +53,13 @@ async function installOrganisation(organisation: string): Promise<void> {
     bot_user: 'U2',
     bot_id: 'B2',
     expires_at: null,
-    sealed: sealTokens(keyring, organisation, { bot: { token: 'xoxb-all' } }),
+    sealed: encryptTokens(keyring, organisation, { bot: { token: 'xoxb-all' } }),
   });
 }
 
 async function leaveOrganisation(organisation: string): Promise<void> {
   const row = await store.installations.get(organisation);
-  await store.installations.leave(organisation, row?.version ?? 0);
+  await store.installations.markUninstalled(organisation, row?.version ?? 0);
 }
 
 /** What one process knows; the calls in a workspace are only its token and whether it is left. */
@@ -70,12 +70,12 @@ async function process(ring = keyring, parts: { reach?: Pick<Reach, 'includes'> 
     store,
     keyring: ring,
     reach: parts.reach ?? { includes: async () => true },
-    gateOf: () => gate,
-    build: (installation, _gate, gone) => {
+    tokenGateFor: () => gate,
+    createWorkspace: (installation, _gate, gone) => {
       built.set(installation.workspace, { installation, gone });
-      return { id: installation.workspace } as Workspace;
+      return { id: installation.workspace } as WorkspaceClient;
     },
-    log: silent,
+    log: silentLog,
   });
   await installed.refresh(true);
   const use = () => {
@@ -98,7 +98,7 @@ describe('processes that share installations', () => {
     await installed.refresh();
     expect(installed.workspace(id)).toBeUndefined();
     expect(first?.gone.aborted).toBe(true);
-    expect(() => first?.installation.token).toThrow(Unauthorized);
+    expect(() => first?.installation.token).toThrow(SlackAuthError);
     await install('xoxb-again');
     expect(await installed.find({ workspace: id })).toMatchObject({ id });
     expect(use()?.installation.token).toBe('xoxb-again');
@@ -107,7 +107,7 @@ describe('processes that share installations', () => {
   test('notice a workspace of which everything was forgotten', async () => {
     const { installed, use } = await process();
     use();
-    await store.oblivion.workspace(id);
+    await store.erasure.eraseWorkspace(id);
     await installed.refresh(true);
     expect(installed.workspace(id)).toBeUndefined();
   });
@@ -122,7 +122,7 @@ describe('processes that share installations', () => {
     expect(await installed.find({ workspace: 'T900', organisation: 'E1' })).toMatchObject({ id: 'T900' });
     const authorization = await installed.authorization({ workspace: 'T900' });
     expect(authorization).toMatchObject({ botToken: 'xoxb-all', botUserId: 'U2', teamId: 'T900' });
-    await store.installations.withdraw('E1', ['T900']);
+    await store.installations.revokeAccess('E1', ['T900']);
     await installed.refresh();
     expect(installed.workspace('T900')).toBeUndefined();
   });
@@ -157,7 +157,7 @@ describe('processes that share installations', () => {
   });
 
   test('take no workspace while Slack cannot be asked: the event comes again', async () => {
-    const away = new Throttled({ method: 'auth.teams.list', slackCode: 'ratelimited' }, 1_000);
+    const away = new SlackRateLimitError({ method: 'auth.teams.list', slackCode: 'ratelimited' }, 1_000);
     const reach = new Reach({ store, keyring, reachedBy: () => Promise.reject(away) });
     const { installed } = await process(keyring, { reach });
     await installOrganisation('E4');
@@ -172,11 +172,11 @@ describe('processes that share installations', () => {
     const of = (workspace: string) => installed.find({ workspace, organisation: 'E2' });
     expect(await of('T901')).toMatchObject({ id: 'T901' });
     const taken = ['T901', 'T902'];
-    await store.installations.withdraw('E2', taken);
+    await store.installations.revokeAccess('E2', taken);
     await installed.refresh();
     await installOrganisation('E2');
     for (const workspace of taken) expect(await of(workspace)).toBeUndefined();
-    await store.installations.grant('E2', taken);
+    await store.installations.restoreAccess('E2', taken);
     for (const workspace of taken) expect(await of(workspace)).toMatchObject({ id: workspace });
   });
 
@@ -206,11 +206,11 @@ describe('tokens that end', () => {
         return { token: `xoxb-by-${n}`, refreshToken: 'next', expiresAt };
       }),
     );
-    await Promise.all(rotations.map((rotation) => rotation.once()));
-    for (const rotation of rotations) await rotation.once();
+    await Promise.all(rotations.map((rotation) => rotation.renewDue()));
+    for (const rotation of rotations) await rotation.renewDue();
     expect(asked).toEqual(['refresh-xoxb-short']);
     const row = await store.installations.get(id);
-    const { bot, user } = openTokens(keyring, id, row?.sealed ?? '');
+    const { bot, user } = decryptTokens(keyring, id, row?.sealed ?? '');
     expect(bot).toMatchObject({ token: expect.stringMatching(/^xoxb-by-\d$/), refreshToken: 'next' });
     expect(user?.token).toBe('xoxp-nine');
   });
@@ -226,9 +226,9 @@ describe('tokens that end', () => {
       await change();
       return { token: 'xoxb-renewed', refreshToken: 'next', expiresAt };
     };
-    await rotationWith(renew).once();
+    await rotationWith(renew).renewDue();
     const row = await store.installations.get(id);
-    expect(row?.sealed == null ? undefined : openTokens(keyring, id, row.sealed).bot.token).toBe(left);
+    expect(row?.sealed == null ? undefined : decryptTokens(keyring, id, row.sealed).bot.token).toBe(left);
   });
 
   test('stay as they are where Slack refuses, and are tried again', async () => {
@@ -240,9 +240,9 @@ describe('tokens that end', () => {
       return { token: 'xoxb-second', refreshToken: 'next', expiresAt: new Date(Date.now() + 12 * hour) };
     };
     const rotation = rotationWith(renew);
-    await rotation.once();
+    await rotation.renewDue();
     expect(await tokenOf(id)).toBe('xoxb-short');
-    await rotation.once();
+    await rotation.renewDue();
     expect(await tokenOf(id)).toBe('xoxb-second');
   });
 });
@@ -256,7 +256,7 @@ test('tokens that cannot be renewed are tried less and less often, and others ha
     throw new Error('invalid_refresh_token');
   };
   const rotation = rotationWith(renew, () => minutes * 60_000);
-  for (; minutes < 16; minutes += 1) await rotation.once();
+  for (; minutes < 16; minutes += 1) await rotation.renewDue();
   expect(tries).toEqual([0, 1, 2, 5, 12]);
 });
 
@@ -282,41 +282,41 @@ test('a start does not wait for Slack, and a stop only for what is under way', a
 
 describe('the end of an installation', () => {
   const departures = (alive: boolean | Error | ((token: string) => Promise<boolean>)) =>
-    new Departures({
+    new UninstallEvents({
       store,
       keyring,
-      isAlive: async (token) => {
+      isTokenValid: async (token) => {
         if (typeof alive === 'function') return alive(token);
         if (alive instanceof Error) throw alive;
         return alive;
       },
-      onLeft: async () => undefined,
-      log: silent,
+      onChanged: async () => undefined,
+      log: silentLog,
     });
   const uninstalled = (at = new Date()) =>
     ({ kind: 'uninstalled', workspace: id, organisation: undefined, at }) as const;
 
   test('deletes the tokens, whatever came before it', async () => {
     const revoked = { ...uninstalled(), kind: 'revoked', people: [], bots: ['U1'] } as const;
-    await departures(false).accept(revoked);
-    await departures(false).accept(uninstalled());
+    await departures(false).handle(revoked);
+    await departures(false).handle(uninstalled());
     expect((await store.installations.get(id))?.sealed).toBeNull();
   });
 
   test('is that of its organisation where its own was over before', async () => {
     await leave();
     await installOrganisation('E8');
-    await departures(false).accept({ ...uninstalled(), organisation: 'E8' });
+    await departures(false).handle({ ...uninstalled(), organisation: 'E8' });
     expect((await store.installations.get('E8'))?.sealed).toBeNull();
   });
 
   test('is believed without a question when it comes long after the installation', async () => {
-    await departures(new Error('Slack is away')).accept(uninstalled(new Date(Date.now() + hour)));
+    await departures(new Error('Slack is away')).handle(uninstalled(new Date(Date.now() + hour)));
     expect((await store.installations.get(id))?.sealed).toBeNull();
   });
 
   test('says nothing about an installation that came after it', async () => {
-    await departures(true).accept(uninstalled());
+    await departures(true).handle(uninstalled());
     expect(await tokenOf(id)).toBe(`xoxb-${id}`);
   });
 
@@ -327,21 +327,21 @@ describe('the end of an installation', () => {
       if (asked.length === 1) await install('xoxb-anew');
       return token === 'xoxb-anew';
     });
-    await judging.accept(uninstalled());
+    await judging.handle(uninstalled());
     expect(asked).toEqual([`xoxb-${id}`, 'xoxb-anew']);
     expect(await tokenOf(id)).toBe('xoxb-anew');
   });
 
   test('is to be sent again where Slack cannot be asked', async () => {
-    await expect(departures(new Error('Slack is away')).accept(uninstalled())).rejects.toThrow('away');
+    await expect(departures(new Error('Slack is away')).handle(uninstalled())).rejects.toThrow('away');
     expect(await tokenOf(id)).toBe(`xoxb-${id}`);
   });
 
   test("of a person's token leaves the bot's", async () => {
     const revoked = { ...uninstalled(), kind: 'revoked', people: ['U9'], bots: [] } as const;
-    await departures(false).accept(revoked);
+    await departures(false).handle(revoked);
     const row = await store.installations.get(id);
-    expect(openTokens(keyring, id, row?.sealed ?? '')).toEqual({
+    expect(decryptTokens(keyring, id, row?.sealed ?? '')).toEqual({
       bot: { token: `xoxb-${id}`, refreshToken: `refresh-xoxb-${id}` },
     });
   });
@@ -349,17 +349,17 @@ describe('the end of an installation', () => {
   test('leaves nothing of the workspace after its days', async () => {
     await leave();
     const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
-    await store.retention.sweep(keep);
+    await store.retention.deleteExpired(keep);
     expect(await store.installations.get(id)).toBeDefined();
     await letDaysPass();
-    await store.retention.sweep(keep);
+    await store.retention.deleteExpired(keep);
     expect(await store.installations.get(id)).toBeUndefined();
   });
 });
 
 describe('a workspace that moved before the days of its former installation were over', () => {
   const swept = async () => {
-    await store.retention.sweep({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+    await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
     const there = kysely.selectFrom('workspaces').select('workspace').where('workspace', '=', id);
     return { workspaces: (await there.execute()).length, installation: await store.installations.get(id) };
   };
@@ -368,7 +368,7 @@ describe('a workspace that moved before the days of its former installation were
     await leave();
     await letDaysPass();
     await installOrganisation('E7');
-    await store.installations.discover(id, 'E7');
+    await store.installations.attachWorkspace(id, 'E7');
     expect(await swept()).toEqual({ workspaces: 1, installation: undefined });
   });
 
@@ -386,17 +386,17 @@ async function letDaysPass(): Promise<void> {
     await kysely.updateTable(table).set({ left_at }).where('workspace', '=', id).execute();
 }
 
-function rotationWith(renew: RotationParts['renew'], now: () => number = Date.now): TokenRotation {
-  return new TokenRotation({ store, keyring, renew, onRenewed: async () => undefined, log: silent, now });
+function rotationWith(renew: TokenRotationDeps['renew'], now: () => number = Date.now): TokenRotation {
+  return new TokenRotation({ store, keyring, renew, onRenewed: async () => undefined, log: silentLog, now });
 }
 
 async function reseal(): Promise<void> {
   const before = (await store.installations.get(id))?.sealed ?? '';
-  const sealed = sealTokens(keyring, id, openTokens(keyring, id, before));
-  expect(await store.installations.reseal(id, before, sealed)).toBe(true);
+  const sealed = encryptTokens(keyring, id, decryptTokens(keyring, id, before));
+  expect(await store.installations.replaceEncrypted(id, before, sealed)).toBe(true);
 }
 
 async function tokenOf(workspace: string): Promise<string> {
   const row = await store.installations.get(workspace);
-  return openTokens(keyring, workspace, row?.sealed ?? '').bot.token;
+  return decryptTokens(keyring, workspace, row?.sealed ?? '').bot.token;
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { readFlags } from '../../../src/relay/reading/flags.ts';
+import { parseFlags } from '../../../src/relay/reading/flags.ts';
 
 const none = { noFallback: false, autoMode: false, planMode: false };
 const all = { noFallback: true, autoMode: true, planMode: true };
-const read = (text: string, offered = none) => readFlags(text, offered);
+const read = (text: string, offered = none) => parseFlags(text, offered);
 
 describe('flags at the beginning of a message', () => {
   test.each([

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { mentions } from '../../../src/relay/reading/mentions.ts';
-import { readMessage } from '../../../src/relay/reading/message.ts';
-import { idsIn } from '../../../src/relay/reading/names.ts';
+import { readMentions } from '../../../src/relay/reading/mentions.ts';
+import { parseMessage } from '../../../src/relay/reading/message.ts';
+import { idsToResolve } from '../../../src/relay/reading/names.ts';
 import { bot, list, richText, section, styled, user } from './messages.ts';
 
-const seen = (raw: object) => mentions(readMessage(raw), bot);
+const seen = (raw: object) => readMentions(parseMessage(raw), bot);
 
 describe('who a message speaks to', () => {
   it('is us when the text mentions us, with or without a label', () => {
-    expect(seen({ text: `<@${bot}> hi` }).bot).toBe(true);
-    expect(seen({ text: `hi <@${bot}|taskthread>!` }).bot).toBe(true);
-    expect(seen({ text: 'hi <@U0ADA>' }).bot).toBe(false);
+    expect(seen({ text: `<@${bot}> hi` }).mentionsBot).toBe(true);
+    expect(seen({ text: `hi <@${bot}|taskthread>!` }).mentionsBot).toBe(true);
+    expect(seen({ text: 'hi <@U0ADA>' }).mentionsBot).toBe(false);
   });
 
   it('is us when a list or a quotation in the blocks mentions us', () => {
@@ -20,28 +20,28 @@ describe('who a message speaks to', () => {
       elements: [section('ask ', user(bot))],
       border: 1,
     };
-    expect(seen(richText(inList)).bot).toBe(true);
-    expect(seen(richText({ type: 'rich_text_quote', elements: [user(bot)] })).bot).toBe(true);
+    expect(seen(richText(inList)).mentionsBot).toBe(true);
+    expect(seen(richText({ type: 'rich_text_quote', elements: [user(bot)] })).mentionsBot).toBe(true);
   });
 
   it('is not us when the mention is code', () => {
-    expect(seen({ text: `type \`<@${bot}>\`` }).bot).toBe(false);
-    expect(seen({ text: `\`\`\`<@${bot}> hi\`\`\`` }).bot).toBe(false);
-    expect(seen({ text: `&lt;@${bot}&gt;` }).bot).toBe(false);
+    expect(seen({ text: `type \`<@${bot}>\`` }).mentionsBot).toBe(false);
+    expect(seen({ text: `\`\`\`<@${bot}> hi\`\`\`` }).mentionsBot).toBe(false);
+    expect(seen({ text: `&lt;@${bot}&gt;` }).mentionsBot).toBe(false);
     const code = { type: 'rich_text_preformatted', elements: [user(bot)] };
-    expect(seen(richText(code, section(styled(`<@${bot}>`, 'code')))).bot).toBe(false);
+    expect(seen(richText(code, section(styled(`<@${bot}>`, 'code')))).mentionsBot).toBe(false);
   });
 
   it('is not us when a forwarded message mentions us', () => {
-    expect(seen({ text: 'look', attachments: [{ is_share: true, text: `<@${bot}> hi` }] }).bot).toBe(false);
+    expect(seen({ text: 'look', attachments: [{ is_share: true, text: `<@${bot}> hi` }] }).mentionsBot).toBe(false);
   });
 
   it('is somebody else when it begins with their mention and does not mention us', () => {
-    expect(seen({ text: '<@U0ADA> can you look?' }).someoneElse).toBe(true);
-    expect(seen({ text: '<!subteam^S0GENES> can you look?' }).someoneElse).toBe(true);
-    expect(seen({ text: `<@U0ADA> <@${bot}> can you look?` }).someoneElse).toBe(false);
-    expect(seen({ text: 'what did <@U0ADA> say?' }).someoneElse).toBe(false);
-    expect(seen({ text: '' }).someoneElse).toBe(false);
+    expect(seen({ text: '<@U0ADA> can you look?' }).startsWithOtherPerson).toBe(true);
+    expect(seen({ text: '<!subteam^S0GENES> can you look?' }).startsWithOtherPerson).toBe(true);
+    expect(seen({ text: `<@U0ADA> <@${bot}> can you look?` }).startsWithOtherPerson).toBe(false);
+    expect(seen({ text: 'what did <@U0ADA> say?' }).startsWithOtherPerson).toBe(false);
+    expect(seen({ text: '' }).startsWithOtherPerson).toBe(false);
   });
 
   it('says nothing when only our mention and signs are left', () => {
@@ -60,9 +60,9 @@ describe('who a message speaks to', () => {
 
 describe('the ids to name', () => {
   it('are those of people, channels and usergroups, each once, writers included', () => {
-    const one = readMessage({ user: 'U0GRACE', text: '<@U0ADA> <@U0ADA> <#C0LAB>' });
-    const other = readMessage(richText(section(user(bot), { type: 'usergroup', usergroup_id: 'S0GENES' })));
-    expect(idsIn(one, other)).toEqual({
+    const one = parseMessage({ user: 'U0GRACE', text: '<@U0ADA> <@U0ADA> <#C0LAB>' });
+    const other = parseMessage(richText(section(user(bot), { type: 'usergroup', usergroup_id: 'S0GENES' })));
+    expect(idsToResolve(one, other)).toEqual({
       people: ['U0GRACE', 'U0ADA', bot],
       channels: ['C0LAB'],
       usergroups: ['S0GENES'],

@@ -1,4 +1,4 @@
-import type { Names } from '../../../src/relay/reading/names.ts';
+import type { DisplayNames } from '../../../src/relay/reading/names.ts';
 
 export const bot = 'U0TASKBOT';
 
@@ -9,13 +9,13 @@ const people = new Map([
 ]);
 
 /** Names of a small workspace. */
-export const names: Names = {
+export const names: DisplayNames = {
   person: (id) => people.get(id),
   channel: (id) => (id === 'C0LAB' ? 'lab-results' : undefined),
   usergroup: (id) => (id === 'S0GENES' ? 'genomics' : undefined),
 };
 
-export const nobody: Names = {
+export const nobody: DisplayNames = {
   person: () => undefined,
   channel: () => undefined,
   usergroup: () => undefined,

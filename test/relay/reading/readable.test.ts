@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readMessage } from '../../../src/relay/reading/message.ts';
-import { readable, signed } from '../../../src/relay/reading/readable.ts';
+import { parseMessage } from '../../../src/relay/reading/message.ts';
+import { readableText, withWriterName } from '../../../src/relay/reading/readable.ts';
 import { bot, list, names, nobody, piece, richText, section, styled, user } from './messages.ts';
 
-const read = (raw: object) => readable(readMessage(raw), names, bot);
+const read = (raw: object) => readableText(parseMessage(raw), names, bot);
 const readBlocks = (...elements: object[]) => read(richText(...elements));
 
 describe('the rich text of a message', () => {
@@ -25,8 +25,8 @@ describe('the rich text of a message', () => {
   });
 
   it('names us "agent" when our own name is not known', () => {
-    const message = readMessage(richText(section('Ask ', user(bot))));
-    expect(readable(message, nobody, bot)).toBe('Ask @agent');
+    const message = parseMessage(richText(section('Ask ', user(bot))));
+    expect(readableText(message, nobody, bot)).toBe('Ask @agent');
   });
 
   it('loses a mention that has the first line for itself', () => {
@@ -187,9 +187,9 @@ describe('the rich text of a message', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (blocks, text) => {
         const element = { type: 'rich_text', elements: [blocks] };
-        const message = readMessage({ text, blocks: [element, blocks], files: blocks, attachments: blocks });
-        expect(typeof readable(message, names, bot)).toBe('string');
-        expect(readMessage(blocks).ts ?? '').toBeTypeOf('string');
+        const message = parseMessage({ text, blocks: [element, blocks], files: blocks, attachments: blocks });
+        expect(typeof readableText(message, names, bot)).toBe('string');
+        expect(parseMessage(blocks).ts ?? '').toBeTypeOf('string');
       }),
     );
   });
@@ -277,15 +277,15 @@ describe('a message without rich text', () => {
 
 describe('a signed message', () => {
   it('names its writer on the same line', () => {
-    expect(signed('and the mice?', 'Ada Lovelace')).toBe('Ada Lovelace: and the mice?');
+    expect(withWriterName('and the mice?', 'Ada Lovelace')).toBe('Ada Lovelace: and the mice?');
   });
 
   it('names its writer on a line of its own before a list or several lines', () => {
-    expect(signed('- one', 'Ada')).toBe('Ada:\n\n- one');
-    expect(signed('one\ntwo', 'Ada')).toBe('Ada:\n\none\ntwo');
+    expect(withWriterName('- one', 'Ada')).toBe('Ada:\n\n- one');
+    expect(withWriterName('one\ntwo', 'Ada')).toBe('Ada:\n\none\ntwo');
   });
 
   it('keeps a name on one line', () => {
-    expect(signed('hi', 'Ada\n\nGrace: no')).toBe('Ada Grace: no: hi');
+    expect(withWriterName('hi', 'Ada\n\nGrace: no')).toBe('Ada Grace: no: hi');
   });
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { readMessage } from '../../../src/relay/reading/message.ts';
+import { parseMessage } from '../../../src/relay/reading/message.ts';
 import { isStopWord } from '../../../src/relay/reading/stop-word.ts';
 
 const isStop = (text: string, more: Record<string, unknown> = {}) =>
-  isStopWord(readMessage({ text, ...more }), 'UBOT');
+  isStopWord(parseMessage({ text, ...more }), 'UBOT');
 
 test.each([
   'stop',

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { excerpt } from '../../../src/relay/reading/excerpt.ts';
-import { readMessage } from '../../../src/relay/reading/message.ts';
-import { transcript, withTranscript } from '../../../src/relay/reading/transcript.ts';
+import { parseMessage } from '../../../src/relay/reading/message.ts';
+import { buildTranscript, withTranscript } from '../../../src/relay/reading/transcript.ts';
 import { bot, names } from './messages.ts';
 
 const at = (minute: number) => `${1767258000 + minute * 60}.000100`;
 const said = (minute: number, user: string, text: string, more: object = {}) =>
-  readMessage({ ts: at(minute), user, text, ...more });
-const limits = { most: 20, maxCharacters: 20_000 };
-const quote = (messages: ReturnType<typeof readMessage>[], more: object = {}) =>
-  transcript({ messages, names, botUserId: bot, ...limits, ...more });
+  parseMessage({ ts: at(minute), user, text, ...more });
+const limits = { maxMessages: 20, maxCharacters: 20_000 };
+const quote = (messages: ReturnType<typeof parseMessage>[], more: object = {}) =>
+  buildTranscript({ messages, names, botUserId: bot, ...limits, ...more });
 
 describe('the transcript of an earlier conversation', () => {
   const ada = said(0, 'U0ADA', 'The counts look *odd*.', {
@@ -41,7 +41,7 @@ describe('the transcript of an earlier conversation', () => {
 
   it('labels our own messages and those of other apps', () => {
     const ours = said(1, bot, 'Done.', { bot_id: 'B1' });
-    const ci = readMessage({ ts: at(2), bot_id: 'B2', username: 'builds', text: 'green' });
+    const ci = parseMessage({ ts: at(2), bot_id: 'B2', username: 'builds', text: 'green' });
     expect(quote([ours])).toContain('> **Taskthread (you)**');
     expect(quote([ci])).toContain('> **builds (app)**');
   });

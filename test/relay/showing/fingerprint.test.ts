@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { messageSchema } from '../../../src/agent/schema.ts';
-import { fingerprint } from '../../../src/relay/showing/fingerprint.ts';
+import { replyFingerprint } from '../../../src/relay/showing/fingerprint.ts';
 
 /** The fingerprint of a reply with these blocks, as the service sends them. */
 function printOf(content: readonly object[], status = 'streaming'): string {
   const ids = { id: 'm', task_id: 't', created_at: '2026-01-01T00:00:00Z' };
   const empty = { stop_reason: null, finish_reason: null, started_at: null, completed_at: null, error: null };
-  return fingerprint(
+  return replyFingerprint(
     messageSchema.parse({ ...ids, ...empty, role: 'assistant', platform: null, status, content }),
   );
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Wait } from '../../../src/relay/patience.ts';
+import type { InterruptibleWait } from '../../../src/relay/patience.ts';
 import { ReadRate } from '../../../src/relay/showing/read-rate.ts';
 
 const never = new AbortController().signal;
@@ -16,7 +16,7 @@ afterEach(() => void vi.useRealTimers());
 function asking(rate: ReadRate, turns: number): { had: number } {
   const count = { had: 0 };
   for (let turn = 0; turn < turns; turn += 1) {
-    void rate.turn(never).then(() => {
+    void rate.acquire(never).then(() => {
       count.had += 1;
     });
   }
@@ -43,7 +43,7 @@ test('turns are given at the rate', async () => {
 test('turns are given in the order of asking', async () => {
   const rate = new ReadRate(20);
   const order: number[] = [];
-  for (const turn of [1, 2, 3, 4]) void rate.turn(never).then(() => order.push(turn));
+  for (const turn of [1, 2, 3, 4]) void rate.acquire(never).then(() => order.push(turn));
   await vi.advanceTimersByTimeAsync(1_000);
   expect(order).toEqual([1, 2, 3, 4]);
 });
@@ -53,7 +53,7 @@ test('reads whose edit is due go before those that waited longer', async () => {
   const others = asking(rate, 100);
   await vi.advanceTimersByTimeAsync(500);
   let had = false;
-  void rate.turn(never, { due: true }).then(() => {
+  void rate.acquire(never, { isDue: true }).then(() => {
     had = true;
   });
   await vi.advanceTimersByTimeAsync(51);
@@ -65,7 +65,7 @@ test('more due reads than the rate has room for stay within it, and leave the ot
   const rate = new ReadRate(20);
   let due = 0;
   const steady = setInterval(() => {
-    void rate.turn(never, { due: true, withinMs: 1_000 }).then((had) => {
+    void rate.acquire(never, { isDue: true, withinMs: 1_000 }).then((had) => {
       due += had ? 1 : 0;
     });
   }, 45);
@@ -83,11 +83,11 @@ test('more due reads than the rate has room for stay within it, and leave the ot
 
 test('a wait that is ended, or whose time is up, uses no turn', async () => {
   const rate = new ReadRate(1);
-  const wait: Wait = { end: undefined };
-  await rate.turn(never);
-  const ended = rate.turn(never, { wait });
-  const late = rate.turn(never, { due: true, withinMs: 100 });
-  const next = rate.turn(never);
+  const wait: InterruptibleWait = { end: undefined };
+  await rate.acquire(never);
+  const ended = rate.acquire(never, { wait });
+  const late = rate.acquire(never, { isDue: true, withinMs: 100 });
+  const next = rate.acquire(never);
   wait.end?.();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await Promise.all([ended, late, next])).toEqual([false, false, true]);
@@ -95,9 +95,9 @@ test('a wait that is ended, or whose time is up, uses no turn', async () => {
 
 test('nobody reads while the service asks for a pause', async () => {
   const rate = new ReadRate(20);
-  rate.hold(5_000);
+  rate.pauseFor(5_000);
   let open = false;
-  void rate.open(never).then(() => {
+  void rate.waitForPauseEnd(never).then(() => {
     open = true;
   });
   const count = asking(rate, 3);
@@ -110,9 +110,9 @@ test('nobody reads while the service asks for a pause', async () => {
 test('who is called off does not use a turn', async () => {
   const rate = new ReadRate(1);
   const off = new AbortController();
-  await rate.turn(never);
-  const refused = rate.turn(off.signal).catch(() => 'called off');
-  const next = rate.turn(never).then(() => 'had');
+  await rate.acquire(never);
+  const refused = rate.acquire(off.signal).catch(() => 'called off');
+  const next = rate.acquire(never).then(() => 'had');
   off.abort();
   expect(await refused).toBe('called off');
   await vi.advanceTimersByTimeAsync(1_000);

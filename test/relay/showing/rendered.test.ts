@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { replyBlock } from '../../../src/relay/showing/rendered.ts';
-import { steps } from '../../../src/reply/progress.ts';
+import { toReplyBlock } from '../../../src/relay/showing/rendered.ts';
+import { toolSteps } from '../../../src/reply/progress.ts';
 
 const long = 'An output that goes on and on. '.repeat(100_000);
 
@@ -13,9 +13,9 @@ test('of a tool call a reply keeps what its step shows, and not what it does not
   };
   const result = { toolUseId: 'a', content: long };
   const kept = [
-    replyBlock({ type: 'tool_use', ...call }),
-    replyBlock({ type: 'tool_use', ...list }),
-    replyBlock({ type: 'tool_result', ...result }),
+    toReplyBlock({ type: 'tool_use', ...call }),
+    toReplyBlock({ type: 'tool_use', ...list }),
+    toReplyBlock({ type: 'tool_result', ...result }),
   ];
   expect(JSON.stringify(kept).length).toBeLessThan(50_000);
   const whole = [
@@ -23,10 +23,10 @@ test('of a tool call a reply keeps what its step shows, and not what it does not
     { kind: 'tool_use', ...list },
     { kind: 'tool_result', ...result },
   ] as const;
-  expect(steps(kept)).toEqual(steps(whole));
+  expect(toolSteps(kept)).toEqual(toolSteps(whole));
 });
 
 test('of a block of an unknown kind a reply keeps the text', () => {
-  const block = replyBlock({ type: 'other', kind: 'image', raw: { text: 'A note', data: long } });
+  const block = toReplyBlock({ type: 'other', kind: 'image', raw: { text: 'A note', data: long } });
   expect(block).toEqual({ kind: 'other', type: 'image', raw: { text: 'A note' } });
 });

@@ -45,7 +45,7 @@ async function aReader({ live = 1, moves = true }) {
     onRead: () => undefined,
   });
   await reader.find(reply('streaming', ''));
-  void reader.toEnd().then(
+  void reader.readToEnd().then(
     (message) => {
       scene.end = message;
     },
@@ -65,7 +65,7 @@ describe('the end that an edit has read', () => {
     const before = scene.reads;
     await vi.advanceTimersByTimeAsync(500);
     scene.completed = true;
-    await reader.freshen();
+    await reader.refresh();
     await vi.advanceTimersByTimeAsync(0);
     expect(scene.end?.status).toBe('completed');
     expect(scene.reads - before).toBeLessThanOrEqual(1);
@@ -74,11 +74,11 @@ describe('the end that an edit has read', () => {
   test('ends the wait for a turn', async () => {
     const { scene, reader, rate } = await aReader({});
     await vi.advanceTimersByTimeAsync(500);
-    for (let turn = 0; turn < 1_000; turn += 1) void rate.turn(never);
+    for (let turn = 0; turn < 1_000; turn += 1) void rate.acquire(never);
     await vi.advanceTimersByTimeAsync(3_000);
     expect(scene.end).toBeUndefined();
     scene.completed = true;
-    const edit = reader.freshen();
+    const edit = reader.refresh();
     await vi.advanceTimersByTimeAsync(60);
     await edit;
     expect([scene.end?.status, scene.reads]).toEqual(['completed', 2]);
@@ -89,9 +89,9 @@ test('an edit whose read has no room waits no longer than a second', async () =>
   const { scene, reader, rate } = await aReader({});
   await vi.advanceTimersByTimeAsync(500);
   const before = scene.reads;
-  rate.hold(30_000);
+  rate.pauseFor(30_000);
   let shows = false;
-  void reader.freshen().then(() => {
+  void reader.refresh().then(() => {
     shows = true;
   });
   await vi.advanceTimersByTimeAsync(900);
@@ -106,7 +106,7 @@ test('a read that serves an edit serves the reader of the reply, too', async () 
   const before = scene.reads;
   for (let edit = 0; edit < 10; edit += 1) {
     await vi.advanceTimersByTimeAsync(900);
-    await reader.freshen();
+    await reader.refresh();
   }
   expect(scene.reads - before).toBe(10);
 });
@@ -116,7 +116,7 @@ test('a silent reply that an edit finds moving is read at the usual pace again',
   await vi.advanceTimersByTimeAsync(60_000);
   scene.moves = true;
   await vi.advanceTimersByTimeAsync(500);
-  await reader.freshen();
+  await reader.refresh();
   const before = scene.reads;
   await vi.advanceTimersByTimeAsync(4_100);
   expect(scene.reads - before).toBe(4);
@@ -131,7 +131,7 @@ test.each([
   scene.trouble = async () => {
     throw error;
   };
-  await reader.freshen();
+  await reader.refresh();
   expect(scene.reads).toBe(2);
 });
 
@@ -141,7 +141,7 @@ test('an edit whose read hangs waits no longer than a second', async () => {
   const { promise, reject } = Promise.withResolvers<never>();
   scene.trouble = () => promise;
   let shows = false;
-  void reader.freshen().then(() => {
+  void reader.refresh().then(() => {
     shows = true;
   });
   await vi.advanceTimersByTimeAsync(900);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { shareRest } from '../../../src/relay/showing/rest-file.ts';
-import type { StageRequest } from '../../../src/slack/uploads.ts';
+import { attachOverflow } from '../../../src/relay/showing/rest-file.ts';
+import type { StagedFile } from '../../../src/slack/uploads.ts';
 import type { SlackFileState } from '../../../src/store/tables.ts';
-import { silent } from '../../silent.ts';
+import { silentLog } from '../../silent.ts';
 
-const rest = { name: 'rest.md', title: 'The rest', content: 'größer', opened: 0, answerLength: 9_000 };
+const rest = { name: 'rest.md', title: 'The rest', content: 'größer', openerLength: 0, answerLength: 9_000 };
 const turn = { id: 't', workspace: 'T1', channel: 'C1', root: '1.000000' };
 const lease = {
   signal: new AbortController().signal,
@@ -18,22 +18,22 @@ async function shared(before: SlackFileState | undefined, whereabouts: 'absent' 
   let bytes = '';
   const row = { ...turn, turn: 't', part: 'rest', slack_file: 'F1', intended_at: new Date(0) };
   const slackFiles = {
-    of: async () => new Map(before === undefined ? [] : [['rest', { ...row, state: before }]]),
+    ofTurn: async () => new Map(before === undefined ? [] : [['rest', { ...row, state: before }]]),
     begin: async (_: unknown, part: string, id: string) => void said.push(`begin ${part} ${id}`),
-    place: async (_: unknown, parts: readonly string[], state: string) =>
+    setState: async (_: unknown, parts: readonly string[], state: string) =>
       void said.push(`${parts.join()} is ${state}`),
   };
   const uploads = {
-    whereabouts: async () => whereabouts,
-    stage: async (request: StageRequest) => {
-      await request.onId('F2');
-      for await (const chunk of request.bytes) bytes += Buffer.from(chunk).toString('utf8');
+    shareStatus: async () => whereabouts,
+    stage: async (request: StagedFile) => {
+      await request.onFileId('F2');
+      for await (const chunk of request.content) bytes += Buffer.from(chunk).toString('utf8');
       expect(request.sizeBytes).toBe(Buffer.byteLength(bytes));
       return { fileId: 'F2' };
     },
     share: async () => void said.push('share'),
   };
-  await shareRest({ slackFiles, uploads, log: silent }, turn, rest, lease);
+  await attachOverflow({ slackFiles, uploads, log: silentLog }, turn, rest, lease);
   return { said, bytes };
 }
 

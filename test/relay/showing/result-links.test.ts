@@ -9,17 +9,17 @@ const made = (secretKey = 'a'.repeat(32)) =>
 const tokenOf = (link: string) => link.slice('https://bot.example/results/'.length);
 
 test('a link names its result, and only the holder of the key can make one', () => {
-  const token = tokenOf(made().make(linked));
-  expect(made().read(token)).toEqual(linked);
-  expect(made('b'.repeat(32)).read(token)).toBeUndefined();
+  const token = tokenOf(made().create(linked));
+  expect(made().verify(token)).toEqual(linked);
+  expect(made('b'.repeat(32)).verify(token)).toBeUndefined();
 });
 
 test('a link is dead after seven days', () => {
-  const token = tokenOf(made().make(linked));
+  const token = tokenOf(made().create(linked));
   clock += 7 * day - 2_000;
-  expect(made().read(token)).toEqual(linked);
+  expect(made().verify(token)).toEqual(linked);
   clock += 2_000;
-  expect(made().read(token)).toBe('over');
+  expect(made().verify(token)).toBe('over');
 });
 
 test.each([
@@ -29,5 +29,5 @@ test.each([
   ['another signature', (token: string) => `${token.slice(0, -2)}zz`],
   ['more behind it', (token: string) => `${token}.x`],
 ])('a link with %s is not ours', (_, change) => {
-  expect(made().read(change(tokenOf(made().make(linked))))).toBeUndefined();
+  expect(made().verify(change(tokenOf(made().create(linked))))).toBeUndefined();
 });

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  type ChannelForm,
-  channelSettingsNotice,
+  type ChannelSettingsFormContent,
+  channelSettingsNoticeView,
   channelSettingsView,
 } from '../../../src/reply/views/channel-settings-view.ts';
-import { doorForm, doorSection } from '../../../src/reply/views/door-view.ts';
+import { workspaceAccessFormView, workspaceAccessSection } from '../../../src/reply/views/door-view.ts';
 import * as words from '../../../src/reply/words.ts';
 import { checkBlocks } from '../../../src/sandbox/slack/blocks.ts';
 
-const form = fc.record<ChannelForm>({
+const form = fc.record<ChannelSettingsFormContent>({
   metadata: fc.constant('{}'),
   settings: fc.record({
     model: fc.constantFrom(null, 'standard', 'fast', 'max', 'one of another time'),
@@ -20,7 +20,7 @@ const form = fc.record<ChannelForm>({
     show_steps: fc.boolean(),
     follows_name: fc.boolean(),
   }),
-  direct: fc.boolean(),
+  isDirect: fc.boolean(),
   project: fc.option(
     fc.record({
       id: fc.string({ minLength: 1, maxLength: 200 }),
@@ -37,8 +37,8 @@ test('what a workspace sets for all of its channels is what Slack takes', () => 
   for (const admits of [null, ...people]) {
     for (const usual of people) {
       const shown = { admits, bots: admits === null ? '' : 'B012', usual: { admits: usual, bots: 'none' } };
-      expect(checkBlocks(doorSection(shown), 'home')).toHaveLength(3);
-      const form = doorForm(shown);
+      expect(checkBlocks(workspaceAccessSection(shown), 'home')).toHaveLength(3);
+      const form = workspaceAccessFormView(shown);
       expect(checkBlocks(form.blocks, 'modal')).toHaveLength(3);
       expect(JSON.stringify(form.blocks)).toContain(`"initial_option":{"text":{"type":"plain_text","text":"`);
     }
@@ -74,6 +74,6 @@ describe('the form with the settings of a channel', () => {
 
   test('has a notice in its place for every reason', () => {
     for (const sentence of Object.values(words.channelSettingsRefused))
-      expect(checkBlocks(channelSettingsNotice(sentence).blocks, 'modal')).toHaveLength(1);
+      expect(checkBlocks(channelSettingsNoticeView(sentence).blocks, 'modal')).toHaveLength(1);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
   type HomeContent,
-  homePageSize,
+  HOME_PAGE_SIZE,
   homeView,
-  readTaskKey,
-  readTurn,
+  parseTaskButton,
+  parsePageButton,
 } from '../../../src/reply/views/home-view.ts';
-import { type ShownTask, taskLine, taskListMessage } from '../../../src/reply/views/task-lines.ts';
-import { type TaskFile, taskFilesPage, taskView } from '../../../src/reply/views/task-view.ts';
+import { type TaskSummary, taskLine, taskListMessage } from '../../../src/reply/views/task-lines.ts';
+import { type TaskFile, FILES_PER_PAGE, taskView } from '../../../src/reply/views/task-view.ts';
 import type { ViewBlock } from '../../../src/reply/views/view-blocks.ts';
 import { checkBlocks } from '../../../src/sandbox/slack/blocks.ts';
 
@@ -16,7 +16,7 @@ const now = Date.parse('2026-11-21T12:00:00Z');
 /** The longest that a title becomes when it is escaped, and what Slack could read as a mention. */
 const worst = '<!channel>&'.repeat(30).slice(0, 300);
 
-function task(change: Partial<ShownTask> = {}): ShownTask {
+function task(change: Partial<TaskSummary> = {}): TaskSummary {
   return {
     channel: 'C0000000001',
     root: '1700000000.000100',
@@ -31,13 +31,13 @@ function task(change: Partial<ShownTask> = {}): ShownTask {
 }
 
 function content(count: number, change: Partial<HomeContent> = {}): HomeContent {
-  const tasks = Array.from({ length: Math.min(count, homePageSize) }, () => task({ title: worst }));
+  const tasks = Array.from({ length: Math.min(count, HOME_PAGE_SIZE) }, () => task({ title: worst }));
   return {
-    place: { page: 0, channel: 'C0000000001', channelPage: 0 },
-    own: { tasks, count },
-    channel: { tasks, count },
+    state: { page: 0, channel: 'C0000000001', channelPage: 0 },
+    ownTasks: { tasks, count },
+    channelTasks: { tasks, count },
     note: 'A note',
-    settings: true,
+    canOpenSettings: true,
     sections: [],
     now,
     ...change,
@@ -53,16 +53,16 @@ describe('the Home tab', () => {
     const view = homeView(content(count));
     expect(() => checkBlocks(view.blocks, 'home')).not.toThrow();
     expect(view.private_metadata.length).toBeLessThan(3_000);
-    expect(texts(view.blocks).includes('home_older')).toBe(count > homePageSize);
+    expect(texts(view.blocks).includes('home_older')).toBe(count > HOME_PAGE_SIZE);
     expect(texts(view.blocks)).not.toContain('home_newer');
   });
 
   test('turns its pages both ways in the middle, and only back on the last', () => {
-    const middle = texts(homeView(content(100, { place: { page: 5, channelPage: 0 } })).blocks);
+    const middle = texts(homeView(content(100, { state: { page: 5, channelPage: 0 } })).blocks);
     expect(middle).toContain('"value":"own/4"');
     expect(middle).toContain('"value":"own/6"');
     const last = texts(
-      homeView(content(100, { place: { page: 9, channelPage: 0 }, channel: undefined })).blocks,
+      homeView(content(100, { state: { page: 9, channelPage: 0 }, channelTasks: undefined })).blocks,
     );
     expect(last).toContain('"value":"own/8"');
     expect(last).not.toContain('own/10');
@@ -77,17 +77,17 @@ describe('the Home tab', () => {
 
   test("has a button for the chosen channel's settings where there are some", () => {
     expect(texts(homeView(content(1)).blocks)).toContain('"action_id":"home_settings"');
-    expect(texts(homeView(content(1, { settings: false })).blocks)).not.toContain('home_settings');
-    const refused = homeView(content(1, { channel: { refusal: 'No.' } }));
+    expect(texts(homeView(content(1, { canOpenSettings: false })).blocks)).not.toContain('home_settings');
+    const refused = homeView(content(1, { channelTasks: { refusal: 'No.' } }));
     expect(texts(refused.blocks)).not.toContain('home_settings');
   });
 
   test('reads its own buttons, and nothing else', () => {
-    expect(readTurn('own/12')).toEqual({ list: 'own', page: 12 });
-    expect(readTurn('channel/0')).toEqual({ list: 'channel', page: 0 });
-    for (const odd of ['', 'own/', 'own/-1', 'other/1', 'own/1/2']) expect(readTurn(odd)).toBeUndefined();
-    expect(readTaskKey('C1/1700000000.000100')).toEqual({ channel: 'C1', root: '1700000000.000100' });
-    for (const odd of ['', 'C1', 'C1/17', "C1'/1700000000.000100"]) expect(readTaskKey(odd)).toBeUndefined();
+    expect(parsePageButton('own/12')).toEqual({ list: 'own', page: 12 });
+    expect(parsePageButton('channel/0')).toEqual({ list: 'channel', page: 0 });
+    for (const odd of ['', 'own/', 'own/-1', 'other/1', 'own/1/2']) expect(parsePageButton(odd)).toBeUndefined();
+    expect(parseTaskButton('C1/1700000000.000100')).toEqual({ channel: 'C1', root: '1700000000.000100' });
+    for (const odd of ['', 'C1', 'C1/17', "C1'/1700000000.000100"]) expect(parseTaskButton(odd)).toBeUndefined();
   });
 });
 
@@ -147,12 +147,12 @@ describe('the details of a task', () => {
     );
 
   test.each([0, 1, 100, 1_000])('are taken by Slack with %i files', (count) => {
-    const shown = files(Math.min(count, taskFilesPage));
+    const shown = files(Math.min(count, FILES_PER_PAGE));
     const details = { task: task({ title: worst }), id: 'tsk_1', files: shown, page: 0, count, home, now };
     const view = taskView({ ...details, note: 'x'.repeat(5_000) });
     expect(() => checkBlocks(view.blocks, 'modal')).not.toThrow();
     expect(view.private_metadata?.length).toBeLessThan(3_000);
-    expect(texts(view.blocks).includes('task_files_more')).toBe(count > taskFilesPage);
+    expect(texts(view.blocks).includes('task_files_more')).toBe(count > FILES_PER_PAGE);
   });
 
   test('ask before they delete', () => {

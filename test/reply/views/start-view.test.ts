@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fixedNote } from '../../../src/reply/notes.ts';
-import { startPost } from '../../../src/reply/start-post.ts';
-import { type StartForm, startNotice, startView } from '../../../src/reply/views/start-view.ts';
+import { fixedChoicesNote } from '../../../src/reply/notes.ts';
+import { questionPost } from '../../../src/reply/start-post.ts';
+import { type StartFormContent, startNoticeView, startView } from '../../../src/reply/views/start-view.ts';
 import * as words from '../../../src/reply/words.ts';
 import { checkBlocks } from '../../../src/sandbox/slack/blocks.ts';
 
-const plain: StartForm = {
+const plain: StartFormContent = {
   metadata: '{}',
   question: { text: '', optional: false },
-  fixed: false,
+  isTaskStarted: false,
   chosen: {},
   files: [],
   offers: { noFallback: false, autoMode: false, planMode: false },
@@ -17,14 +17,14 @@ const plain: StartForm = {
 const allOffers = { noFallback: true, autoMode: true, planMode: true };
 
 /** A view as Slack takes it. */
-function shown(form: Partial<StartForm>): string {
+function shown(form: Partial<StartFormContent>): string {
   const view = startView({ ...plain, ...form });
   for (const text of [view.title, view.submit, view.close]) expect(text?.text.length).toBeLessThanOrEqual(24);
   expect(view.private_metadata?.length).toBeLessThanOrEqual(3_000);
   return JSON.stringify(checkBlocks(view.blocks, 'modal'));
 }
 
-const ids = (form: Partial<StartForm>) =>
+const ids = (form: Partial<StartFormContent>) =>
   startView({ ...plain, ...form }).blocks.flatMap((block) =>
     block.type === 'input' ? [block.block_id] : [],
   );
@@ -47,7 +47,7 @@ describe('the form by which a task is begun', () => {
   });
 
   test('asks nothing that is fixed once the task has begun', () => {
-    expect(ids({ fixed: true, offers: allOffers })).toEqual(['question', 'skill', 'files']);
+    expect(ids({ isTaskStarted: true, offers: allOffers })).toEqual(['question', 'skill', 'files']);
   });
 
   test('shows what was chosen before, as far as it can be chosen', () => {
@@ -95,13 +95,13 @@ describe('the form by which a task is begun', () => {
 
   test('has notices that fit too', () => {
     for (const sentence of Object.values(words.form).filter((said) => typeof said === 'string'))
-      expect(checkBlocks(startNotice(sentence).blocks, 'modal')).toHaveLength(1);
+      expect(checkBlocks(startNoticeView(sentence).blocks, 'modal')).toHaveLength(1);
   });
 });
 
 describe('the post that begins a thread', () => {
   test('names who asks and quotes the question letter by letter', () => {
-    const post = startPost({
+    const post = questionPost({
       person: 'U1',
       question: 'is *this* <!channel> & that?',
       quote: undefined,
@@ -121,7 +121,7 @@ describe('the post that begins a thread', () => {
     const text = fc.constantFrom('', ' ', 'x'.repeat(300), '🙂'.repeat(9_000), '&'.repeat(9_000), '@channel');
     fc.assert(
       fc.property(text, text, text, fc.array(text, { maxLength: 30 }), (question, quote, title, files) => {
-        const post = startPost({ person: 'U1', question, quote, choices: { title, skill: title }, files });
+        const post = questionPost({ person: 'U1', question, quote, choices: { title, skill: title }, files });
         checkBlocks(post.blocks, 'message');
         expect(Buffer.byteLength(post.text)).toBeLessThan(4_000);
       }),
@@ -129,7 +129,7 @@ describe('the post that begins a thread', () => {
   });
 
   test('is followed by a note where something is fixed', () => {
-    for (const note of [fixedNote('turn', true), fixedNote('turn', false)])
+    for (const note of [fixedChoicesNote('turn', true), fixedChoicesNote('turn', false)])
       expect(JSON.stringify(checkBlocks(note.blocks, 'message'))).toContain('new_thread');
   });
 });

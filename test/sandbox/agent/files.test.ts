@@ -41,7 +41,7 @@ describe('a single upload', () => {
   it.each([404, 409] as const)(
     'needs no finalize, which answers %i, where the dialect says so',
     async (status) => {
-      const client = await start({ ...quiet, dialect: { singleFinalize: status } });
+      const client = await start({ ...quiet, behaviour: { singleFinalize: status } });
       const { id, upload_url } = await client.startUpload(await client.project(), 'a.csv', 4);
       await put(upload_url, 'a\n1\n');
       expect((await client.call('POST', `/experimental/files/${id}/finalize`, {})).status).toBe(status);
@@ -50,7 +50,7 @@ describe('a single upload', () => {
   );
 
   it('spells its answer by the dialect', async () => {
-    const client = await start({ ...quiet, dialect: { fileId: 'file.id', uploadUrl: 'presigned_url' } });
+    const client = await start({ ...quiet, behaviour: { fileId: 'file.id', uploadUrl: 'presigned_url' } });
     const body = {
       project_id: await client.project(),
       filename: 'a.csv',
@@ -66,7 +66,7 @@ describe('a single upload', () => {
   it('refuses sizes and types that are not taken', async () => {
     const client = await start({
       ...quiet,
-      dialect: { maxFileBytes: 10, refusedTypes: ['.exe', 'text/html'] },
+      behaviour: { maxFileBytes: 10, refusedTypes: ['.exe', 'text/html'] },
     });
     const project_id = await client.project();
     const statusOf = async (filename: string, size_bytes: number, mime_type: string): Promise<number> => {
@@ -75,7 +75,7 @@ describe('a single upload', () => {
     };
     expect(await statusOf('a.csv', 11, 'text/csv')).toBe(413);
     expect(await statusOf('a.exe', 1, 'application/octet-stream')).toBe(415);
-    client.service.dialect.refusedTypeStatus = 422;
+    client.service.behaviour.refusedTypeStatus = 422;
     expect(await statusOf('a.html', 1, 'text/html')).toBe(422);
     expect(await statusOf('../a.csv', 1, 'text/csv')).toBe(422);
     expect(await statusOf('a.csv', -1, 'text/csv')).toBe(422);
@@ -85,7 +85,7 @@ describe('a single upload', () => {
 describe('a signed link', () => {
   it('refuses a credential, a changed signature and, once it is over, everybody', async () => {
     let now = Date.now();
-    const client = await start({ ...quiet, now: () => now, dialect: { uploadLinkMs: 1000 } });
+    const client = await start({ ...quiet, now: () => now, behaviour: { uploadLinkMs: 1000 } });
     const { upload_url } = await client.startUpload(await client.project(), 'a.csv', 4);
     const credential = { authorization: `Bearer ${client.key}` };
     expect((await put(upload_url, 'a\n1\n', credential)).status).toBe(400);
@@ -98,7 +98,7 @@ describe('a signed link', () => {
   });
 
   it('wants the headers that were named with it', async () => {
-    const client = await start({ ...quiet, dialect: { uploadHeaders: { 'x-upload-check': 'yes' } } });
+    const client = await start({ ...quiet, behaviour: { uploadHeaders: { 'x-upload-check': 'yes' } } });
     const { upload_url, headers } = await client.startUpload(await client.project(), 'a.csv', 4);
     expect(headers).toEqual({ 'x-upload-check': 'yes' });
     expect((await put(upload_url, 'a\n1\n')).status).toBe(403);
@@ -108,7 +108,7 @@ describe('a signed link', () => {
 
 describe('an upload in parts', () => {
   it('puts the parts together in the order of their numbers', async () => {
-    const client = await start({ ...quiet, dialect: SMALL });
+    const client = await start({ ...quiet, behaviour: SMALL });
     const { id, upload_id, part_size } = await client.startUpload(await client.project(), 'a.csv', 14);
     expect(part_size).toBe(6);
     const urls = await client.partLinks(id, upload_id, [1, 2, 3]);
@@ -129,7 +129,7 @@ describe('an upload in parts', () => {
   });
 
   it('refuses parts that are missing, unsorted, too small or named by another etag', async () => {
-    const client = await start({ ...quiet, dialect: SMALL });
+    const client = await start({ ...quiet, behaviour: SMALL });
     const { id, upload_id } = await client.startUpload(await client.project(), 'a.csv', 12);
     const urls = await client.partLinks(id, upload_id, [1, 2, 3]);
     const one = { part_number: 1, etag: (await put(urls['1'], '123456')).etag };
@@ -151,7 +151,7 @@ describe('an upload in parts', () => {
   });
 
   it('asks no client for part URLs of a single upload, nor of another upload', async () => {
-    const client = await start({ ...quiet, dialect: SMALL });
+    const client = await start({ ...quiet, behaviour: SMALL });
     const project = await client.project();
     const single = await client.startUpload(project, 'a.csv', 4);
     const multi = await client.startUpload(project, 'b.csv', 40);
@@ -170,7 +170,7 @@ describe('an upload in parts', () => {
   ] as const)(
     'answers finalize with %s and bare etags where the dialect says so',
     async (answer, status, body) => {
-      const client = await start({ ...quiet, dialect: { ...SMALL, finalizeAnswer: answer, etag: 'bare' } });
+      const client = await start({ ...quiet, behaviour: { ...SMALL, finalizeAnswer: answer, etag: 'bare' } });
       const { id, upload_id } = await client.startUpload(await client.project(), 'a.csv', 12);
       const urls = await client.partLinks(id, upload_id, [1]);
       const { etag } = await put(urls['1'], '123456789012');
@@ -184,12 +184,12 @@ describe('an upload in parts', () => {
 
 describe('downloads', () => {
   it('gives content as a redirect or as a link where the dialect says so', async () => {
-    const client = await start({ ...quiet, dialect: { contentDownload: 'redirect' } });
+    const client = await start({ ...quiet, behaviour: { contentDownload: 'redirect' } });
     const file = await client.upload(await client.project(), 'a.csv', 'a\n1\n');
     const moved = await client.call('GET', `/experimental/files/${file}/content`);
     expect(moved.status).toBe(302);
     expect((await get(String(moved.headers.location))).bytes.toString()).toBe('a\n1\n');
-    client.service.dialect.contentDownload = 'json';
+    client.service.behaviour.contentDownload = 'json';
     const link = await client.call('GET', `/experimental/files/${file}/content`);
     expect(link.body).toMatchObject({ download_url: expect.stringContaining('/object/') });
   });

@@ -61,7 +61,7 @@ describe('sending', () => {
 
   it('holds the answer until the reply is complete where the dialect says so', async () => {
     const client = await start({
-      dialect: { send: 'held' },
+      behaviour: { send: 'held' },
       script: async (turn) => {
         await turn.sleep(4000);
         turn.write('Done');
@@ -86,7 +86,7 @@ describe('sending', () => {
     await client.send(task, 'one');
     const path = `/experimental/tasks/${task}/messages`;
     expect((await client.call('POST', path, { content: 'two' })).status).toBe(409);
-    client.service.dialect.messageToRunning = 'accepted';
+    client.service.behaviour.messageToRunning = 'accepted';
     const { assistant_message } = await client.send(task, 'two');
     expect(assistant_message?.status).toBe('pending');
     first.resolve();
@@ -97,7 +97,7 @@ describe('sending', () => {
 
   it.each([409, 422] as const)('refuses a message to a failed task with %i', async (status) => {
     const client = await start({
-      dialect: { messageToStopped: status },
+      behaviour: { messageToStopped: status },
       script: async (turn) => turn.fail('Broken'),
     });
     const task = await client.newTask();
@@ -116,7 +116,7 @@ describe('sending', () => {
     ['null', null],
     ['null-file-ids', { user_message_id: expect.any(String), file_ids: null }],
   ] as const)('gives input as %s', async (input, expected) => {
-    const client = await start({ ...echo, dialect: { input } });
+    const client = await start({ ...echo, behaviour: { input } });
     const { assistant_message } = await client.send(await client.newTask(), 'Hi');
     expect(assistant_message?.input).toEqual(expected);
   });
@@ -148,7 +148,7 @@ describe('listing', () => {
   });
 
   it('includes the named message where cursors are inclusive', async () => {
-    const client = await start({ ...echo, dialect: { messageCursors: 'inclusive' } });
+    const client = await start({ ...echo, behaviour: { messageCursors: 'inclusive' } });
     const task = await client.newTask();
     const { user_message } = await client.send(task, 'one');
     const { data } = await client.messages(task, `?after_id=${user_message.id}`);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type S3, startS3 } from '../../../src/sandbox/agent/s3.ts';
 import { openS3Storage } from '../../../src/sandbox/agent/s3-storage.ts';
 import type { AgentScript } from '../../../src/sandbox/agent/script.ts';
-import { BadParts } from '../../../src/sandbox/agent/storage.ts';
+import { InvalidParts } from '../../../src/sandbox/agent/storage.ts';
 import { get, put, reached, services } from './client.ts';
 
 const MIB = 1024 * 1024;
@@ -72,7 +72,7 @@ describe('a service that keeps its files in S3', () => {
         return { number, etag: etag ?? '' };
       }),
     );
-    await expect(storage.finish('ordered', id, parts.toReversed(), 10 * MIB)).rejects.toThrow(BadParts);
+    await expect(storage.finish('ordered', id, parts.toReversed(), 10 * MIB)).rejects.toThrow(InvalidParts);
     await storage.finish('ordered', id, parts, 10 * MIB);
     expect(await storage.size('ordered')).toBe(10 * MIB);
     await storage.stop();
@@ -111,14 +111,14 @@ describe('a service that keeps its files in S3', () => {
 
   it('signs the headers that uploads must carry', async () => {
     const headers = { 'x-amz-meta-check': 'yes' };
-    const client = await start({ storage: { s3 }, dialect: { uploadHeaders: headers } });
+    const client = await start({ storage: { s3 }, behaviour: { uploadHeaders: headers } });
     const { upload_url } = await client.startUpload(await client.project(), 'a.csv', 4);
     expect((await put(upload_url, 'a\n1\n')).status).toBe(403);
     expect((await put(upload_url, 'a\n1\n', headers)).status).toBe(200);
   });
 
   it('lets part links expire with 403', async () => {
-    const client = await start({ storage: { s3 }, dialect: { uploadLinkMs: 1000 } });
+    const client = await start({ storage: { s3 }, behaviour: { uploadLinkMs: 1000 } });
     const { id, upload_id } = await client.startUpload(await client.project(), 'a.csv', 9 * MIB);
     const urls = await client.partLinks(id, upload_id, [1]);
     await expect

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import type { ServiceDialect } from '../../../src/sandbox/agent/dialect.ts';
+import type { ServiceBehaviour } from '../../../src/sandbox/agent/dialect.ts';
 import { services, TestClient } from './client.ts';
 
 const start = services();
@@ -126,11 +126,11 @@ describe('the border', () => {
     const client = await start(quiet);
     const stranger = new TestClient(client.service, 'wrong');
     expect((await stranger.call('POST', '/projects', { title: 'A' })).status).toBe(401);
-    client.service.dialect.badKeyStatus = 403;
+    client.service.behaviour.badKeyStatus = 403;
     expect((await stranger.call('POST', '/projects', { title: 'A' })).status).toBe(403);
   });
 
-  it.each<[ServiceDialect['errorBody'], unknown]>([
+  it.each<[ServiceBehaviour['errorBody'], unknown]>([
     ['detail', { detail: "Task 'tsk_none' not found" }],
     ['detail-list', { detail: [{ loc: [], msg: "Task 'tsk_none' not found", type: 'error_404' }] }],
     ['error-message', { error: { message: "Task 'tsk_none' not found", code: 404 } }],
@@ -139,7 +139,7 @@ describe('the border', () => {
     ['title', { type: 'about:blank', title: "Task 'tsk_none' not found", status: 404 }],
     ['text', "Task 'tsk_none' not found"],
   ])('words an error as %s', async (errorBody, body) => {
-    const client = await start({ ...quiet, dialect: { errorBody } });
+    const client = await start({ ...quiet, behaviour: { errorBody } });
     const answer = await client.call('GET', '/experimental/tasks/tsk_none/results');
     expect(answer.status).toBe(404);
     expect(answer.body).toEqual(body);
@@ -147,7 +147,7 @@ describe('the border', () => {
   });
 
   it('refuses bodies that are not JSON, and unknown fields where the dialect says so', async () => {
-    const client = await start({ ...quiet, dialect: { unknownFields: 'refused' } });
+    const client = await start({ ...quiet, behaviour: { unknownFields: 'refused' } });
     const headers = { authorization: `Bearer ${client.key}` };
     const url = `${client.service.url}/projects`;
     const text = await request(url, { method: 'POST', headers, body: 'title=A' });
@@ -165,7 +165,7 @@ describe('the border', () => {
   });
 
   it('answers 429 with Retry-After once the window is full', async () => {
-    const client = await start({ ...quiet, dialect: { rateLimit: { calls: 2, windowMs: 60_000 } } });
+    const client = await start({ ...quiet, behaviour: { rateLimit: { calls: 2, windowMs: 60_000 } } });
     await client.project();
     await client.project();
     const refused = await client.call('POST', '/projects', { title: 'A' });

@@ -43,7 +43,7 @@ describe('writing', () => {
 
   it('adds a block for each piece where the dialect says so', async () => {
     const client = await start({
-      dialect: { growth: 'new-blocks' },
+      behaviour: { growth: 'new-blocks' },
       script: async (turn) => {
         turn.write('One ');
         turn.write('two');
@@ -119,7 +119,7 @@ describe('cancelling', () => {
   });
 
   it('keeps the task running until the reply has stopped where the dialect says so', async () => {
-    const client = await start({ dialect: { gracefulCancel: 'when-stopped' }, script: forever });
+    const client = await start({ behaviour: { gracefulCancel: 'when-stopped' }, script: forever });
     const { task } = await sent(client);
     const answer = await client.call('POST', `/experimental/tasks/${task}/cancel`, { force: false });
     expect(answer.body).toEqual({ type: 'task_status', id: task, status: 'running' });
@@ -158,7 +158,7 @@ describe('cancelling', () => {
     await reached(client.service, task, 'completed');
     const path = `/experimental/tasks/${task}/cancel`;
     expect((await client.call('POST', path)).body).toMatchObject({ status: 'completed' });
-    client.service.dialect.cancelSettled = 409;
+    client.service.behaviour.cancelSettled = 409;
     expect((await client.call('POST', path)).status).toBe(409);
   });
 });
@@ -177,7 +177,7 @@ describe('asking', () => {
 
   it('goes on in a new reply where the dialect says so', async () => {
     const client = await start({
-      dialect: { afterAsk: 'new-reply' },
+      behaviour: { afterAsk: 'new-reply' },
       script: async (turn) => turn.write(await turn.ask('Which?')),
     });
     const { task, reply } = await sent(client);

@@ -5,22 +5,22 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { Damage } from '../../../src/sandbox/chaos/comparison.ts';
 import { runChaos } from '../../../src/sandbox/chaos/run.ts';
-import type { Weather } from '../../../src/sandbox/chaos/weather.ts';
-import { copyOfTemplate, dropDatabase } from '../../store/postgres.ts';
+import type { FaultProfile } from '../../../src/sandbox/chaos/weather.ts';
+import { copyTemplateDatabase, dropDatabase } from '../../store/postgres.ts';
 
-const calm: Weather = { slack: [], agent: [] };
+const calm: FaultProfile = { slack: [], agent: [] };
 const lost = { kind: 'lost' } as const;
-const lostPost: Weather = { slack: [{ call: 'chat.postMessage', fault: lost, times: 2 }], agent: [] };
-const lostSend: Weather = {
+const lostPost: FaultProfile = { slack: [{ call: 'chat.postMessage', fault: lost, times: 2 }], agent: [] };
+const lostSend: FaultProfile = {
   slack: [],
   agent: [{ call: 'POST /experimental/tasks/{task_id}/messages', fault: lost, times: 2 }],
 };
 
 /** What a short run doubled with a part of the bot replaced by a broken one; it ends when something was. */
-async function doubledWith(part: string, weather: Weather): Promise<string[]> {
+async function doubledWith(part: string, weather: FaultProfile): Promise<string[]> {
   const logs = await mkdtemp(join(tmpdir(), 'taskthread-broken-'));
   const program = fileURLToPath(new URL(`./broken/${part}.ts`, import.meta.url));
-  const database = await copyOfTemplate();
+  const database = await copyTemplateDatabase();
   const enough = ({ duplicated }: Damage) => duplicated.length > 0;
   const options = { kills: 1, seed: 1, replicas: 1, transport: 'http', logs, program, weather } as const;
   const { damage } = await runChaos({ ...options, database, enough }, () => undefined);

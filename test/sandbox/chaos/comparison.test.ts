@@ -1,32 +1,32 @@
 import { describe, expect, test } from 'vitest';
-import { compare, type Damage, damageKinds, type Findings } from '../../../src/sandbox/chaos/comparison.ts';
-import { post, wholeRun } from './findings.ts';
+import { findDamage, type Damage, DAMAGE_KINDS, type Findings } from '../../../src/sandbox/chaos/comparison.ts';
+import { post, undamagedRun } from './findings.ts';
 
-type Run = ReturnType<typeof wholeRun>;
+type Run = ReturnType<typeof undamagedRun>;
 
 /** How many cases of each kind there are; kinds without any are left out. */
 function counts(findings: Findings): Partial<Record<keyof Damage, number>> {
-  const damage = compare(findings);
-  const found = damageKinds.filter((kind) => damage[kind].length > 0);
+  const damage = findDamage(findings);
+  const found = DAMAGE_KINDS.filter((kind) => damage[kind].length > 0);
   return Object.fromEntries(found.map((kind) => [kind, damage[kind].length]));
 }
 
 /** The whole run with its one task or thread changed. */
 function withTask(change: (task: Run['tasks'][number]) => Partial<Run['tasks'][number]>): Findings {
-  const run = wholeRun();
+  const run = undamagedRun();
   return { ...run, tasks: run.tasks.map((task) => ({ ...task, ...change(task) })) };
 }
 
 function withPosts(
   change: (posts: Run['threads'][number]['posts']) => Run['threads'][number]['posts'],
 ): Findings {
-  const run = wholeRun();
+  const run = undamagedRun();
   return { ...run, threads: run.threads.map((thread) => ({ ...thread, posts: change(thread.posts) })) };
 }
 
 describe('the comparison', () => {
   test('finds nothing in a run without damage', () => {
-    expect(counts(wholeRun())).toEqual({});
+    expect(counts(undamagedRun())).toEqual({});
   });
 
   test('a message that no task holds is lost', () => {
@@ -46,8 +46,8 @@ describe('the comparison', () => {
   });
 
   test('a thread without any task has lost all its messages', () => {
-    const run = wholeRun();
-    expect(compare({ ...run, tasks: [] }).lost).toHaveLength(3);
+    const run = undamagedRun();
+    expect(findDamage({ ...run, tasks: [] }).lost).toHaveLength(3);
   });
 
   test('a file that did not go with its message is lost, one that has other bytes is lost and foreign', () => {
@@ -80,7 +80,7 @@ describe('the comparison', () => {
   });
 
   test('a second task of a thread is duplicated, even where each message is held once', () => {
-    const run = wholeRun();
+    const run = undamagedRun();
     const [task] = run.tasks;
     const split = [
       { ...task, messages: task?.messages.slice(0, 2) ?? [] },
@@ -90,7 +90,7 @@ describe('the comparison', () => {
   });
 
   test('a second project of a channel that is in use is duplicated', () => {
-    const run = wholeRun();
+    const run = undamagedRun();
     const other = { thread: 'C1/2.000001', channel: 'C1', ts: '2.000001', text: 'elsewhere', files: [] };
     const task = {
       id: 'tsk_2',
@@ -105,12 +105,12 @@ describe('the comparison', () => {
   });
 
   test('a message in the task of another thread is lost to its own', () => {
-    const run = wholeRun();
+    const run = undamagedRun();
     const other = { thread: 'C1/2.000001', channel: 'C1', ts: '2.000001', text: 'elsewhere', files: [] };
     const findings = withTask(({ messages }) => ({
       messages: [...messages, { text: 'elsewhere', files: [] }],
     }));
-    expect(compare({ ...findings, said: [...run.said, other] }).lost).toHaveLength(1);
+    expect(findDamage({ ...findings, said: [...run.said, other] }).lost).toHaveLength(1);
   });
 
   test('a reply that stands twice in the thread is duplicated', () => {
@@ -146,14 +146,14 @@ describe('the comparison', () => {
   });
 
   test('of two messages that waited together, the later one sent first is out of order', () => {
-    const run = wholeRun();
+    const run = undamagedRun();
     const sent = new Map([['C1/1.000001', ['1.000001', '1.000003', '1.000002']]]);
     expect(counts({ ...run, sent })).toEqual({ outOfOrder: 1 });
     expect(counts({ ...run, sent, waitedTogether: [] })).toEqual({});
   });
 
   test('unfinished turns, progress left behind and waiting marks are stuck', () => {
-    const run = wholeRun();
+    const run = undamagedRun();
     expect(counts({ ...run, unfinished: 2 })).toEqual({ stuck: 1 });
     expect(counts(withPosts((posts) => posts.map((one) => ({ ...one, unsettled: true }))))).toEqual({
       stuck: 5,

@@ -1,10 +1,10 @@
-import type { Findings, HeldTask, SaidMessage, ShownPost } from '../../../src/sandbox/chaos/comparison.ts';
+import type { Findings, ServiceTask, SaidMessage, BotPost } from '../../../src/sandbox/chaos/comparison.ts';
 
 const thread = 'C1/1.000001';
 
 /** A post as it stands in a thread at the end. */
-export function post(shown: Partial<ShownPost>): ShownPost {
-  return { answer: '', aside: '', key: undefined, unsettled: false, ...shown };
+export function post(shown: Partial<BotPost>): BotPost {
+  return { answer: '', aside: '', key: undefined, looksUnfinished: false, ...shown };
 }
 
 function said(ts: string, text: string, files: string[] = []): SaidMessage {
@@ -12,7 +12,7 @@ function said(ts: string, text: string, files: string[] = []): SaidMessage {
 }
 
 /** A run in which nothing went wrong: three messages in a thread, two of them the same words, one with a file. */
-export function wholeRun() {
+export function undamagedRun() {
   const task = {
     id: 'tsk_1',
     project: 'prj_1',
@@ -23,7 +23,7 @@ export function wholeRun() {
     ],
     replies: ['First reply.\n\nIt has two paragraphs.', 'Second reply.', 'Third reply.'],
     results: ['result-1.csv'],
-  } satisfies HeldTask;
+  } satisfies ServiceTask;
   const posts = [
     post({ key: 't1/reply:0', answer: 'First reply.', aside: 'Took 3 s.' }),
     post({ key: 't1/reply:1', answer: 'It has two paragraphs.' }),

@@ -1,54 +1,54 @@
 import { describe, expect, test } from 'vitest';
-import { asksForResult, replyTo } from '../../../src/sandbox/chaos/agent-script.ts';
-import { readOptions } from '../../../src/sandbox/chaos/options.ts';
-import { randomsOf, shuffled } from '../../../src/sandbox/chaos/randoms.ts';
-import { isWhole, reportLine } from '../../../src/sandbox/chaos/report.ts';
-import { type OpenTurn, stepOf, turnSteps } from '../../../src/sandbox/chaos/step.ts';
-import { WaitingWatch } from '../../../src/sandbox/chaos/waiting-watch.ts';
-import { Ears, HeardFaults } from '../../../src/sandbox/chaos/weather.ts';
+import { RESULT_REQUEST, scriptedReply } from '../../../src/sandbox/chaos/agent-script.ts';
+import { parseChaosOptions } from '../../../src/sandbox/chaos/options.ts';
+import { createRandomStreams, shuffled } from '../../../src/sandbox/chaos/randoms.ts';
+import { isUndamaged, reportLine } from '../../../src/sandbox/chaos/report.ts';
+import { type OpenTurn, killStepOf, KILL_STEPS } from '../../../src/sandbox/chaos/step.ts';
+import { WaitingPairs } from '../../../src/sandbox/chaos/waiting-watch.ts';
+import { CallNotifier, ObservedFaults } from '../../../src/sandbox/chaos/weather.ts';
 
 describe('the options', () => {
   test('one process hears of events by HTTP, several by Socket Mode, unless asked otherwise', () => {
     const usual = { kills: 20, seed: 1, replicas: 1, transport: 'http', logs: undefined };
-    expect(readOptions([])).toEqual(usual);
-    expect(readOptions(['--kills', '5', '--seed', '7', '--replicas', '2'])).toEqual({
+    expect(parseChaosOptions([])).toEqual(usual);
+    expect(parseChaosOptions(['--kills', '5', '--seed', '7', '--replicas', '2'])).toEqual({
       ...usual,
       kills: 5,
       seed: 7,
       replicas: 2,
       transport: 'socket',
     });
-    expect(readOptions(['--transport', 'socket'])).toEqual({ ...usual, transport: 'socket' });
+    expect(parseChaosOptions(['--transport', 'socket'])).toEqual({ ...usual, transport: 'socket' });
   });
 
   test('an option that makes no sense is named', () => {
-    expect(() => readOptions(['--kills', 'many'])).toThrow('--kills');
-    expect(() => readOptions(['--murders', '3'])).toThrow('--murders');
+    expect(() => parseChaosOptions(['--kills', 'many'])).toThrow('--kills');
+    expect(() => parseChaosOptions(['--murders', '3'])).toThrow('--murders');
   });
 });
 
 describe('the seed', () => {
   test('gives the same numbers again, and others to another purpose', () => {
     const numbers = (random: () => number) => Array.from({ length: 5 }, random);
-    expect(numbers(randomsOf(7).people)).toEqual(numbers(randomsOf(7).people));
-    expect(numbers(randomsOf(7).people)).not.toEqual(numbers(randomsOf(7).kills));
-    expect(numbers(randomsOf(7).people)).not.toEqual(numbers(randomsOf(8).people));
+    expect(numbers(createRandomStreams(7).people)).toEqual(numbers(createRandomStreams(7).people));
+    expect(numbers(createRandomStreams(7).people)).not.toEqual(numbers(createRandomStreams(7).kills));
+    expect(numbers(createRandomStreams(7).people)).not.toEqual(numbers(createRandomStreams(8).people));
   });
 
   test('shuffles without losing any', () => {
-    expect(shuffled(randomsOf(3).kills, ['a', 'b', 'c']).toSorted()).toEqual(['a', 'b', 'c']);
+    expect(shuffled(createRandomStreams(3).kills, ['a', 'b', 'c']).toSorted()).toEqual(['a', 'b', 'c']);
   });
 });
 
 describe('the agent', () => {
   test('answers the same message the same, and the same words said again differently', () => {
-    expect(replyTo('go on', 0)).toEqual(replyTo('go on', 0));
-    expect(replyTo('go on', 0).pieces[0]).not.toBe(replyTo('go on', 1).pieces[0]);
+    expect(scriptedReply('go on', 0)).toEqual(scriptedReply('go on', 0));
+    expect(scriptedReply('go on', 0).pieces[0]).not.toBe(scriptedReply('go on', 1).pieces[0]);
   });
 
   test('leaves a file where it is asked for one', () => {
-    expect(replyTo('hello', 0).results).toEqual([]);
-    expect(replyTo(`hello and ${asksForResult}`, 0).results.length).toBeGreaterThan(0);
+    expect(scriptedReply('hello', 0).results).toEqual([]);
+    expect(scriptedReply(`hello and ${RESULT_REQUEST}`, 0).results.length).toBeGreaterThan(0);
   });
 });
 
@@ -80,10 +80,10 @@ describe('the step that a kill hits', () => {
     let turn = before;
     const steps = progress.map((change) => {
       turn = { ...turn, ...change };
-      return stepOf(turn, new Set());
+      return killStepOf(turn, new Set());
     });
-    steps.push(stepOf(turn, new Set(['a1'])), stepOf({ ...turn, settled: true }, new Set(['a1'])));
-    expect(steps).toEqual(turnSteps);
+    steps.push(killStepOf(turn, new Set(['a1'])), killStepOf({ ...turn, settled: true }, new Set(['a1'])));
+    expect(steps).toEqual(KILL_STEPS);
   });
 });
 
@@ -91,19 +91,19 @@ describe('the watch over waiting messages', () => {
   const row = (ts: string, state: string) => ({ channel: 'C1', root: '1.000001', ts, state });
 
   test('remembers who waited beside the earliest, and forgets nothing', () => {
-    const watch = new WaitingWatch();
-    watch.look([row('1.000003', 'waiting'), row('1.000002', 'waiting'), row('1.000001', 'sending')]);
-    watch.look([row('1.000003', 'waiting'), row('1.000002', 'sent')]);
+    const watch = new WaitingPairs();
+    watch.record([row('1.000003', 'waiting'), row('1.000002', 'waiting'), row('1.000001', 'sending')]);
+    watch.record([row('1.000003', 'waiting'), row('1.000002', 'sent')]);
     expect(watch.pairs).toEqual([{ thread: 'C1/1.000001', earlier: '1.000002', later: '1.000003' }]);
   });
 });
 
 describe('the ears', () => {
   test('hear a call before it is handled, once', () => {
-    const ears = new Ears();
-    const faults = new HeardFaults(Math.random, (call) => ears.hear('slack', call));
+    const ears = new CallNotifier();
+    const faults = new ObservedFaults(Math.random, (call) => ears.notify('slack', call));
     let heard = 0;
-    ears.next('slack', /^chat\.update$/, () => {
+    ears.onNext('slack', /^chat\.update$/, () => {
       heard += 1;
     });
     faults.hit('chat.postMessage');
@@ -143,11 +143,11 @@ describe('the report', () => {
       stuck: 0,
       seconds: 1.5,
     });
-    expect(Object.keys(JSON.parse(line).killsByStep)).toEqual([...turnSteps]);
+    expect(Object.keys(JSON.parse(line).killsByStep)).toEqual([...KILL_STEPS]);
   });
 
   test('knows a run without damage', () => {
-    expect(isWhole(none)).toBe(true);
-    expect(isWhole({ ...none, stuck: ['a mark'] })).toBe(false);
+    expect(isUndamaged(none)).toBe(true);
+    expect(isUndamaged({ ...none, stuck: ['a mark'] })).toBe(false);
   });
 });

@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type RunOptions, runChaos } from '../../../src/sandbox/chaos/run.ts';
-import { copyOfTemplate, dropDatabase } from '../../store/postgres.ts';
+import { type ChaosRunOptions, runChaos } from '../../../src/sandbox/chaos/run.ts';
+import { copyTemplateDatabase, dropDatabase } from '../../store/postgres.ts';
 
 const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
 
 /** The seed is the same in every run of the tests; the logs stay where something went wrong. */
-async function killed(options: Pick<RunOptions, 'kills' | 'replicas' | 'transport' | 'database'>) {
+async function killed(options: Pick<ChaosRunOptions, 'kills' | 'replicas' | 'transport' | 'database'>) {
   const logs = await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-'));
   const { damage, figures } = await runChaos({ seed: 1, logs, ...options }, () => undefined);
   expect(damage, `the logs are in ${logs}`).toEqual(none);
@@ -25,7 +25,7 @@ describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', ()
   });
 
   test('after ten kills of two processes on one database', { timeout: 240_000 }, async () => {
-    const database = await copyOfTemplate();
+    const database = await copyTemplateDatabase();
     const { kills, messages, files } = await killed({
       kills: 10,
       replicas: 2,

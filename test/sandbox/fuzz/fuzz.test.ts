@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { cases, silentPrefix } from '../../../src/sandbox/fuzz/case.ts';
-import { FuzzOptionsError, readOptions } from '../../../src/sandbox/fuzz/options.ts';
+import { fuzzCases, SILENT_CHANNEL_PREFIX } from '../../../src/sandbox/fuzz/case.ts';
+import { FuzzOptionsError, parseFuzzOptions } from '../../../src/sandbox/fuzz/options.ts';
 import { runFuzz } from '../../../src/sandbox/fuzz/run.ts';
 import { seededRandom } from '../../../src/sandbox/slack/workspace.ts';
 
 const cast = { workspace: 'T1', botUser: 'UBOT', botId: 'BBOT' };
 
 function some(count: number, seed: number): string[] {
-  const stream = cases(cast, [], seededRandom(seed));
+  const stream = fuzzCases(cast, [], seededRandom(seed));
   return Array.from({ length: count }, () => JSON.stringify(stream.next().value));
 }
 
@@ -18,12 +18,12 @@ describe('the cases', () => {
   });
 
   test('mutate nothing into a mention of the bot in a channel that must stay silent', () => {
-    const stream = cases(cast, [], seededRandom(3));
+    const stream = fuzzCases(cast, [], seededRandom(3));
     let mutants = 0;
     for (let index = 0; index < 3_000; index += 1) {
       const { value } = stream.next();
       const text = JSON.stringify(value?.body);
-      if (value?.kind !== 'event' || value.signature !== 'well' || !text.includes(silentPrefix)) continue;
+      if (value?.kind !== 'event' || value.signature !== 'well' || !text.includes(SILENT_CHANNEL_PREFIX)) continue;
       if (text.includes('"TSTRANGER"') || !text.includes('"event":')) continue;
       mutants += 1;
       const written = text.split('"event":').at(-1) ?? '';
@@ -35,9 +35,9 @@ describe('the cases', () => {
 });
 
 test('the command line is checked', () => {
-  expect(readOptions(['--events', '100000', '--seed', '4'])).toEqual({ events: 100_000, seed: 4 });
-  expect(() => readOptions(['--events', 'many'])).toThrow(FuzzOptionsError);
-  expect(() => readOptions(['--kills', '1'])).toThrow('Usage: npm run fuzz');
+  expect(parseFuzzOptions(['--events', '100000', '--seed', '4'])).toEqual({ events: 100_000, seed: 4 });
+  expect(() => parseFuzzOptions(['--events', 'many'])).toThrow(FuzzOptionsError);
+  expect(() => parseFuzzOptions(['--kills', '1'])).toThrow('Usage: npm run fuzz');
 });
 
 test('five thousand random and mutated events do no harm, and real questions are answered meanwhile', async () => {

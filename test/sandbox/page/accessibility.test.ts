@@ -1,16 +1,16 @@
 import { beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, goTo, openBrowser, threadOf, type Visit } from './browser.ts';
+import { describeInBrowser, goTo, openBrowserScene, threadOf, type BrowserScene } from './browser.ts';
 import { everyBlock } from './every-block.ts';
 import { seriousFindings } from './findings.ts';
 import { call, offers, startTestApp } from './test-app.ts';
 
 describeInBrowser('the page, for everybody', () => {
-  let visit: Visit;
+  let visit: BrowserScene;
   let channel: string;
   let root: string;
   beforeAll(async () => {
-    visit = await openBrowser({ bot: false, slack: { limits: 'off' }, offers });
-    const { slack } = visit.playground;
+    visit = await openBrowserScene({ bot: false, slack: { limits: 'off' }, offers });
+    const { slack } = visit.sandbox;
     const { app } = await startTestApp(slack);
     const people = new Map([...slack.team.people.values()].map(({ name, id }) => [name, id]));
     const [ada = '', grace = ''] = [people.get('ada'), people.get('grace')];
@@ -20,7 +20,7 @@ describeInBrowser('the page, for everybody', () => {
     root = slack.say({ person: ada, channel, text: 'Look, @grace: *this* `table`', files }).ts;
     slack.say({ person: grace, channel, thread: root, text: 'Seen.' });
     slack.react(grace, channel, root, 'eyes');
-    const blocks = everyBlock(visit.playground.page.url);
+    const blocks = everyBlock(visit.sandbox.page.url);
     await call(slack, 'chat.postMessage', { channel, thread_ts: root, text: 'All of it', blocks });
     await call(slack, 'chat.postEphemeral', { channel, user: ada, text: 'Only for you' });
     const heading = { type: 'header', text: { type: 'plain_text', text: 'Your tasks' } };
@@ -72,7 +72,7 @@ describeInBrowser('the page, for everybody', () => {
   );
 
   test('says what arrives to a screen reader, once, and not each edit', async () => {
-    const { slack } = visit.playground;
+    const { slack } = visit.sandbox;
     const page = await visit.open('reading-club');
     const said: string[] = [];
     await page.exposeFunction('heard', (words: string) => said.push(words));
@@ -90,7 +90,7 @@ describeInBrowser('the page, for everybody', () => {
   });
 
   test('the focus stays on a button whose message is drawn anew, and comes back from a modal', async () => {
-    const { slack } = visit.playground;
+    const { slack } = visit.sandbox;
     const page = await visit.open('reading-club');
     const button = { type: 'button', action_id: 'stop', text: { type: 'plain_text', text: 'Halt' } };
     const blocks = (text: string) => [

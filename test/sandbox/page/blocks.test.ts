@@ -1,19 +1,19 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, goTo, openBrowser, threadOf, type Visit } from './browser.ts';
+import { describeInBrowser, goTo, openBrowserScene, threadOf, type BrowserScene } from './browser.ts';
 import { everyBlock } from './every-block.ts';
 import { call, offers, startTestApp } from './test-app.ts';
 
 const patience = { timeout: 10_000 };
 
 describeInBrowser('what apps show on the page', () => {
-  let visit: Visit;
+  let visit: BrowserScene;
   let heard: unknown[];
   let page: Page;
   let channel: string;
   beforeAll(async () => {
-    visit = await openBrowser({ bot: false, slack: { limits: 'off', agent: true }, offers });
-    const { slack } = visit.playground;
+    visit = await openBrowserScene({ bot: false, slack: { limits: 'off', agent: true }, offers });
+    const { slack } = visit.sandbox;
     const started = await startTestApp(slack);
     heard = started.heard;
     channel = [...slack.team.channels.values()].find(({ name }) => name === 'sequencing')?.id ?? '';
@@ -24,11 +24,11 @@ describeInBrowser('what apps show on the page', () => {
     };
   });
   const post = (args: object) =>
-    call(visit.playground.slack, 'chat.postMessage', { channel, text: 'x', ...args });
+    call(visit.sandbox.slack, 'chat.postMessage', { channel, text: 'x', ...args });
   const last = () => page.locator('#channel article').last();
 
   test('every block type is shown, and what looks like HTML stays text', async () => {
-    await post({ blocks: everyBlock(visit.playground.page.url) });
+    await post({ blocks: everyBlock(visit.sandbox.page.url) });
     await last().getByText('A header', { exact: true }).waitFor();
     const words = await last().innerText();
     for (const shown of [
@@ -59,7 +59,7 @@ describeInBrowser('what apps show on the page', () => {
   });
 
   test('a block type that nobody knows is named', async () => {
-    const { slack } = visit.playground;
+    const { slack } = visit.sandbox;
     const [ada = ''] = [...slack.team.people.values()].flatMap(({ id, name }) =>
       name === 'ada' ? [id] : [],
     );
@@ -68,7 +68,7 @@ describeInBrowser('what apps show on the page', () => {
   });
 
   test('presses and choices reach the app', async () => {
-    await post({ blocks: everyBlock(visit.playground.page.url) });
+    await post({ blocks: everyBlock(visit.sandbox.page.url) });
     const before = heard.length;
     await last().getByRole('button', { name: 'stop' }).click();
     await last().getByRole('button', { name: 'delete' }).click();
@@ -130,7 +130,7 @@ describeInBrowser('what apps show on the page', () => {
       },
     });
     const given = JSON.stringify(heard.at(-1)).match(/"url_private":"([^"]+)"/)?.[1] ?? '';
-    const { botToken } = visit.playground.slack;
+    const { botToken } = visit.sandbox.slack;
     const fetched = await fetch(given, { headers: { authorization: `Bearer ${botToken}` } });
     expect(await fetched.text()).toBe('hello');
   });
@@ -162,7 +162,7 @@ describeInBrowser('what apps show on the page', () => {
   });
 
   test("the app's Home is shown, and its buttons work", async () => {
-    const { slack } = visit.playground;
+    const { slack } = visit.sandbox;
     await goTo(page, 'Taskthread');
     await page.getByRole('tab', { name: 'Home' }).click();
     await page.getByText('has not published a Home').waitFor();
@@ -186,7 +186,7 @@ describeInBrowser('what apps show on the page', () => {
   });
 
   test("Slack's own Stop button is there while the app says that it works", async () => {
-    const { slack } = visit.playground;
+    const { slack } = visit.sandbox;
     const { ts } = await post({ text: 'A piece of work' });
     await goTo(page, 'sequencing');
     await last().getByText('A piece of work').waitFor();
@@ -213,7 +213,7 @@ describeInBrowser('what apps show on the page', () => {
         one.querySelector('.message-main')?.append(loaded);
         one.closest('.scroller')?.dispatchEvent(new one.ownerDocument.defaultView.Event('scroll'));
       });
-    await post({ blocks: everyBlock(visit.playground.page.url) });
+    await post({ blocks: everyBlock(visit.sandbox.page.url) });
     await post({ text: 'The last one' });
     await last().getByText('The last one').waitFor();
     await grow();
@@ -234,7 +234,7 @@ describeInBrowser('what apps show on the page', () => {
       .getByRole('button', { name: /1 reply/ })
       .click();
     await threadOf(page).getByText('A reply').waitFor();
-    await call(visit.playground.slack, 'chat.delete', { channel, ts });
+    await call(visit.sandbox.slack, 'chat.delete', { channel, ts });
     await threadOf(page).getByText('This message was deleted.').waitFor();
     expect(visit.problems).toEqual([]);
     expect([...visit.hosts]).toEqual(['127.0.0.1']);

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { describe } from 'vitest';
-import { openPlayground, type Playground, type PlaygroundOptions } from '../../../src/sandbox/playground.ts';
+import { startInteractiveSandbox, type InteractiveSandbox, type InteractiveSandboxOptions } from '../../../src/sandbox/playground.ts';
 import { chromiumPath, startBrowser } from './chromium.ts';
 
 const found = chromiumPath() !== undefined;
@@ -10,12 +10,12 @@ if (!found) console.warn('Tests of the page are passed over: no Chromium was fou
 export const describeInBrowser = found ? describe : describe.skip;
 
 /** A playground and a browser; to be closed at the end. */
-export async function openBrowser(options: PlaygroundOptions): Promise<Visit> {
+export async function openBrowserScene(options: InteractiveSandboxOptions): Promise<BrowserScene> {
   // A busy machine must not make windows too late: what a test waits for is the page, not Slack's deadlines.
   const unhurried = { triggerMs: 30_000, ackTimeoutMs: 30_000 };
-  const playground = await openPlayground({ ...options, slack: { ...unhurried, ...options.slack } });
+  const playground = await startInteractiveSandbox({ ...options, slack: { ...unhurried, ...options.slack } });
   try {
-    return new Visit(playground, await startBrowser());
+    return new BrowserScene(playground, await startBrowser());
   } catch (error) {
     await playground.stop();
     throw error;
@@ -23,21 +23,21 @@ export async function openBrowser(options: PlaygroundOptions): Promise<Visit> {
 }
 
 /** People at the playground's page. */
-export class Visit {
-  readonly playground: Playground;
+export class BrowserScene {
+  readonly sandbox: InteractiveSandbox;
   readonly #browser: Browser;
   /** What went wrong on any page, and every address that a page asked for. */
   readonly problems: string[] = [];
   readonly hosts = new Set<string>();
 
-  constructor(playground: Playground, browser: Browser) {
-    this.playground = playground;
+  constructor(playground: InteractiveSandbox, browser: Browser) {
+    this.sandbox = playground;
     this.#browser = browser;
   }
 
   async close(): Promise<void> {
     await this.#browser.close();
-    await this.playground.stop();
+    await this.sandbox.stop();
   }
 
   /** A new page; `channel` is the name of one to go to. */
@@ -53,7 +53,7 @@ export class Visit {
       if (message.type() === 'error') this.problems.push(message.text());
     });
     page.on('request', (request) => this.hosts.add(new URL(request.url()).hostname));
-    await page.goto(this.playground.page.url);
+    await page.goto(this.sandbox.page.url);
     await page.getByRole('heading', { name: 'sequencing' }).waitFor();
     if (channel !== undefined) await goTo(page, channel);
     return page;

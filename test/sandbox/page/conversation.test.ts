@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, goTo, openBrowser, say, threadOf, type Visit } from './browser.ts';
+import { describeInBrowser, goTo, openBrowserScene, say, threadOf, type BrowserScene } from './browser.ts';
 
 /** Drops a file onto a pane, as from the desktop. */
 async function drop(page: Page, pane: string, name: string, text: string): Promise<void> {
@@ -15,9 +15,9 @@ async function drop(page: Page, pane: string, name: string, text: string): Promi
 const table = `gene,reads\n${Array.from({ length: 40 }, (_, row) => `G${row},${row * 3}`).join('\n')}\n`;
 
 describeInBrowser('a conversation on the page', () => {
-  let visit: Visit;
+  let visit: BrowserScene;
   beforeAll(async () => {
-    visit = await openBrowser({ agent: { pace: 1 }, slack: { retryScale: 0.02 } });
+    visit = await openBrowserScene({ agent: { pace: 1 }, slack: { retryScale: 0.02 } });
     return () => visit.close();
   });
 
@@ -52,7 +52,7 @@ describeInBrowser('a conversation on the page', () => {
 
   test('what is said can be marked, changed and taken back', async () => {
     const page = await visit.open();
-    const { slack } = visit.playground;
+    const { slack } = visit.sandbox;
     await say(page, 'channel', 'Good morning @grace, *all* well?');
     const message = page.locator('#channel article').last();
     await message.getByText('@Grace').waitFor();

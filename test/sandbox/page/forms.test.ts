@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import * as words from '../../../src/reply/words.ts';
-import { describeInBrowser, goTo, openBrowser, say, threadOf, type Visit } from './browser.ts';
+import { describeInBrowser, goTo, openBrowserScene, say, threadOf, type BrowserScene } from './browser.ts';
 import { seriousFindings } from './findings.ts';
 
 const patience = { timeout: 15_000 };
@@ -20,10 +20,10 @@ async function startForm(page: Page) {
 }
 
 describeInBrowser("the bot's forms and its Home on the page", () => {
-  let visit: Visit;
+  let visit: BrowserScene;
   let page: Page;
   beforeAll(async () => {
-    visit = await openBrowser({ agent: { pace: 1 }, slack: { retryScale: 0.02 } });
+    visit = await openBrowserScene({ agent: { pace: 1 }, slack: { retryScale: 0.02 } });
     page = await visit.open();
     return () => visit.close();
   });

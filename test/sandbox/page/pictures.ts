@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { PNG } from 'pngjs';
-import { openPlayground, type Playground } from '../../../src/sandbox/playground.ts';
+import { startInteractiveSandbox, type InteractiveSandbox } from '../../../src/sandbox/playground.ts';
 import { startBrowser } from './chromium.ts';
 
 const folder = fileURLToPath(new URL('../../../docs/pictures/', import.meta.url));
@@ -12,7 +12,7 @@ const wideViewport = { width: 1280, height: 730 };
 /** Makes the README's pictures, in both colour schemes. Look at them before they are committed. */
 async function takePictures(): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const playground = await openPlayground({ agent: { pace: 12 }, slack: { retryScale: 0.05 } });
+  const playground = await startInteractiveSandbox({ agent: { pace: 12 }, slack: { retryScale: 0.05 } });
   const browser = await startBrowser();
   try {
     chat(playground.slack);
@@ -56,7 +56,7 @@ async function takePictures(): Promise<void> {
 }
 
 /** What people said before. */
-function chat(slack: Awaited<ReturnType<typeof openPlayground>>['slack']): void {
+function chat(slack: Awaited<ReturnType<typeof startInteractiveSandbox>>['slack']): void {
   const person = (name: string) => [...slack.team.people.values()].find((one) => one.name === name)?.id ?? '';
   const channel = [...slack.team.channels.values()].find(({ name }) => name === 'sequencing')?.id ?? '';
   slack.say({
@@ -97,7 +97,7 @@ async function formOf(page: Page): Promise<void> {
 }
 
 /** App Home with tasks of two people, one of them at work. */
-async function homeOf(page: Page, slack: Playground['slack']): Promise<void> {
+async function homeOf(page: Page, slack: InteractiveSandbox['slack']): Promise<void> {
   const person = (name: string) => [...slack.team.people.values()].find((one) => one.name === name)?.id ?? '';
   const ask = (who: string, where: string, text: string) => {
     const channel = [...slack.team.channels.values()].find(({ name }) => name === where)?.id ?? '';

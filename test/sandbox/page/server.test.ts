@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPlayground, type Playground } from '../../../src/sandbox/playground.ts';
+import { startInteractiveSandbox, type InteractiveSandbox } from '../../../src/sandbox/playground.ts';
 
 describe("the page's server", () => {
-  let playground: Playground;
+  let playground: InteractiveSandbox;
   beforeAll(async () => {
-    playground = await openPlayground({ bot: false });
+    playground = await startInteractiveSandbox({ bot: false });
   });
   afterAll(() => playground.stop());
 

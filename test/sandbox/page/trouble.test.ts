@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, goTo, openBrowser, say, threadOf, type Visit } from './browser.ts';
+import { describeInBrowser, goTo, openBrowserScene, say, threadOf, type BrowserScene } from './browser.ts';
 
 const patience = { timeout: 10_000 };
 
 describeInBrowser('trouble on the page', () => {
-  let visit: Visit;
+  let visit: BrowserScene;
   beforeAll(async () => {
-    visit = await openBrowser({ agent: { pace: 1 }, slack: { retryScale: 0.02 } });
+    visit = await openBrowserScene({ agent: { pace: 1 }, slack: { retryScale: 0.02 } });
     return () => visit.close();
   });
 

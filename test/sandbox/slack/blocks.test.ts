@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../src/sandbox/slack/blocks.ts';
-import { Refusal } from '../../../src/sandbox/slack/refusal.ts';
-import { shownText } from '../../../src/sandbox/slack/shown.ts';
+import { SlackRefusal } from '../../../src/sandbox/slack/refusal.ts';
+import { visibleText } from '../../../src/sandbox/slack/shown.ts';
 
 const plain = (text: string) => ({ type: 'plain_text', text });
 const mrkdwn = (text: string) => ({ type: 'mrkdwn', text });
@@ -28,7 +28,7 @@ function verdict(blocks: unknown, surface: 'message' | 'modal' | 'home' = 'messa
     checkBlocks(blocks, surface);
     return 'ok';
   } catch (error) {
-    if (error instanceof Refusal) return error.code;
+    if (error instanceof SlackRefusal) return error.code;
     throw error;
   }
 }
@@ -38,7 +38,7 @@ function reasons(blocks: unknown): string {
     checkBlocks(blocks, 'message');
     return '';
   } catch (error) {
-    return JSON.stringify(error instanceof Refusal ? error.extra : error);
+    return JSON.stringify(error instanceof SlackRefusal ? error.extra : error);
   }
 }
 
@@ -196,5 +196,5 @@ test('shown text is what a reader sees', () => {
     table([[cell('a'), cell('b')]]),
     actions(button()),
   ];
-  expect(shownText(blocks)).toBe('H\nto <@U1>!\na | b\nGo');
+  expect(visibleText(blocks)).toBe('H\nto <@U1>!\na | b\nGo');
 });

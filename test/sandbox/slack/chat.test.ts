@@ -1,12 +1,12 @@
 import type { WebAPICallResult } from '@slack/web-api';
 import { describe, expect, test } from 'vitest';
-import { client, lab, refusal, SteppedClock } from './fixture.ts';
+import { client, workspaceWithBot, refusal, SteppedClock } from './fixture.ts';
 
 const tsOf = (answer: WebAPICallResult & { ts?: string }): string => answer.ts ?? '';
 
 describe('posting', () => {
   test('a post appears with the bot as its writer and comes back as an event object', async () => {
-    const { slack, channel, client } = await lab();
+    const { slack, channel, client } = await workspaceWithBot();
     const answer = await client.chat.postMessage({ channel: channel.id, text: 'hello' });
     expect(answer.message?.bot_id).toBe(slack.bot.botId);
     const [message] = slack.messages(channel);
@@ -14,7 +14,7 @@ describe('posting', () => {
   });
 
   test('a channel that the bot cannot see is not found, one it is not in is refused', async () => {
-    const { slack, client } = await lab();
+    const { slack, client } = await workspaceWithBot();
     const open = slack.createChannel({ name: 'open', bot: false });
     const secret = slack.createChannel({ name: 'secret', bot: false, private: true });
     expect(await refusal(client.chat.postMessage({ channel: open.id, text: 'x' }))).toBe('not_in_channel');
@@ -27,7 +27,7 @@ describe('posting', () => {
   });
 
   test('an archived channel takes neither posts nor edits', async () => {
-    const { slack, channel, client } = await lab();
+    const { slack, channel, client } = await workspaceWithBot();
     const { ts = '' } = await client.chat.postMessage({ channel: channel.id, text: 'x' });
     slack.archive(channel);
     expect(await refusal(client.chat.postMessage({ channel: channel.id, text: 'x' }))).toBe('is_archived');
@@ -35,12 +35,12 @@ describe('posting', () => {
   });
 
   test('a post needs a text or blocks', async () => {
-    const { channel, client } = await lab();
+    const { channel, client } = await workspaceWithBot();
     expect(await refusal(client.chat.postMessage({ channel: channel.id, text: '' }))).toBe('no_text');
   });
 
   test('a reply needs a root that exists and is no reply itself', async () => {
-    const { slack, ann, channel, client } = await lab();
+    const { slack, ann, channel, client } = await workspaceWithBot();
     const root = slack.say({ person: ann, channel, text: 'root' });
     const reply = slack.say({ person: ann, channel, text: 'reply', thread: root.ts });
     const post = (thread_ts: string) =>
@@ -51,14 +51,14 @@ describe('posting', () => {
   });
 
   test('text above 40,000 characters is cut with a warning', async () => {
-    const { slack, channel, client } = await lab();
+    const { slack, channel, client } = await workspaceWithBot();
     const answer = await client.chat.postMessage({ channel: channel.id, text: 'a'.repeat(40_001) });
     expect(answer.response_metadata?.warnings).toContain('message_truncated');
     expect(slack.messages(channel)[0]?.text).toHaveLength(40_000);
   });
 
   test('markdown_text stands alone and ends at 12,000 characters', async () => {
-    const { slack, channel, client } = await lab();
+    const { slack, channel, client } = await workspaceWithBot();
     const post = (more: object) => client.apiCall('chat.postMessage', { channel: channel.id, ...more });
     expect(await refusal(post({ markdown_text: 'a', text: 'b' }))).toBe('markdown_text_conflict');
     expect(await refusal(post({ markdown_text: 'a'.repeat(12_001) }))).toBe('msg_too_long');
@@ -67,7 +67,7 @@ describe('posting', () => {
   });
 
   test('an edit takes 12,000 characters of markdown_text, but 4,000 of text', async () => {
-    const { channel, client } = await lab();
+    const { channel, client } = await workspaceWithBot();
     const { ts = '' } = await client.chat.postMessage({ channel: channel.id, text: 'x' });
     const edit = (more: object) => client.apiCall('chat.update', { channel: channel.id, ts, ...more });
     expect((await edit({ markdown_text: 'a'.repeat(12_000) })).ok).toBe(true);
@@ -76,7 +76,7 @@ describe('posting', () => {
   });
 
   test('a post with the same client_msg_id is answered with the first one', async () => {
-    const { slack, channel, client } = await lab();
+    const { slack, channel, client } = await workspaceWithBot();
     const post = () =>
       client.apiCall('chat.postMessage', {
         channel: channel.id,
@@ -92,7 +92,7 @@ describe('posting', () => {
   });
 
   test('client_msg_id means nothing where that is switched off', async () => {
-    const { slack, channel, client } = await lab({ clientMsgIdDedupe: false });
+    const { slack, channel, client } = await workspaceWithBot({ clientMsgIdDedupe: false });
     const client_msg_id = '0f0e0d0c-0b0a-4000-a000-000000000001';
     for (const text of ['a', 'b'])
       await client.apiCall('chat.postMessage', { channel: channel.id, text, client_msg_id });
@@ -100,7 +100,7 @@ describe('posting', () => {
   });
 
   test('metadata is flat, limited, kept by an edit and removed by an empty object', async () => {
-    const { channel, client } = await lab({ metadataLimit: 200 });
+    const { channel, client } = await workspaceWithBot({ metadataLimit: 200 });
     const post = (event_payload: object) =>
       client.apiCall('chat.postMessage', {
         channel: channel.id,
@@ -125,7 +125,7 @@ describe('posting', () => {
   });
 
   test("a person's id posts into the direct conversation", async () => {
-    const { slack, ann, client } = await lab();
+    const { slack, ann, client } = await workspaceWithBot();
     await client.chat.postMessage({ channel: ann.id, text: 'psst' });
     expect(slack.messages(slack.openDm(ann))[0]?.text).toBe('psst');
   });
@@ -133,7 +133,7 @@ describe('posting', () => {
 
 describe('editing and deleting', () => {
   test('an edit above 4,000 bytes is refused, not cut', async () => {
-    const { channel, client } = await lab();
+    const { channel, client } = await workspaceWithBot();
     const { ts = '' } = await client.chat.postMessage({ channel: channel.id, text: 'x' });
     const edit = (text: string) => client.chat.update({ channel: channel.id, ts, text });
     expect((await edit('a'.repeat(4000))).ok).toBe(true);
@@ -142,7 +142,7 @@ describe('editing and deleting', () => {
   });
 
   test('text without blocks removes the blocks and shows "(edited)"; blocks do neither', async () => {
-    const { slack, channel, client } = await lab();
+    const { slack, channel, client } = await workspaceWithBot();
     const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: 'one' } }];
     const { ts = '' } = await client.chat.postMessage({ channel: channel.id, text: 'one', blocks });
     await client.chat.update({ channel: channel.id, ts, text: 'two', blocks });
@@ -151,11 +151,11 @@ describe('editing and deleting', () => {
     const message = slack.message(channel, ts);
     expect(message.blocks).toBeUndefined();
     expect(message.edited?.user).toBe(slack.bot.userId);
-    expect(message.versions.map((version) => slack.shown(version))).toEqual(['one', 'one', 'three']);
+    expect(message.versions.map((version) => slack.visibleText(version))).toEqual(['one', 'one', 'three']);
   });
 
   test("only the bot's own messages that still exist can be edited or deleted", async () => {
-    const { slack, ann, channel, client } = await lab();
+    const { slack, ann, channel, client } = await workspaceWithBot();
     const theirs = slack.say({ person: ann, channel, text: 'mine' });
     const edit = (ts: string) => client.chat.update({ channel: channel.id, ts, text: 'x' });
     expect(await refusal(edit(theirs.ts))).toBe('cant_update_message');
@@ -170,7 +170,7 @@ describe('editing and deleting', () => {
 
   test('versions carry the time from which each text was visible', async () => {
     const clock = new SteppedClock();
-    const { slack, channel, client } = await lab({ clock });
+    const { slack, channel, client } = await workspaceWithBot({ clock });
     const { ts = '' } = await client.chat.postMessage({ channel: channel.id, text: 'a' });
     clock.pass(1500);
     await client.chat.update({ channel: channel.id, ts, text: 'b' });
@@ -179,7 +179,7 @@ describe('editing and deleting', () => {
   });
 
   test('an ephemeral message is seen by one person only', async () => {
-    const { slack, ann, channel, client } = await lab();
+    const { slack, ann, channel, client } = await workspaceWithBot();
     await client.chat.postEphemeral({ channel: channel.id, user: ann.id, text: 'only you' });
     expect(slack.ephemerals(ann, channel).map((one) => one.text)).toEqual(['only you']);
     expect(slack.messages(channel)).toEqual([]);
@@ -191,7 +191,7 @@ describe('editing and deleting', () => {
 
 describe('tokens and scopes', () => {
   test('wrong, missing, revoked and uninstalled tokens are told apart', async () => {
-    const { slack, client: good } = await lab();
+    const { slack, client: good } = await workspaceWithBot();
     expect(await refusal(client(slack, 'xoxb-wrong').auth.test())).toBe('invalid_auth');
     expect(await refusal(client(slack, slack.appToken).auth.test())).toBe('not_allowed_token_type');
     expect(await refusal(good.apps.connections.open({}))).toBe('not_allowed_token_type');
@@ -202,7 +202,7 @@ describe('tokens and scopes', () => {
   });
 
   test('a missing scope is named', async () => {
-    const { slack, channel } = await lab({ scopes: ['chat:write', 'channels:read'] });
+    const { slack, channel } = await workspaceWithBot({ scopes: ['chat:write', 'channels:read'] });
     const response = await fetch(`${slack.apiUrl}users.info`, {
       method: 'POST',
       headers: { authorization: `Bearer ${slack.botToken}`, 'content-type': 'application/json' },
@@ -218,15 +218,15 @@ describe('tokens and scopes', () => {
   });
 
   test('a method that the sandbox does not have is unknown', async () => {
-    const { client } = await lab();
+    const { client } = await workspaceWithBot();
     expect(await refusal(client.apiCall('chat.meMessage', {}))).toBe('unknown_method');
   });
 
   test('two workspaces have tokens, people and channels of their own', async () => {
-    const { slack } = await lab({ teams: [{ name: 'One' }, { id: 'T2', name: 'Two' }] });
+    const { slack } = await workspaceWithBot({ teams: [{ name: 'One' }, { id: 'T2', name: 'Two' }] });
     const other = slack.teams[1];
     const there = slack.createChannel({ name: 'there', teamId: 'T2' });
-    const second = client(slack, other?.grant.token);
+    const second = client(slack, other?.installation.token);
     expect((await second.auth.test()).team_id).toBe('T2');
     expect((await second.chat.postMessage({ channel: there.id, text: 'x' })).ok).toBe(true);
     expect(await refusal(client(slack).chat.postMessage({ channel: there.id, text: 'x' }))).toBe(
@@ -235,7 +235,7 @@ describe('tokens and scopes', () => {
   });
 
   test('calls are recorded with their outcome and without the token', async () => {
-    const { slack, channel, client } = await lab();
+    const { slack, channel, client } = await workspaceWithBot();
     const heard: string[] = [];
     slack.onCall((call) => heard.push(call.method));
     await client.chat.postMessage({ channel: channel.id, text: 'x' });

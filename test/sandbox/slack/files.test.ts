@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { FileKind } from '../../../src/sandbox/slack/model.ts';
-import { lab, refusal, running, SteppedClock, socketApp, until } from './fixture.ts';
+import { workspaceWithBot, refusal, running, SteppedClock, socketApp, until } from './fixture.ts';
 
-type Lab = Awaited<ReturnType<typeof lab>>;
+type Lab = Awaited<ReturnType<typeof workspaceWithBot>>;
 
 function shareOne({ slack, ann, channel }: Lab, kind: FileKind, bytes = 'gene,count\nTP53,3\n') {
   const message = slack.say({
@@ -27,7 +27,7 @@ function get(lab: Lab, url: string | undefined, headers: Record<string, string> 
 
 describe('downloading', () => {
   test('a hosted file comes with its length, and in ranges', async () => {
-    const one = await lab();
+    const one = await workspaceWithBot();
     const file = await fileOf(one, shareOne(one, 'hosted').id);
     const whole = await get(one, file.url_private_download);
     expect(whole.status).toBe(200);
@@ -41,7 +41,7 @@ describe('downloading', () => {
   });
 
   test('without the token, the scope or access, a login page comes with status 200', async () => {
-    const one = await lab();
+    const one = await workspaceWithBot();
     const file = await fileOf(one, shareOne(one, 'hosted').id);
     const stranger = await fetch(file.url_private ?? '');
     expect(stranger.status).toBe(200);
@@ -56,20 +56,20 @@ describe('downloading', () => {
     );
     expect(hidden.headers.get('x-slack-meta')).toBe('?;acl_fail');
 
-    const narrow = await lab({ scopes: ['chat:write'] });
+    const narrow = await workspaceWithBot({ scopes: ['chat:write'] });
     const url = `${narrow.slack.url}/files-pri/${narrow.slack.team.id}-${shareOne(narrow, 'hosted').id}/x`;
     expect((await get(narrow, url)).headers.get('content-type')).toContain('text/html');
   });
 
   test('a redirect leads to the login page', async () => {
-    const one = await lab();
+    const one = await workspaceWithBot();
     const answer = await get(one, (await fileOf(one, shareOne(one, 'redirect').id)).url_private);
     expect(answer.status).toBe(302);
     expect(answer.headers.get('x-slack-meta')).toBe('?;acl_fail');
   });
 
   test('a file that lies about its length breaks off; one that lies about its size does not', async () => {
-    const one = await lab();
+    const one = await workspaceWithBot();
     const short = await get(one, (await fileOf(one, shareOne(one, 'lying_length').id)).url_private);
     await expect(short.arrayBuffer()).rejects.toThrow('terminated');
     const file = await fileOf(one, shareOne(one, 'lying_size').id);
@@ -78,7 +78,7 @@ describe('downloading', () => {
   });
 
   test('files that cannot be had say so in their record', async () => {
-    const one = await lab();
+    const one = await workspaceWithBot();
     const record = async (kind: FileKind) => fileOf(one, shareOne(one, kind).id);
     expect(await record('external')).toMatchObject({
       is_external: true,
@@ -93,7 +93,7 @@ describe('downloading', () => {
 
   test('a file that is being processed has no address at first', async () => {
     const clock = new SteppedClock();
-    const one = await lab({ clock });
+    const one = await workspaceWithBot({ clock });
     const { id } = shareOne(one, 'processing');
     expect((await fileOf(one, id)).url_private).toBeUndefined();
     clock.pass(1000);
@@ -101,7 +101,7 @@ describe('downloading', () => {
   });
 
   test('a Slack Connect file is a stub in the event and whole in files.info', async () => {
-    const { slack, ann, channel, client } = await lab();
+    const { slack, ann, channel, client } = await workspaceWithBot();
     const { app } = socketApp(slack);
     const pushed: unknown[] = [];
     app.event('app_mention', async ({ event }) => {
@@ -125,7 +125,7 @@ describe('downloading', () => {
   });
 
   test('a file of 2 GiB is read in ranges without being in memory', async () => {
-    const one = await lab();
+    const one = await workspaceWithBot();
     const { slack, ann, channel } = one;
     const size = 2 * 1024 ** 3;
     const { fileIds } = slack.say({ person: ann, channel, text: 'big', files: [{ name: 'big.bin', size }] });
@@ -138,7 +138,7 @@ describe('downloading', () => {
   });
 
   test('faults hit downloads by name', async () => {
-    const one = await lab();
+    const one = await workspaceWithBot();
     const file = await fileOf(one, shareOne(one, 'hosted').id);
     one.slack.faults.add({ call: 'files.download', fault: { kind: 'status', status: 503 }, times: 1 });
     expect((await get(one, file.url_private)).status).toBe(503);
@@ -154,7 +154,7 @@ describe('uploading', () => {
   }
 
   test('three steps put a file into a thread, a moment later', async () => {
-    const one = await lab({ shareDelayMs: 2_000 });
+    const one = await workspaceWithBot({ shareDelayMs: 2_000 });
     const { slack, ann, channel, client } = one;
     const root = slack.say({ person: ann, channel, text: 'root' });
     const { id, text } = await put(one, 'pixels');
@@ -178,7 +178,7 @@ describe('uploading', () => {
   });
 
   test('the SDK can upload too, as a form', async () => {
-    const { slack, channel, client } = await lab();
+    const { slack, channel, client } = await workspaceWithBot();
     await client.filesUploadV2({
       channel_id: channel.id,
       file: Buffer.from('one\r\n--two'),
@@ -190,7 +190,7 @@ describe('uploading', () => {
   });
 
   test('nothing, too few bytes, unknown files and foreign channels are refused', async () => {
-    const one = await lab();
+    const one = await workspaceWithBot();
     const { slack, client } = one;
     const away = slack.createChannel({ name: 'away', bot: false });
     expect(await refusal(client.files.getUploadURLExternal({ filename: 'a', length: 0 }))).toBe(
@@ -205,7 +205,7 @@ describe('uploading', () => {
   });
 
   test("only the bot's own files can be deleted", async () => {
-    const one = await lab();
+    const one = await workspaceWithBot();
     const { id } = await put(one, 'abc');
     await one.client.files.completeUploadExternal({ files: [{ id, title: 'a' }] });
     await one.client.files.delete({ file: id });

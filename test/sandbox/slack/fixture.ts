@@ -33,7 +33,7 @@ export async function workspace(options: SlackWorkspaceOptions = {}): Promise<Sl
 }
 
 /** A workspace with a person, a channel that the bot is in, and a client that never retries. */
-export async function lab(options: SlackWorkspaceOptions = {}) {
+export async function workspaceWithBot(options: SlackWorkspaceOptions = {}) {
   const slack = await workspace(options);
   const ann = slack.createPerson({ name: 'ann' });
   const channel = slack.createChannel({ name: 'lab' });
@@ -97,7 +97,7 @@ export async function running(app: App): Promise<void> {
  * Connects anew whenever the connection ends, until the test ends. The client's own way of doing so may fail
  * when the workspace stops, where nobody can catch it.
  */
-export function comesBack({ client }: SocketModeReceiver): void {
+export function reconnectOnClose({ client }: SocketModeReceiver): void {
   const again = () => void client.start().catch(() => undefined);
   client.on('disconnected', again);
   onTestFinished(() => {

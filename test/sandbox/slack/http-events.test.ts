@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { httpApp, lab, until } from './fixture.ts';
+import { httpApp, workspaceWithBot, until } from './fixture.ts';
 
 /** A server that answers events with `answer` and notes the headers of what it got after the challenge. */
 async function server(answer: RequestListener): Promise<{ url: string; headers: IncomingHttpHeaders[] }> {
@@ -31,7 +31,7 @@ async function server(answer: RequestListener): Promise<{ url: string; headers: 
 
 describe('events over HTTP', () => {
   test('a Bolt app accepts the signature and gets events, buttons and commands', async () => {
-    const { slack, ann, channel } = await lab();
+    const { slack, ann, channel } = await workspaceWithBot();
     const { app, url } = await httpApp(slack);
     const heard: string[] = [];
     app.event('app_mention', async ({ event, client }) => {
@@ -70,12 +70,12 @@ describe('events over HTTP', () => {
   });
 
   test('an address that does not give the challenge back is not taken', async () => {
-    const { slack } = await lab();
+    const { slack } = await workspaceWithBot();
     await expect(slack.useHttp({ eventsUrl: `${slack.url}/nowhere` })).rejects.toThrow('challenge');
   });
 
   test('an answer that is not 2xx is tried again three times, with number and reason', async () => {
-    const { slack, ann, channel } = await lab();
+    const { slack, ann, channel } = await workspaceWithBot();
     const { url, headers } = await server((_request, response) => response.writeHead(500).end());
     await slack.useHttp({ eventsUrl: url });
     slack.say({ person: ann, channel, text: 'x' });
@@ -91,7 +91,7 @@ describe('events over HTTP', () => {
   });
 
   test('a late answer is a time-out', async () => {
-    const { slack, ann, channel } = await lab({ ackTimeoutMs: 2_000 });
+    const { slack, ann, channel } = await workspaceWithBot({ ackTimeoutMs: 2_000 });
     let late = true;
     const { url, headers } = await server((_request, response) => {
       if (!late) response.end();
@@ -105,7 +105,7 @@ describe('events over HTTP', () => {
   });
 
   test('x-slack-no-retry stops the retries', async () => {
-    const { slack, ann, channel } = await lab();
+    const { slack, ann, channel } = await workspaceWithBot();
     const { url, headers } = await server((_request, response) => {
       response.writeHead(500, { 'x-slack-no-retry': '1' }).end();
     });

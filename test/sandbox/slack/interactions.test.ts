@@ -1,6 +1,6 @@
 import type { BlockAction } from '@slack/bolt';
 import { describe, expect, test } from 'vitest';
-import { lab, refusal, running, SteppedClock, socketApp, until } from './fixture.ts';
+import { workspaceWithBot, refusal, running, SteppedClock, socketApp, until } from './fixture.ts';
 
 const button = (action_id: string, value?: string) => ({
   type: 'button' as const,
@@ -28,8 +28,8 @@ const modal = {
 };
 
 /** A lab with a running Bolt app and a message with buttons. */
-async function pressing(options: Parameters<typeof lab>[0] = {}) {
-  const one = await lab(options);
+async function pressing(options: Parameters<typeof workspaceWithBot>[0] = {}) {
+  const one = await workspaceWithBot(options);
   const { app } = socketApp(one.slack);
   await running(app);
   const { ts = '' } = await one.client.chat.postMessage({
@@ -178,7 +178,7 @@ describe('modals and the Home tab', () => {
       client.views.update({ view_id: view?.id ?? '', hash, view: home('two') });
     expect(await refusal(update('old'))).toBe('hash_conflict');
     await update(view?.hash ?? '');
-    expect(slack.shown({ text: '', blocks: slack.home(ann)?.blocks })).toBe('two');
+    expect(slack.visibleText({ text: '', blocks: slack.home(ann)?.blocks })).toBe('two');
     expect(await refusal(client.views.update({ view_id: 'V0', view: home('x') }))).toBe('not_found');
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RateLimits, SlidingWindow } from '../../../src/sandbox/slack/limits.ts';
-import { client, lab, SteppedClock } from './fixture.ts';
+import { client, workspaceWithBot, SteppedClock } from './fixture.ts';
 
 async function status(call: Promise<unknown>): Promise<string> {
   try {
@@ -48,12 +48,12 @@ describe('rate limits', () => {
 
   test('chat.update is refused at the 51st call of a minute, with 429 and Retry-After', async () => {
     const clock = new SteppedClock();
-    const { slack, channel, client } = await lab({ clock, limits: {} });
+    const { slack, channel, client } = await workspaceWithBot({ clock, limits: {} });
     const { ts = '' } = await client.chat.postMessage({ channel: channel.id, text: 'x' });
     const edit = () => status(client.chat.update({ channel: channel.id, ts, text: 'y' }));
     for (let i = 0; i < 50; i += 1) expect(await edit()).toBe('ok');
     expect(await edit()).toBe('retry after 10');
-    expect(slack.refused).toEqual({ 'chat.update': 1 });
+    expect(slack.throttledCalls).toEqual({ 'chat.update': 1 });
     expect(slack.calls.at(-1)).toMatchObject({ status: 429, error: 'ratelimited' });
     clock.pass(60_001);
     expect(await edit()).toBe('ok');
@@ -64,11 +64,11 @@ describe('rate limits', () => {
       slack,
       channel,
       client: one,
-    } = await lab({
+    } = await workspaceWithBot({
       teams: [{ name: 'One' }, { id: 'T2', name: 'Two' }],
       limits: { methods: { 'auth.test': 1 } },
     });
-    const two = client(slack, slack.teams[1]?.grant.token);
+    const two = client(slack, slack.teams[1]?.installation.token);
     expect(await status(one.auth.test())).toBe('ok');
     expect(await status(one.auth.test())).toBe('retry after 10');
     expect(await status(two.auth.test())).toBe('ok');
@@ -77,7 +77,7 @@ describe('rate limits', () => {
 
   test('posts are counted per channel and over the whole workspace', async () => {
     const clock = new SteppedClock();
-    const { slack, channel, client } = await lab({
+    const { slack, channel, client } = await workspaceWithBot({
       clock,
       limits: { postsPerMinute: 5, retryAfterSeconds: 1 },
     });
@@ -95,7 +95,7 @@ describe('rate limits', () => {
   });
 
   test('a distributed app reads threads once a minute, 15 objects at a time', async () => {
-    const { slack, ann, channel, client } = await lab({ commercial: true, limits: {} });
+    const { slack, ann, channel, client } = await workspaceWithBot({ commercial: true, limits: {} });
     const root = slack.say({ person: ann, channel, text: 'root' });
     for (let i = 0; i < 20; i += 1) slack.say({ person: ann, channel, text: 'more', thread: root.ts });
     const read = () => client.conversations.replies({ channel: channel.id, ts: root.ts, limit: 200 });
@@ -106,7 +106,7 @@ describe('rate limits', () => {
   });
 
   test('events above the hourly limit are not sent, and the app is told once a minute', async () => {
-    const { slack, ann, channel } = await lab({ limits: { eventsPerHour: 2 } });
+    const { slack, ann, channel } = await workspaceWithBot({ limits: { eventsPerHour: 2 } });
     for (let i = 0; i < 5; i += 1) slack.say({ person: ann, channel, text: 'x' });
     expect(slack.deliveryStats.events).toEqual({ 'message.channels': 2, app_rate_limited: 1 });
   });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { compose } from '../../../src/sandbox/slack/rich-text.ts';
-import { client, lab, refusal, running, socketApp, until, workspace } from './fixture.ts';
+import { client, workspaceWithBot, refusal, running, socketApp, until, workspace } from './fixture.ts';
 
 describe('reading conversations', () => {
   test('a thread is read page by page, root first, oldest first', async () => {
-    const { slack, ann, channel, client } = await lab();
+    const { slack, ann, channel, client } = await workspaceWithBot();
     const root = slack.say({ person: ann, channel, text: 'root' });
     const replies = ['a', 'b', 'c', 'd'].map((text) =>
       slack.say({ person: ann, channel, text, thread: root.ts }),
@@ -25,7 +25,7 @@ describe('reading conversations', () => {
   });
 
   test('history is newest first and leaves replies out, but for those sent to the channel', async () => {
-    const { slack, ann, channel, client } = await lab();
+    const { slack, ann, channel, client } = await workspaceWithBot();
     const root = slack.say({ person: ann, channel, text: 'root' });
     slack.say({ person: ann, channel, text: 'quiet', thread: root.ts });
     slack.say({ person: ann, channel, text: 'loud', thread: root.ts, broadcast: true });
@@ -36,7 +36,7 @@ describe('reading conversations', () => {
   });
 
   test('channels are listed by kind, in pages', async () => {
-    const { slack, ann, client } = await lab();
+    const { slack, ann, client } = await workspaceWithBot();
     for (const name of ['a', 'b', 'c'])
       slack.createChannel({ name, private: name === 'c', bot: name !== 'b' });
     slack.openDm(ann);
@@ -56,7 +56,7 @@ describe('reading conversations', () => {
   });
 
   test('people differ: members, guests, strangers and bots', async () => {
-    const { slack, client } = await lab();
+    const { slack, client } = await workspaceWithBot();
     const flags = async (kind: 'member' | 'guest' | 'single_guest' | 'stranger' | 'bot') => {
       const { user } = await client.users.info({ user: slack.createPerson({ name: kind, kind }).id });
       return [user?.is_restricted, user?.is_stranger, user?.is_bot, user?.team_id === slack.team.id];
@@ -70,7 +70,7 @@ describe('reading conversations', () => {
   });
 
   test('joining and opening', async () => {
-    const { slack, ann, client } = await lab();
+    const { slack, ann, client } = await workspaceWithBot();
     const open = slack.createChannel({ name: 'open', bot: false });
     await client.conversations.join({ channel: open.id });
     expect(open.members.has(slack.bot.userId)).toBe(true);
@@ -82,7 +82,7 @@ describe('reading conversations', () => {
   });
 
   test('reactions are added and removed once', async () => {
-    const { slack, ann, channel, client } = await lab();
+    const { slack, ann, channel, client } = await workspaceWithBot();
     const { ts } = slack.say({ person: ann, channel, text: 'x' });
     const mark = { channel: channel.id, timestamp: ts, name: 'eyes' };
     await client.reactions.add(mark);
@@ -98,7 +98,7 @@ describe('reading conversations', () => {
 
 describe('the life of a channel', () => {
   test('admins cause the events that the app keeps its rows by', async () => {
-    const { slack, ann, channel } = await lab();
+    const { slack, ann, channel } = await workspaceWithBot();
     const { app, receiver } = socketApp(slack);
     const types: string[] = [];
     receiver.client.on('slack_event', ({ body }: { body: { event: { type: string; subtype?: string } } }) => {
@@ -127,16 +127,16 @@ describe('the life of a channel', () => {
 
 describe('agent surfaces and installing', () => {
   test('sessions are for apps that are declared agents', async () => {
-    const plain = await lab();
+    const plain = await workspaceWithBot();
     const session = { channel_id: plain.channel.id, thread_ts: '1.000001', status: 'processing' };
     expect(await refusal(plain.client.apiCall('agents.sessions.setStatus', session))).toBe('not_authorized');
-    const agent = await lab({ agent: true });
+    const agent = await workspaceWithBot({ agent: true });
     await agent.client.apiCall('agents.sessions.setStatus', { ...session, channel_id: agent.channel.id });
     expect(agent.slack.status(agent.channel.id, '1.000001')?.status).toBe('processing');
   });
 
   test('a code is exchanged once for the token of its workspace', async () => {
-    const { slack, client } = await lab({ teams: [{ name: 'One' }, { id: 'T2', name: 'Two' }] });
+    const { slack, client } = await workspaceWithBot({ teams: [{ name: 'One' }, { id: 'T2', name: 'Two' }] });
     const ids = { client_id: slack.clientId, client_secret: slack.clientSecret };
     const back = await fetch(
       `${slack.url}/oauth/v2/authorize?client_id=${slack.clientId}&team=T2&state=s1&redirect_uri=http://127.0.0.1:9/back`,
@@ -151,14 +151,14 @@ describe('agent surfaces and installing', () => {
     expect(await refusal(client.oauth.v2.access({ code, ...ids }))).toBe('bad_redirect_uri');
     const redirect_uri = 'http://127.0.0.1:9/back';
     const answer = await client.oauth.v2.access({ code, redirect_uri, ...ids });
-    expect(answer).toMatchObject({ access_token: slack.teams[1]?.grant.token, team: { id: 'T2' } });
+    expect(answer).toMatchObject({ access_token: slack.teams[1]?.installation.token, team: { id: 'T2' } });
     expect(await refusal(client.oauth.v2.access({ code, ...ids }))).toBe('invalid_code');
   });
 });
 
 describe('faults', () => {
   test('a lost answer to a post that took effect', async () => {
-    const { slack, channel, client } = await lab();
+    const { slack, channel, client } = await workspaceWithBot();
     slack.faults.add({ call: 'chat.postMessage', fault: { kind: 'lost' }, times: 1 });
     await expect(client.chat.postMessage({ channel: channel.id, text: 'x' })).rejects.toThrow('fetch failed');
     expect(slack.messages(channel)).toHaveLength(1);
@@ -228,7 +228,7 @@ test("an organisation's token lists the workspaces that it reaches, and a worksp
   ];
   const slack = await workspace({ teams });
   const [ofAll, own] = ['T1', 'T3'].map((id) =>
-    client(slack, slack.teams.find((team) => team.id === id)?.grant.token),
+    client(slack, slack.teams.find((team) => team.id === id)?.installation.token),
   );
   const first = await ofAll?.auth.teams.list({ limit: 1 });
   expect(first?.teams).toEqual([{ id: 'T1', name: 'One' }]);

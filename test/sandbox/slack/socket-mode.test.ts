@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { client, comesBack, lab, running, socketApp, until } from './fixture.ts';
+import { client, reconnectOnClose, workspaceWithBot, running, socketApp, until } from './fixture.ts';
 
 interface Heard {
   type: string;
@@ -10,7 +10,7 @@ interface Heard {
 }
 
 /** A started Bolt app that notes every event before it is acknowledged. */
-async function listening(slack: Awaited<ReturnType<typeof lab>>['slack'], fail: () => boolean = () => false) {
+async function listening(slack: Awaited<ReturnType<typeof workspaceWithBot>>['slack'], fail: () => boolean = () => false) {
   const { app, receiver } = socketApp(slack);
   const heard: Heard[] = [];
   const process = app.processEvent.bind(app);
@@ -30,7 +30,7 @@ async function listening(slack: Awaited<ReturnType<typeof lab>>['slack'], fail: 
 
 describe('events over Socket Mode', () => {
   test('a mention arrives twice with two event ids: app_mention and message', async () => {
-    const { slack, ann, channel } = await lab({ delivery: { order: 'mentionFirst' } });
+    const { slack, ann, channel } = await workspaceWithBot({ delivery: { order: 'mentionFirst' } });
     const { heard } = await listening(slack);
     const said = slack.say({ person: ann, channel, text: '@taskthread hello' });
     await slack.settled();
@@ -44,7 +44,7 @@ describe('events over Socket Mode', () => {
   });
 
   test('the two copies may come apart', async () => {
-    const { slack, ann, channel } = await lab({ delivery: { order: 'mentionFirst', gapMs: 100 } });
+    const { slack, ann, channel } = await workspaceWithBot({ delivery: { order: 'mentionFirst', gapMs: 100 } });
     const { heard } = await listening(slack);
     const start = performance.now();
     slack.say({ person: ann, channel, text: '@taskthread hello' });
@@ -54,7 +54,7 @@ describe('events over Socket Mode', () => {
   });
 
   test('direct and group conversations: no app_mention in the first', async () => {
-    const { slack, ann } = await lab();
+    const { slack, ann } = await workspaceWithBot();
     const bob = slack.createPerson({ name: 'bob' });
     const { heard } = await listening(slack);
     slack.say({ person: ann, channel: slack.openDm(ann), text: '@taskthread hello' });
@@ -66,13 +66,13 @@ describe('events over Socket Mode', () => {
   });
 
   test('a channel without the bot is silent; a mention that invites sends only the mention', async () => {
-    const { slack, ann } = await lab();
+    const { slack, ann } = await workspaceWithBot();
     const away = slack.createChannel({ name: 'away', bot: false });
     const { heard } = await listening(slack);
     slack.say({ person: ann, channel: away, text: '@taskthread are you there?' });
     await slack.settled();
     expect(heard).toEqual([]);
-    slack.say({ person: ann, channel: away, text: '@taskthread come in', invites: true });
+    slack.say({ person: ann, channel: away, text: '@taskthread come in', acceptsInvite: true });
     await slack.settled();
     const invited = heard.filter((one) => one.text.includes('come in'));
     expect(invited.map((one) => one.type)).toEqual(['app_mention']);
@@ -80,16 +80,16 @@ describe('events over Socket Mode', () => {
   });
 
   test('events need their scope and subscription', async () => {
-    const narrow = await lab({ scopes: ['chat:write', 'app_mentions:read'] });
+    const narrow = await workspaceWithBot({ scopes: ['chat:write', 'app_mentions:read'] });
     narrow.slack.say({ person: narrow.ann, channel: narrow.channel, text: '@taskthread hi' });
     expect(narrow.slack.deliveryStats.events).toEqual({ app_mention: 1 });
-    const picky = await lab({ events: ['message.channels'] });
+    const picky = await workspaceWithBot({ events: ['message.channels'] });
     picky.slack.say({ person: picky.ann, channel: picky.channel, text: '@taskthread hi' });
     expect(picky.slack.deliveryStats.events).toEqual({ 'message.channels': 1 });
   });
 
   test("the bot's own posts and edits come back; edits, deletions and unfurls have Slack's shapes", async () => {
-    const { slack, ann, channel, client } = await lab();
+    const { slack, ann, channel, client } = await workspaceWithBot();
     const { app } = await listening(slack);
     const events: Record<string, unknown>[] = [];
     app.event('message', async ({ event }) => {
@@ -120,7 +120,7 @@ describe('events over Socket Mode', () => {
   });
 
   test('a deleted root with replies stays as a tombstone', async () => {
-    const { slack, ann, channel } = await lab();
+    const { slack, ann, channel } = await workspaceWithBot();
     const { app } = await listening(slack);
     const subtypes: unknown[] = [];
     app.event('message', async ({ event }) => {
@@ -135,7 +135,7 @@ describe('events over Socket Mode', () => {
   });
 
   test('a stranger in a shared channel writes from another workspace', async () => {
-    const { slack } = await lab();
+    const { slack } = await workspaceWithBot();
     const eve = slack.createPerson({ name: 'eve', kind: 'stranger' });
     const shared = slack.createChannel({ name: 'shared', shared: true });
     const { receiver, app } = socketApp(slack);
@@ -158,7 +158,7 @@ describe('events over Socket Mode', () => {
 
 describe('redelivery over Socket Mode', () => {
   test('an event that nobody acknowledges comes again with its number, and is given up after three retries', async () => {
-    const { slack, ann, channel } = await lab({ ackTimeoutMs: 30 });
+    const { slack, ann, channel } = await workspaceWithBot({ ackTimeoutMs: 30 });
     const { heard } = await listening(slack, () => true);
     slack.say({ person: ann, channel, text: 'hello' });
     await slack.settled();
@@ -169,7 +169,7 @@ describe('redelivery over Socket Mode', () => {
   });
 
   test('an event waits for a connection', async () => {
-    const { slack, ann, channel } = await lab({ retryScale: 0.02 });
+    const { slack, ann, channel } = await workspaceWithBot({ retryScale: 0.02 });
     slack.say({ person: ann, channel, text: 'early' });
     const { heard } = await listening(slack);
     await slack.settled();
@@ -178,7 +178,7 @@ describe('redelivery over Socket Mode', () => {
   });
 
   test('an event on a connection that is cut comes again on the next', async () => {
-    const { slack, ann, channel } = await lab({ retryScale: 0.01 });
+    const { slack, ann, channel } = await workspaceWithBot({ retryScale: 0.01 });
     let first = true;
     const { heard, receiver } = await listening(slack, () => {
       if (!first) return false;
@@ -186,7 +186,7 @@ describe('redelivery over Socket Mode', () => {
       slack.cutSockets();
       return true;
     });
-    comesBack(receiver);
+    reconnectOnClose(receiver);
     slack.say({ person: ann, channel, text: 'hello' });
     await slack.settled();
     expect(heard.map((one) => one.text)).toEqual(['hello', 'hello']);
@@ -194,7 +194,7 @@ describe('redelivery over Socket Mode', () => {
   });
 
   test('acknowledged events may come twice', async () => {
-    const { slack, ann, channel } = await lab({ delivery: { duplicateChance: 1 } });
+    const { slack, ann, channel } = await workspaceWithBot({ delivery: { duplicateChance: 1 } });
     const { heard } = await listening(slack);
     slack.say({ person: ann, channel, text: 'hello' });
     await slack.settled();
@@ -205,9 +205,9 @@ describe('redelivery over Socket Mode', () => {
 
 describe('connections', () => {
   test('the app comes back after a refresh', async () => {
-    const { slack, ann, channel } = await lab();
+    const { slack, ann, channel } = await workspaceWithBot();
     const { heard, receiver } = await listening(slack);
-    comesBack(receiver);
+    reconnectOnClose(receiver);
     expect(slack.connections).toBe(1);
     let hellos = 0;
     receiver.client.on('connected', () => {
@@ -222,7 +222,7 @@ describe('connections', () => {
   });
 
   test('every envelope goes to one of several connections', async () => {
-    const { slack, ann, channel } = await lab();
+    const { slack, ann, channel } = await workspaceWithBot();
     const one = await listening(slack);
     const two = await listening(slack);
     for (let i = 0; i < 20; i += 1) slack.say({ person: ann, channel, text: `${i}` });
@@ -232,7 +232,7 @@ describe('connections', () => {
   });
 
   test('hello says who and how many; the eleventh connection is turned away; a ticket opens once', async () => {
-    const { slack } = await lab();
+    const { slack } = await workspaceWithBot();
     const api = client(slack, slack.appToken);
     const connect = async () => {
       const { url = '' } = await api.apps.connections.open({});

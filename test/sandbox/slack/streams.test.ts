@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { SlackWorkspaceOptions } from '../../../src/sandbox/slack/workspace.ts';
-import { lab, refusal, SteppedClock } from './fixture.ts';
+import { workspaceWithBot, refusal, SteppedClock } from './fixture.ts';
 
 /** A thread, and a stream into it that has begun. */
 async function stream(options: SlackWorkspaceOptions = {}) {
-  const made = await lab(options);
+  const made = await workspaceWithBot(options);
   const { slack, ann, channel, client } = made;
   const root = slack.say({ person: ann, channel, text: 'root' });
   const where = { channel: channel.id, thread_ts: root.ts };
@@ -21,11 +21,11 @@ test('a stream is one message that grows until it is stopped', async () => {
   const { slack, client, at, message } = await stream();
   await client.chat.appendStream({ ...at, markdown_text: 'two ' });
   await client.chat.appendStream({ ...at, chunks: words('**three**') });
-  expect(slack.shown(message())).toBe('one two **three**');
+  expect(slack.visibleText(message())).toBe('one two **three**');
   const metadata = { event_type: 'end', event_payload: { key: 'k' } };
   const blocks = [{ type: 'divider' }];
   await client.chat.stopStream({ ...at, chunks: words(' four'), blocks, metadata });
-  expect(slack.shown(message())).toContain('one two **three** four');
+  expect(slack.visibleText(message())).toContain('one two **three** four');
   expect(message()).toMatchObject({ metadata, blocks: [{ type: 'markdown' }, { type: 'divider' }] });
   expect(await refusal(client.chat.appendStream({ ...at, markdown_text: 'x' }))).toBe(
     'message_not_in_streaming_state',
@@ -53,7 +53,7 @@ test('a message that is streamed cannot be edited, afterwards it can', async () 
   expect(await refusal(edit())).toBe('streaming_state_conflict');
   await client.chat.stopStream(at);
   await edit();
-  expect(slack.shown(message())).toBe('edited');
+  expect(slack.visibleText(message())).toBe('edited');
 });
 
 test('a stream dies after five minutes, whatever is appended to it, and its message can then be edited', async () => {

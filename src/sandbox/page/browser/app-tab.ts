@@ -1,5 +1,5 @@
-import { act } from './live.ts';
-import { worked } from './notices.ts';
+import { performAction } from './live.ts';
+import { warnOnFailure } from './notices.ts';
 import { state } from './state.ts';
 
 /** Shows the app's Home, or its messages with this person; the app hears of it, as in Slack. */
@@ -8,5 +8,5 @@ export function openApp(tab: 'home' | 'messages'): void {
   if (botDm === undefined) return;
   if (botDm.id !== state.channel) state.go(botDm.id);
   if (tab !== state.tab) state.show(tab);
-  void worked(act({ kind: 'open-app', person: me, tab }));
+  void warnOnFailure(performAction({ kind: 'open-app', person: me, tab }));
 }

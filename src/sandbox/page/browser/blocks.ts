@@ -1,4 +1,4 @@
-import type { Fields, MarkdownBlock, SeenBlock } from '../wire.ts';
+import type { Fields, MarkdownBlock, BlockModel } from '../wire.ts';
 import { type Child, h } from './dom.ts';
 import { element, picture, textObject } from './elements.ts';
 import { choiceInput } from './inputs.ts';
@@ -46,11 +46,11 @@ const renderers: Record<string, Renderer> = {
 };
 
 /** Blocks as people see them; one of a kind that is not known here is named. */
-export function blocks(list: readonly SeenBlock[], surface: Surface): HTMLElement[] {
+export function blocks(list: readonly BlockModel[], surface: Surface): HTMLElement[] {
   return list.map((block) => oneBlock(block, surface));
 }
 
-export function oneBlock(block: SeenBlock, surface: Surface): HTMLElement {
+export function oneBlock(block: BlockModel, surface: Surface): HTMLElement {
   const render = Object.hasOwn(renderers, block.type) ? renderers[block.type] : undefined;
   if (render === undefined) return h('p', { class: 'block unknown' }, `Unknown block type: ${block.type}`);
   return render(block, text(block.block_id), surface);

@@ -1,14 +1,14 @@
-import type { SeenCall } from '../wire.ts';
+import type { CallModel } from '../wire.ts';
 import { h } from './dom.ts';
 import { state } from './state.ts';
 
-const mostRows = 120;
+const MAX_ROWS = 120;
 
 /** Every call as it happens, the newest first. The same call again and again is one row with a number. */
 export class CallList {
   readonly #rows = h('ol', { class: 'calls', 'aria-label': 'Calls, the newest first', tabindex: 0 });
   readonly element = h('div', {}, this.#rows);
-  #seen: SeenCall | undefined;
+  #seen: CallModel | undefined;
   #last: { key: string; row: HTMLElement; times: number } | undefined;
 
   constructor() {
@@ -26,10 +26,10 @@ export class CallList {
     }
     for (const call of state.calls.slice(from)) this.#add(call);
     this.#seen = state.calls.at(-1);
-    while (this.#rows.childElementCount > mostRows) this.#rows.lastElementChild?.remove();
+    while (this.#rows.childElementCount > MAX_ROWS) this.#rows.lastElementChild?.remove();
   }
 
-  #add(call: SeenCall): void {
+  #add(call: CallModel): void {
     const key = `${call.side} ${call.name} ${call.status} ${call.error}`;
     const times = this.#last?.key === key ? this.#last.times + 1 : 1;
     const row = rowOf(call, times);
@@ -38,14 +38,14 @@ export class CallList {
     this.#last = { key, row, times };
   }
 
-  #filter(side: SeenCall['side'], name: string): HTMLElement {
+  #filter(side: CallModel['side'], name: string): HTMLElement {
     const box = h('input', { type: 'checkbox', checked: true });
     box.addEventListener('change', () => this.#rows.classList.toggle(`without-${side}`, !box.checked));
     return h('label', {}, box, name);
   }
 }
 
-function rowOf({ side, name, ok, status, error, ms, at }: SeenCall, times: number): HTMLElement {
+function rowOf({ side, name, ok, status, error, ms, at }: CallModel, times: number): HTMLElement {
   const problem = ok ? undefined : status === 0 ? 'no answer' : (error ?? String(status));
   return h(
     'li',

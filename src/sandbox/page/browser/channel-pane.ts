@@ -1,13 +1,13 @@
-import type { SeenChannel } from '../wire.ts';
+import type { ChannelModel } from '../wire.ts';
 import { openApp } from './app-tab.ts';
 import { Composer } from './composer.ts';
 import { byId, type Child, fill, h } from './dom.ts';
-import { takeDrops } from './drop.ts';
+import { acceptFileDrops } from './drop.ts';
 import { HomeTab } from './home-tab.ts';
 import { icon } from './icons.ts';
-import { act } from './live.ts';
+import { performAction } from './live.ts';
 import { MessageList } from './message-list.ts';
-import { worked } from './notices.ts';
+import { warnOnFailure } from './notices.ts';
 import { state } from './state.ts';
 import { sampleFile, Welcome } from './welcome.ts';
 
@@ -25,7 +25,7 @@ export class ChannelPane {
   constructor() {
     const pane = byId('channel');
     pane.append(this.#head, this.#tabs, this.#home.element, this.#list.element, this.#composer.element);
-    takeDrops(pane, this.#composer, sampleFile);
+    acceptFileDrops(pane, this.#composer, sampleFile);
     state.on(['place', 'world'], () => this.#drawPlace());
     state.on(['messages', 'place'], () => this.#drawMessages());
   }
@@ -54,7 +54,7 @@ export class ChannelPane {
     );
   }
 
-  #about({ kind, purpose, members }: SeenChannel): string {
+  #about({ kind, purpose, members }: ChannelModel): string {
     if (kind === 'im') return 'Each message here begins a new piece of work.';
     return [purpose, `${members.length} members`].filter((part) => part !== '').join(' · ');
   }
@@ -68,14 +68,14 @@ export class ChannelPane {
   }
 }
 
-function mark({ kind }: SeenChannel): Child {
+function mark({ kind }: ChannelModel): Child {
   if (kind === 'channel') return icon('hash');
   return kind === 'group' ? icon('lock') : '';
 }
 
-function invitation(place: SeenChannel): Child {
+function invitation(place: ChannelModel): Child {
   if (place.members.includes(state.world.bot)) return undefined;
-  const invite = () => void worked(act({ kind: 'invite', person: state.me, channel: place.id }));
+  const invite = () => void warnOnFailure(performAction({ kind: 'invite', person: state.me, channel: place.id }));
   return h('button', { type: 'button', class: 'button', onclick: invite }, 'Add Taskthread');
 }
 

@@ -1,9 +1,9 @@
 import { fill, h } from './dom.ts';
-import { sizeWords } from './files.ts';
+import { formatSize } from './files.ts';
 import { icon } from './icons.ts';
-import { act, upload } from './live.ts';
+import { performAction, upload } from './live.ts';
 import { openMenu } from './menu.ts';
-import { warn, worked } from './notices.ts';
+import { warn, warnOnFailure } from './notices.ts';
 import { state } from './state.ts';
 import { Suggestions } from './suggestions.ts';
 
@@ -154,9 +154,9 @@ export class Composer {
     if (keys !== undefined) {
       const done =
         command !== undefined && known && place.thread === undefined
-          ? await worked(act({ kind: 'command', person, channel: place.channel, command, text: rest }))
-          : await worked(
-              act({
+          ? await warnOnFailure(performAction({ kind: 'command', person, channel: place.channel, command, text: rest }))
+          : await warnOnFailure(
+              performAction({
                 kind: 'say',
                 person,
                 ...place,
@@ -180,7 +180,7 @@ export class Composer {
           { class: 'chip' },
           icon('file'),
           h('span', {}, file.name),
-          h('span', { class: 'soft' }, sizeWords(file.size)),
+          h('span', { class: 'soft' }, formatSize(file.size)),
           h(
             'button',
             {
@@ -215,6 +215,6 @@ function keyOf({ channel, thread = '' }: { channel: string; thread?: string }): 
 function shortcuts() {
   return (state.basics?.shortcuts ?? []).map(({ id, name }) => ({
     label: name,
-    choose: () => void worked(act({ kind: 'shortcut', person: state.me, callbackId: id })),
+    choose: () => void warnOnFailure(performAction({ kind: 'shortcut', person: state.me, callbackId: id })),
   }));
 }

@@ -1,7 +1,7 @@
 import { h } from './dom.ts';
 
 /** Asks before something that cannot be taken back. */
-export function sure(question: {
+export function confirmDialog(question: {
   title: string;
   text: string;
   yes: string;

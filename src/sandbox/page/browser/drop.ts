@@ -1,14 +1,14 @@
 import type { Composer } from './composer.ts';
 
 /** What the sample table says about itself while it is dragged. */
-export const sampleType = 'application/x-taskthread-sample';
+export const SAMPLE_MIME_TYPE = 'application/x-taskthread-sample';
 
 /** Files dropped anywhere on a pane go to its composer; so does the sample table of the welcome. */
-export function takeDrops(pane: HTMLElement, composer: Composer, sample: () => Promise<File>): void {
+export function acceptFileDrops(pane: HTMLElement, composer: Composer, sample: () => Promise<File>): void {
   let depth = 0;
   const wanted = ({ dataTransfer }: DragEvent) =>
     dataTransfer !== null &&
-    (dataTransfer.types.includes('Files') || dataTransfer.types.includes(sampleType));
+    (dataTransfer.types.includes('Files') || dataTransfer.types.includes(SAMPLE_MIME_TYPE));
   const mark = (by: number) => {
     depth = Math.max(0, depth + by);
     pane.classList.toggle('dropping', depth > 0);
@@ -25,7 +25,7 @@ export function takeDrops(pane: HTMLElement, composer: Composer, sample: () => P
   const take = async ({ dataTransfer }: DragEvent) => {
     // What is dropped can be read only now, not after a wait.
     const files = [...(dataTransfer?.files ?? [])];
-    const isSample = dataTransfer?.types.includes(sampleType) === true;
+    const isSample = dataTransfer?.types.includes(SAMPLE_MIME_TYPE) === true;
     composer.attach(isSample ? [await sample()] : files);
   };
   pane.addEventListener('drop', (event) => {

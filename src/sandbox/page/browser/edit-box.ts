@@ -1,12 +1,12 @@
-import type { SeenMessage } from '../wire.ts';
+import type { MessageModel } from '../wire.ts';
 import { h } from './dom.ts';
-import { act } from './live.ts';
+import { performAction } from './live.ts';
 import { unescaped } from './mrkdwn.ts';
-import { worked } from './notices.ts';
+import { warnOnFailure } from './notices.ts';
 import { state } from './state.ts';
 
 /** Lets people change what they said, in its place. Enter saves, Escape leaves it as it was. */
-export function editBox({ channel, ts, text }: SeenMessage, article: HTMLElement): void {
+export function editBox({ channel, ts, text }: MessageModel, article: HTMLElement): void {
   if (article.querySelector('.edit-box') !== null) return;
   const words = h('textarea', { rows: 3, 'aria-label': 'Edit your message' }, asTyped(text));
   const done = () => {
@@ -15,7 +15,7 @@ export function editBox({ channel, ts, text }: SeenMessage, article: HTMLElement
     article.focus();
   };
   const save = async () => {
-    if (await worked(act({ kind: 'edit', person: state.me, channel, ts, text: words.value }))) done();
+    if (await warnOnFailure(performAction({ kind: 'edit', person: state.me, channel, ts, text: words.value }))) done();
   };
   const box = h(
     'form',

@@ -1,12 +1,12 @@
 import { fill, h } from './dom.ts';
 import { state } from './state.ts';
 
-const seconds = 60;
-const seatHeight = 4;
+const WINDOW_SECONDS = 60;
+const CALL_HEIGHT_PX = 4;
 
 /** How much of Slack's chat.update limit is used: a column for each of the last sixty seconds. */
-export class EditBudget {
-  readonly #columns = Array.from({ length: seconds }, () => h('span', { class: 'second' }));
+export class EditRateMeter {
+  readonly #columns = Array.from({ length: WINDOW_SECONDS }, () => h('span', { class: 'second' }));
   readonly #words = h('p', { class: 'budget-words' });
   readonly #meter = h('div', {
     class: 'budget',
@@ -25,7 +25,7 @@ export class EditBudget {
   #draw(): void {
     const most = state.basics?.editsPerMinute ?? 0;
     const now = Date.now();
-    const recent = state.calls.filter(({ name, at }) => name === 'chat.update' && at > now - seconds * 1_000);
+    const recent = state.calls.filter(({ name, at }) => name === 'chat.update' && at > now - WINDOW_SECONDS * 1_000);
     const taken = recent.filter(({ status }) => status !== 429).length;
     const refused = recent.length - taken;
     fill(
@@ -37,8 +37,8 @@ export class EditBudget {
     this.#meter.setAttribute('aria-valuemax', String(most));
     this.#meter.setAttribute('aria-valuenow', String(Math.min(most, taken)));
     for (const [at, column] of this.#columns.entries()) {
-      const inSecond = recent.filter((call) => Math.floor((now - call.at) / 1_000) === seconds - 1 - at);
-      column.style.height = `${inSecond.length === 0 ? 2 : Math.min(28, 4 + inSecond.length * seatHeight)}px`;
+      const inSecond = recent.filter((call) => Math.floor((now - call.at) / 1_000) === WINDOW_SECONDS - 1 - at);
+      column.style.height = `${inSecond.length === 0 ? 2 : Math.min(28, 4 + inSecond.length * CALL_HEIGHT_PX)}px`;
       column.classList.toggle('used', inSecond.length > 0);
       column.classList.toggle(
         'refused',

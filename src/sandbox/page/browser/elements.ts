@@ -1,8 +1,8 @@
 import type { Fields } from '../wire.ts';
-import { sure } from './dialogs.ts';
+import { confirmDialog } from './dialogs.ts';
 import { type Child, h, safeAddress } from './dom.ts';
 import { icon } from './icons.ts';
-import { choiceInput, inputTypes } from './inputs.ts';
+import { choiceInput, INPUT_TYPES } from './inputs.ts';
 import { isFields, maybeText, objects, plain, text } from './json.ts';
 import { webLink } from './links.ts';
 import { openMenu } from './menu.ts';
@@ -49,7 +49,7 @@ export function element(one: Fields, blockId: string, surface: Surface): HTMLEle
     case 'image':
       return picture(one, 'small');
     default:
-      if (!inputTypes.has(text(one.type)))
+      if (!INPUT_TYPES.has(text(one.type)))
         return h('span', { class: 'unknown' }, `Unknown element: ${text(one.type)}`);
       return choiceInput(one, key, (values) => void tell(one, surface, actionId, values));
   }
@@ -92,7 +92,7 @@ function press(
 
 async function confirmed(raw: unknown): Promise<boolean> {
   if (!isFields(raw)) return true;
-  return sure({
+  return confirmDialog({
     title: plain(raw.title),
     text: plain(raw.text),
     yes: plain(raw.confirm) || 'Yes',

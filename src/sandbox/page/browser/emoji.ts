@@ -70,7 +70,7 @@ const glyphs: Record<string, string> = {
 };
 
 /** Those that the picker offers. */
-export const usualEmoji = [
+export const PICKER_EMOJI = [
   '+1',
   'heart',
   'tada',

@@ -1,8 +1,8 @@
 import { blocks } from './blocks.ts';
 import { fill, h, keepingFocus } from './dom.ts';
 import { keepingValues, valuesIn } from './form.ts';
-import { act } from './live.ts';
-import { worked } from './notices.ts';
+import { performAction } from './live.ts';
+import { warnOnFailure } from './notices.ts';
 import { state } from './state.ts';
 
 /** The app's Home, as it has published it for this person. */
@@ -25,8 +25,8 @@ export class HomeTab {
     this.#drawn = key;
     const surface = {
       act: (pressed: { actionId: string; value?: string; values?: string[] }) =>
-        worked(
-          act({ kind: 'click', person: state.me, view: 'home', state: valuesIn(this.element), ...pressed }),
+        warnOnFailure(
+          performAction({ kind: 'click', person: state.me, view: 'home', state: valuesIn(this.element), ...pressed }),
         ),
     };
     const shown =

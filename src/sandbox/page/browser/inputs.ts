@@ -12,15 +12,15 @@ const written: Record<string, string> = {
   timepicker: 'time',
   datetimepicker: 'datetime-local',
 };
-const fromOptions = ['static_select', 'external_select', 'multi_static_select', 'multi_external_select'];
-const fromWorld = ['users_select', 'channels_select', 'conversations_select'];
+const OPTION_SELECTS = ['static_select', 'external_select', 'multi_static_select', 'multi_external_select'];
+const WORKSPACE_SELECTS = ['users_select', 'channels_select', 'conversations_select'];
 
 /** Every element that holds something people write or choose. */
-export const inputTypes: ReadonlySet<string> = new Set([
+export const INPUT_TYPES: ReadonlySet<string> = new Set([
   ...Object.keys(written),
-  ...fromOptions,
-  ...fromWorld,
-  ...fromWorld.map((type) => `multi_${type}`),
+  ...OPTION_SELECTS,
+  ...WORKSPACE_SELECTS,
+  ...WORKSPACE_SELECTS.map((type) => `multi_${type}`),
   'plain_text_input',
   'rich_text_input',
   'radio_buttons',

@@ -1,36 +1,36 @@
-import type { Deed } from '../deed.ts';
-import type { LiveEvent, Outcome } from '../wire.ts';
+import type { UserAction } from '../deed.ts';
+import type { LiveEvent, ActionResult } from '../wire.ts';
 
 const headers = { 'x-sandbox': 'page' };
-const away: Outcome = {
+const UNREACHABLE: ActionResult = {
   ok: false,
   error: 'The sandbox does not answer. Is `npm run sandbox` still running?',
 };
 
-async function post(path: string, body: unknown): Promise<Outcome> {
+async function post(path: string, body: unknown): Promise<ActionResult> {
   try {
     const response = await fetch(path, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    const outcome: Outcome = await response.json();
+    const outcome: ActionResult = await response.json();
     return outcome;
   } catch {
-    return away;
+    return UNREACHABLE;
   }
 }
 
 /** Does what a person would do in Slack. */
-export function act(deed: Deed): Promise<Outcome> {
-  return post('/deed', deed);
+export function performAction(action: UserAction): Promise<ActionResult> {
+  return post('/deed', action);
 }
 
-export function setSwitch(id: string, on: boolean): Promise<Outcome> {
+export function setSwitch(id: string, on: boolean): Promise<ActionResult> {
   return post('/switch', { id, on });
 }
 
-export function tellBot(what: 'crash' | 'start'): Promise<Outcome> {
+export function controlBot(what: 'crash' | 'start'): Promise<ActionResult> {
   return post('/bot', { do: what });
 }
 
@@ -47,7 +47,7 @@ export async function upload(file: File): Promise<string> {
 }
 
 /** Hears what one person sees, until it is closed; `lost` is told when the sandbox goes away and comes back. */
-export function listen(
+export function subscribe(
   me: string | undefined,
   hear: (event: LiveEvent) => void,
   lost: (away: boolean) => void,

@@ -1,6 +1,6 @@
 import { ChannelPane } from './channel-pane.ts';
 import { byId } from './dom.ts';
-import { listen } from './live.ts';
+import { subscribe } from './live.ts';
 import { Modal } from './modal.ts';
 import { drawNav, drawPeople } from './nav.ts';
 import { announce } from './notices.ts';
@@ -49,7 +49,7 @@ become(person === '' ? undefined : person);
 
 function become(id: string | undefined): void {
   quit();
-  quit = listen(
+  quit = subscribe(
     id,
     (event) => {
       state.take(event);

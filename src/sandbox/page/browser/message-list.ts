@@ -1,9 +1,9 @@
-import type { SeenMessage } from '../wire.ts';
+import type { MessageModel } from '../wire.ts';
 import { h } from './dom.ts';
 import { MessageView, type Where } from './message.ts';
 
 /** Within this many pixels of its end a list follows what is new. */
-const nearEnd = 80;
+const NEAR_END_PX = 80;
 
 /**
  * Messages one below the other. One of them at a time takes the Tab key; arrows go to the others. The list follows
@@ -36,7 +36,7 @@ export class MessageList {
   #top = 0;
 
   /** Shows these messages; `subject` tells one conversation from another. */
-  show(subject: string, messages: SeenMessage[]): void {
+  show(subject: string, messages: MessageModel[]): void {
     if (subject !== this.#subject) {
       this.#subject = subject;
       this.#views.clear();
@@ -65,7 +65,7 @@ export class MessageList {
     this.#follow();
   }
 
-  #viewOf(message: SeenMessage): MessageView {
+  #viewOf(message: MessageModel): MessageView {
     const known = this.#views.get(message.ts);
     if (known !== undefined) {
       known.update(message);
@@ -89,7 +89,7 @@ export class MessageList {
   /** Only people go up; where the end has moved away, a picture or table was loaded above it. */
   #scrolled(): void {
     const { scrollTop } = this.element;
-    if (this.#distance() < nearEnd) this.#atEnd = true;
+    if (this.#distance() < NEAR_END_PX) this.#atEnd = true;
     else if (scrollTop < this.#top) this.#atEnd = false;
     this.#top = scrollTop;
   }

@@ -1,17 +1,17 @@
-import type { SeenMessage } from '../wire.ts';
-import { sure } from './dialogs.ts';
+import type { MessageModel } from '../wire.ts';
+import { confirmDialog } from './dialogs.ts';
 import { h } from './dom.ts';
 import { editBox } from './edit-box.ts';
-import { emoji, usualEmoji } from './emoji.ts';
+import { emoji, PICKER_EMOJI } from './emoji.ts';
 import { icon } from './icons.ts';
-import { act } from './live.ts';
+import { performAction } from './live.ts';
 import { type MenuItem, openMenu } from './menu.ts';
 import type { Where } from './message.ts';
-import { worked } from './notices.ts';
+import { warnOnFailure } from './notices.ts';
 import { state } from './state.ts';
 
 /** The buttons of a message: react, reply, and what else can be done with it. */
-export function toolbar(current: () => SeenMessage, where: Where, article: HTMLElement): HTMLElement {
+export function toolbar(current: () => MessageModel, where: Where, article: HTMLElement): HTMLElement {
   const react = tool('Add a reaction', 'smile', () =>
     openMenu(react, 'Reactions', reactions(current()), true),
   );
@@ -42,20 +42,20 @@ function tool(name: string, picture: string, use: () => void): HTMLButtonElement
   );
 }
 
-function reactions({ channel, ts }: SeenMessage): MenuItem[] {
-  return usualEmoji.map((name) => ({
+function reactions({ channel, ts }: MessageModel): MenuItem[] {
+  return PICKER_EMOJI.map((name) => ({
     label: emoji(name),
     name: name === '+1' ? 'thumbs up' : name.replaceAll('_', ' '),
-    choose: () => void worked(act({ kind: 'react', person: state.me, channel, ts, name, on: true })),
+    choose: () => void warnOnFailure(performAction({ kind: 'react', person: state.me, channel, ts, name, on: true })),
   }));
 }
 
-function otherActions(message: SeenMessage, article: HTMLElement): MenuItem[] {
+function otherActions(message: MessageModel, article: HTMLElement): MenuItem[] {
   const { channel, ts } = message;
   const offered = message.ephemeral ? [] : (state.basics?.messageShortcuts ?? []);
   const shortcuts = offered.map(({ id, name }) => ({
     label: name,
-    choose: () => void worked(act({ kind: 'shortcut', person: state.me, callbackId: id, channel, ts })),
+    choose: () => void warnOnFailure(performAction({ kind: 'shortcut', person: state.me, callbackId: id, channel, ts })),
   }));
   const copy = { label: 'Copy text', choose: () => void navigator.clipboard.writeText(article.innerText) };
   if (message.user !== state.me) return [...shortcuts, copy];
@@ -67,9 +67,9 @@ function otherActions(message: SeenMessage, article: HTMLElement): MenuItem[] {
   ];
 }
 
-async function remove({ channel, ts }: SeenMessage): Promise<void> {
+async function remove({ channel, ts }: MessageModel): Promise<void> {
   const text = 'The app is told about it, as in Slack.';
-  if (await sure({ title: 'Delete this message?', text, yes: 'Delete', style: 'danger' })) {
-    await worked(act({ kind: 'remove', person: state.me, channel, ts }));
+  if (await confirmDialog({ title: 'Delete this message?', text, yes: 'Delete', style: 'danger' })) {
+    await warnOnFailure(performAction({ kind: 'remove', person: state.me, channel, ts }));
   }
 }

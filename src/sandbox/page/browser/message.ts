@@ -1,13 +1,13 @@
-import type { SeenMessage, SeenPerson } from '../wire.ts';
+import type { MessageModel, PersonModel } from '../wire.ts';
 import { avatar } from './avatar.ts';
 import { oneBlock } from './blocks.ts';
 import { type Child, fill, h, keepingFocus } from './dom.ts';
 import { emoji } from './emoji.ts';
 import { fileCard } from './files.ts';
-import { act } from './live.ts';
+import { performAction } from './live.ts';
 import { toolbar } from './message-tools.ts';
 import { mrkdwn } from './mrkdwn.ts';
-import { worked } from './notices.ts';
+import { warnOnFailure } from './notices.ts';
 import { state } from './state.ts';
 import type { Surface } from './surface.ts';
 
@@ -25,10 +25,10 @@ export class MessageView {
     foot: slot('foot'),
   };
   readonly #drawn = new Map<HTMLElement, string>();
-  #message: SeenMessage;
+  #message: MessageModel;
   #blockKeys: string[] = [];
 
-  constructor(message: SeenMessage, where: Where) {
+  constructor(message: MessageModel, where: Where) {
     this.#message = message;
     this.#where = where;
     const { head, blocks, files, reactions, foot } = this.#slots;
@@ -42,7 +42,7 @@ export class MessageView {
     this.update(message);
   }
 
-  update(message: SeenMessage): void {
+  update(message: MessageModel): void {
     this.#message = message;
     const { head, files, reactions, foot } = this.#slots;
     const notice = /^(channel|group)_/.test(message.subtype ?? '');
@@ -68,7 +68,7 @@ export class MessageView {
     fill(place, make());
   }
 
-  #drawBody(message: SeenMessage): void {
+  #drawBody(message: MessageModel): void {
     const place = this.#slots.blocks;
     if (message.deleted) {
       this.#draw(place, 'deleted', () => h('p', { class: 'soft' }, 'This message was deleted.'));
@@ -103,8 +103,8 @@ function slot(name: string): HTMLElement {
   return h('div', { class: `message-${name}` });
 }
 
-function surfaceOf({ channel, ts }: SeenMessage): Surface {
-  return { act: (pressed) => worked(act({ kind: 'click', person: state.me, channel, ts, ...pressed })) };
+function surfaceOf({ channel, ts }: MessageModel): Surface {
+  return { act: (pressed) => warnOnFailure(performAction({ kind: 'click', person: state.me, channel, ts, ...pressed })) };
 }
 
 /** When a message was posted, as `14:03`. */
@@ -112,13 +112,13 @@ export function clock(ts: string): string {
   return new Date(Number(ts) * 1_000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 }
 
-const badges: Partial<Record<SeenPerson['kind'], string>> = {
+const badges: Partial<Record<PersonModel['kind'], string>> = {
   bot: 'App',
   guest: 'Guest',
   stranger: 'External',
 };
 
-function headOf(message: SeenMessage): Child[] {
+function headOf(message: MessageModel): Child[] {
   const badge = badges[state.person(message.user)?.kind ?? 'member'];
   const when = new Date(Number(message.ts) * 1_000);
   return [
@@ -131,11 +131,11 @@ function headOf(message: SeenMessage): Child[] {
   ];
 }
 
-function reactionsOf({ channel, ts, reactions }: SeenMessage): Child[] {
+function reactionsOf({ channel, ts, reactions }: MessageModel): Child[] {
   return reactions.map(({ name, users }) => {
     const mine = users.includes(state.me);
     const who = users.map((id) => state.nameOf(id)).join(', ');
-    const flip = () => void worked(act({ kind: 'react', person: state.me, channel, ts, name, on: !mine }));
+    const flip = () => void warnOnFailure(performAction({ kind: 'react', person: state.me, channel, ts, name, on: !mine }));
     return h(
       'button',
       {
@@ -153,7 +153,7 @@ function reactionsOf({ channel, ts, reactions }: SeenMessage): Child[] {
   });
 }
 
-function footOf({ channel, ts }: SeenMessage, replies: SeenMessage[]): Child {
+function footOf({ channel, ts }: MessageModel, replies: MessageModel[]): Child {
   const last = replies.at(-1);
   if (last === undefined) return undefined;
   const people = [...new Set(replies.map(({ user }) => user))].slice(0, 4);

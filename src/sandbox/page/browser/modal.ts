@@ -1,10 +1,10 @@
-import type { Outcome, SeenView } from '../wire.ts';
+import type { ActionResult, ViewModel } from '../wire.ts';
 import { blocks } from './blocks.ts';
 import { byId, fill, h, keepingFocus } from './dom.ts';
 import { filesIn, keepingValues, valuesIn } from './form.ts';
 import { icon } from './icons.ts';
-import { act, upload } from './live.ts';
-import { warn, worked } from './notices.ts';
+import { performAction, upload } from './live.ts';
+import { warn, warnOnFailure } from './notices.ts';
 import { state } from './state.ts';
 
 /** The modal on top of this person's stack, as a dialog of the browser: it holds the focus and gives it back. */
@@ -73,7 +73,7 @@ export class Modal {
     return this.#body.querySelector<HTMLElement>('input, select, textarea');
   }
 
-  #drawFoot({ close, submit }: SeenView): void {
+  #drawFoot({ close, submit }: ViewModel): void {
     fill(
       this.#foot,
       h('button', { type: 'button', class: 'button', onclick: () => this.#close() }, close),
@@ -82,8 +82,8 @@ export class Modal {
   }
 
   #press(pressed: { actionId: string; value?: string; values?: string[] }): Promise<boolean> {
-    return worked(
-      act({ kind: 'click', person: state.me, view: 'modal', state: valuesIn(this.#body), ...pressed }),
+    return warnOnFailure(
+      performAction({ kind: 'click', person: state.me, view: 'modal', state: valuesIn(this.#body), ...pressed }),
     );
   }
 
@@ -98,11 +98,11 @@ export class Modal {
     if (!outcome.ok) this.#showErrors(outcome);
   }
 
-  async #send(): Promise<Outcome> {
+  async #send(): Promise<ActionResult> {
     const files: Record<string, string[]> = {};
     for (const [key, chosen] of Object.entries(filesIn(this.#body)))
       files[key] = await Promise.all(chosen.map((file) => this.#arrive(file)));
-    return act({ kind: 'submit', person: state.me, values: valuesIn(this.#body), files });
+    return performAction({ kind: 'submit', person: state.me, values: valuesIn(this.#body), files });
   }
 
   async #arrive(file: File): Promise<string> {
@@ -112,7 +112,7 @@ export class Modal {
   }
 
   /** Slack itself asks for what is not optional before the app hears of it. */
-  #complete(modal: SeenView): boolean {
+  #complete(modal: ViewModel): boolean {
     const values = { ...valuesIn(this.#body), ...filesIn(this.#body) };
     const missing = modal.blocks.filter((block) => {
       const key = Object.keys(values).find((one) => one.startsWith(`${String(block.block_id)}/`));
@@ -125,7 +125,7 @@ export class Modal {
     return errors.length === 0;
   }
 
-  #showErrors({ error, errors = {} }: Outcome): void {
+  #showErrors({ error, errors = {} }: ActionResult): void {
     for (const old of this.#body.querySelectorAll('.field-error')) old.remove();
     if (error !== undefined) warn(error);
     let first: HTMLElement | undefined;
@@ -147,6 +147,6 @@ export class Modal {
   }
 
   #close(): void {
-    void worked(act({ kind: 'close', person: state.me }));
+    void warnOnFailure(performAction({ kind: 'close', person: state.me }));
   }
 }

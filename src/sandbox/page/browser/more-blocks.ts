@@ -1,4 +1,4 @@
-import type { Fields, SeenBlock } from '../wire.ts';
+import type { Fields, BlockModel } from '../wire.ts';
 import { type Child, h } from './dom.ts';
 import { element, picture, textObject } from './elements.ts';
 import { icon } from './icons.ts';
@@ -108,7 +108,7 @@ export function container(
   block: Fields,
   _blockId: string,
   surface: Surface,
-  render: (blocks: SeenBlock[], surface: Surface) => HTMLElement[],
+  render: (blocks: BlockModel[], surface: Surface) => HTMLElement[],
 ): HTMLElement {
   const title = isFields(block.rich_text_title) ? richText(block.rich_text_title) : plain(block.title);
   const inside = objects(block.child_blocks).map((child) => ({ ...child, type: text(child.type) }));

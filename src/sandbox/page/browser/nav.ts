@@ -1,11 +1,11 @@
-import type { SeenChannel } from '../wire.ts';
+import type { ChannelModel } from '../wire.ts';
 import { openApp } from './app-tab.ts';
 import { avatar } from './avatar.ts';
 import { byId, type Child, fill, h, keepingFocus } from './dom.ts';
 import { icon } from './icons.ts';
 import { state } from './state.ts';
 
-const groups: { name: string; kinds: SeenChannel['kind'][] }[] = [
+const groups: { name: string; kinds: ChannelModel['kind'][] }[] = [
   { name: 'Channels', kinds: ['channel', 'group'] },
   { name: 'Direct messages', kinds: ['im', 'mpim'] },
 ];
@@ -33,7 +33,7 @@ function groupOf({ name, kinds }: (typeof groups)[number], chosen: () => void): 
   ];
 }
 
-function row(channel: SeenChannel, chosen: () => void): HTMLElement {
+function row(channel: ChannelModel, chosen: () => void): HTMLElement {
   const unread = channel.id === state.channel ? 0 : state.unread(channel.id);
   const go = () => {
     state.go(channel.id);
@@ -60,7 +60,7 @@ function row(channel: SeenChannel, chosen: () => void): HTMLElement {
   );
 }
 
-function picture({ kind, members }: SeenChannel): Child {
+function picture({ kind, members }: ChannelModel): Child {
   if (kind === 'channel') return icon('hash');
   if (kind === 'group') return icon('lock');
   return avatar(members.find((id) => id !== state.me) ?? '');

@@ -1,18 +1,18 @@
-import type { Outcome } from '../wire.ts';
+import type { ActionResult } from '../wire.ts';
 import { byId, h } from './dom.ts';
 
-let words: string[] = [];
+let pendingSentences: string[] = [];
 let waiting = false;
 
 /** Tells a screen reader, at most one sentence a second: what comes together is read together. */
 export function announce(sentence: string): void {
-  words.push(sentence);
+  pendingSentences.push(sentence);
   if (waiting) return;
   waiting = true;
   setTimeout(() => {
-    const said = words.length > 3 ? [...words.slice(0, 2), `and ${words.length - 2} more`] : words;
+    const said = pendingSentences.length > 3 ? [...pendingSentences.slice(0, 2), `and ${pendingSentences.length - 2} more`] : pendingSentences;
     byId('announcer').textContent = said.join('. ');
-    words = [];
+    pendingSentences = [];
     waiting = false;
   }, 1_000);
 }
@@ -27,7 +27,7 @@ export function warn(sentence: string): void {
 }
 
 /** Warns where a deed did not work out; the answer is whether it did. */
-export async function worked(doing: Promise<Outcome>): Promise<boolean> {
+export async function warnOnFailure(doing: Promise<ActionResult>): Promise<boolean> {
   const { ok, error } = await doing;
   if (!ok && error !== undefined) warn(error);
   return ok;

@@ -1,4 +1,4 @@
-import type { Fields, SeenChannel } from '../wire.ts';
+import type { Fields, ChannelModel } from '../wire.ts';
 import { isFields, objects, plain, text } from './json.ts';
 import { state } from './state.ts';
 
@@ -36,7 +36,7 @@ export function optionsOf(one: Fields): Option[] {
 /** How the filter of a `conversations_select` calls a kind of channel. */
 const included = { channel: 'public', group: 'private', im: 'im', mpim: 'mpim' } as const;
 
-function passes({ kind, members }: SeenChannel, filter: unknown): boolean {
+function passes({ kind, members }: ChannelModel, filter: unknown): boolean {
   if (!isFields(filter)) return true;
   const withBot = kind === 'im' && members.includes(state.world.bot);
   if (filter.exclude_bot_users === true && withBot) return false;

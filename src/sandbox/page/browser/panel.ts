@@ -1,9 +1,9 @@
-import type { Switch } from '../wire.ts';
+import type { FaultSwitch } from '../wire.ts';
 import { CallList } from './call-list.ts';
 import { byId, fill, h, keepingFocus } from './dom.ts';
-import { EditBudget } from './edit-budget.ts';
-import { setSwitch, tellBot } from './live.ts';
-import { announce, worked } from './notices.ts';
+import { EditRateMeter } from './edit-budget.ts';
+import { setSwitch, controlBot } from './live.ts';
+import { announce, warnOnFailure } from './notices.ts';
 import { state } from './state.ts';
 
 const phases = {
@@ -22,7 +22,7 @@ export class Panel {
     const connect = h('details', { class: 'connect' }, h('summary', {}, 'Addresses'));
     byId('panel-body').append(
       part('The bot', this.#bot),
-      part('Edits in the last minute', new EditBudget().element),
+      part('Edits in the last minute', new EditRateMeter().element),
       part('Trouble', this.#faults),
       part('Calls', new CallList().element),
       connect,
@@ -55,7 +55,7 @@ export class Panel {
     if (this.#phase !== undefined && this.#phase !== phase) announce(phases[phase]);
     this.#phase = phase;
     const down = phase === 'down';
-    const press = () => void worked(tellBot(down ? 'start' : 'crash'));
+    const press = () => void warnOnFailure(controlBot(down ? 'start' : 'crash'));
     keepingFocus(this.#bot, () =>
       fill(
         this.#bot,
@@ -92,7 +92,7 @@ function part(name: string, content: HTMLElement): HTMLElement {
   return h('section', { class: 'part', 'aria-labelledby': id }, h('h3', { id }, name), content);
 }
 
-function switchRow({ id, name, what, on }: Switch): HTMLElement {
+function switchRow({ id, name, what, on }: FaultSwitch): HTMLElement {
   return h(
     'button',
     {
@@ -101,7 +101,7 @@ function switchRow({ id, name, what, on }: Switch): HTMLElement {
       class: 'switch',
       'aria-checked': String(on),
       'data-key': id,
-      onclick: () => void worked(setSwitch(id, !on)),
+      onclick: () => void warnOnFailure(setSwitch(id, !on)),
     },
     h('span', { class: 'switch-track', 'aria-hidden': 'true' }),
     h('span', {}, name, h('small', {}, what)),

@@ -1,41 +1,41 @@
 import type {
-  Basics,
+  StaticInfo,
   LiveEvent,
-  PrivateThings,
-  SeenCall,
-  SeenChannel,
-  SeenMessage,
-  SeenPerson,
-  Switch,
-  World,
+  PrivateModel,
+  CallModel,
+  ChannelModel,
+  MessageModel,
+  PersonModel,
+  FaultSwitch,
+  WorkspaceModel,
 } from '../wire.ts';
 
 type Topic = 'place' | 'world' | 'messages' | 'mine' | 'calls' | 'bot' | 'switches';
 
 type BotState = Extract<LiveEvent, { kind: 'bot' }>['bot'];
 
-const mostCalls = 400;
-const noWorld: World = { team: '', bot: '', people: [], channels: [] };
+const MAX_CALLS = 400;
+const EMPTY_WORKSPACE: WorkspaceModel = { team: '', bot: '', people: [], channels: [] };
 
 /** What the page knows, and which part of it people look at. */
-export class State {
+export class PageState {
   me = '';
-  world = noWorld;
-  basics: Basics | undefined;
-  mine: PrivateThings = { ephemerals: [] };
+  world = EMPTY_WORKSPACE;
+  basics: StaticInfo | undefined;
+  mine: PrivateModel = { ephemerals: [] };
   bot: BotState | undefined;
-  switches: Switch[] = [];
+  switches: FaultSwitch[] = [];
   /** Oldest first. */
-  calls: SeenCall[] = [];
+  calls: CallModel[] = [];
   channel = '';
   thread: string | undefined;
   tab: 'home' | 'messages' = 'messages';
   /** Whether the thread was opened without a wish of the person. */
   quietly = false;
-  readonly #messages = new Map<string, SeenMessage>();
+  readonly #messages = new Map<string, MessageModel>();
   readonly #read = new Map<string, string>();
   readonly #listeners = new Map<Topic, Set<() => void>>();
-  readonly #arrivals = new Set<(message: SeenMessage) => void>();
+  readonly #arrivals = new Set<(message: MessageModel) => void>();
 
   on(topics: Topic[], listener: () => void): void {
     for (const topic of topics) {
@@ -45,7 +45,7 @@ export class State {
   }
 
   /** Called for each message that was not there before. */
-  onArrival(listener: (message: SeenMessage) => void): void {
+  onArrival(listener: (message: MessageModel) => void): void {
     this.#arrivals.add(listener);
   }
 
@@ -77,7 +77,7 @@ export class State {
       }
       case 'call':
         this.calls.push(event.call);
-        if (this.calls.length > mostCalls) this.calls.splice(0, this.calls.length - mostCalls);
+        if (this.calls.length > MAX_CALLS) this.calls.splice(0, this.calls.length - MAX_CALLS);
         this.#tell('calls');
         break;
       case 'world':
@@ -109,7 +109,7 @@ export class State {
     this.#tell('place');
   }
 
-  person(id: string): SeenPerson | undefined {
+  person(id: string): PersonModel | undefined {
     return this.world.people.find((one) => one.id === id);
   }
 
@@ -117,18 +117,18 @@ export class State {
     return this.person(id)?.realName ?? id;
   }
 
-  get place(): SeenChannel | undefined {
+  get place(): ChannelModel | undefined {
     return this.world.channels.find(({ id }) => id === this.channel);
   }
 
   /** This person's direct messages with the bot. */
-  get botDm(): SeenChannel | undefined {
+  get botDm(): ChannelModel | undefined {
     const { bot, channels } = this.world;
     return channels.find(({ kind, members }) => kind === 'im' && members.includes(bot));
   }
 
   /** The messages of a channel itself, oldest first: roots, and replies that were sent to the channel too. */
-  roots(channel: string): SeenMessage[] {
+  roots(channel: string): MessageModel[] {
     return this.#sorted((one) => {
       const here = one.thread === undefined || one.subtype === 'thread_broadcast';
       return one.channel === channel && here;
@@ -136,7 +136,7 @@ export class State {
   }
 
   /** A thread's root and replies, oldest first. */
-  inThread(channel: string, root: string): SeenMessage[] {
+  inThread(channel: string, root: string): MessageModel[] {
     return this.#sorted((one) => one.channel === channel && (one.ts === root || one.thread === root));
   }
 
@@ -145,7 +145,7 @@ export class State {
     return this.#sorted((one) => one.channel === channel && one.ts > read && one.user !== this.me).length;
   }
 
-  #sorted(which: (message: SeenMessage) => boolean): SeenMessage[] {
+  #sorted(which: (message: MessageModel) => boolean): MessageModel[] {
     return [...this.#messages.values(), ...this.mine.ephemerals]
       .filter(which)
       .sort((one, other) => (one.ts < other.ts ? -1 : 1));
@@ -192,4 +192,4 @@ function keyOf({ channel, ts }: { channel: string; ts: string }): string {
 }
 
 /** The page's one state. */
-export const state = new State();
+export const state = new PageState();

@@ -1,10 +1,10 @@
 import { Composer } from './composer.ts';
 import { byId, fill, h } from './dom.ts';
-import { takeDrops } from './drop.ts';
+import { acceptFileDrops } from './drop.ts';
 import { icon } from './icons.ts';
-import { act } from './live.ts';
+import { performAction } from './live.ts';
 import { MessageList } from './message-list.ts';
-import { worked } from './notices.ts';
+import { warnOnFailure } from './notices.ts';
 import { state } from './state.ts';
 import { sampleFile } from './welcome.ts';
 
@@ -44,7 +44,7 @@ export class ThreadPane {
       if (event.key === 'Escape' && !event.defaultPrevented && !(event.target instanceof HTMLTextAreaElement))
         close();
     });
-    takeDrops(this.#pane, this.#composer, sampleFile);
+    acceptFileDrops(this.#pane, this.#composer, sampleFile);
     state.on(['messages', 'place', 'world'], () => this.#draw());
   }
 
@@ -70,7 +70,7 @@ export class ThreadPane {
   /** The line of Slack's agent feature, with a Stop button of Slack's own. */
   #drawStatus(channel: string, ts: string, status = ''): void {
     this.#status.hidden = status === '';
-    const stop = () => void worked(act({ kind: 'stop-session', person: state.me, channel, ts }));
+    const stop = () => void warnOnFailure(performAction({ kind: 'stop-session', person: state.me, channel, ts }));
     fill(
       this.#status,
       status === 'processing' ? 'Working…' : status,

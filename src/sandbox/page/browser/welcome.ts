@@ -1,20 +1,20 @@
 import { openApp } from './app-tab.ts';
 import type { Composer } from './composer.ts';
 import { fill, h } from './dom.ts';
-import { sampleType } from './drop.ts';
-import { sizeWords } from './files.ts';
+import { SAMPLE_MIME_TYPE } from './drop.ts';
+import { formatSize } from './files.ts';
 import { icon } from './icons.ts';
-import { act } from './live.ts';
-import { worked } from './notices.ts';
+import { performAction } from './live.ts';
+import { warnOnFailure } from './notices.ts';
 import { state } from './state.ts';
 
-interface Try {
+interface Example {
   title: string;
   text: string;
   withSample: boolean;
 }
 
-const tries: Try[] = [
+const EXAMPLES: Example[] = [
   {
     title: 'What is in this run?',
     text: 'What is in this run? Please summarise the columns.',
@@ -28,7 +28,7 @@ const tries: Try[] = [
   },
 ];
 
-const watched = [
+const HINTS = [
   'The first words come at once; from then on one message grows, edited every few seconds.',
   'A message sent meanwhile waits with an hourglass on it; after Stop it goes only when you say so.',
   'Files come back as links in the thread, and the links work.',
@@ -73,12 +73,12 @@ export class Welcome {
         'span',
         {},
         h('strong', {}, sample.name),
-        h('span', { class: 'soft' }, ` ${sizeWords(sample.bytes)}`),
+        h('span', { class: 'soft' }, ` ${formatSize(sample.bytes)}`),
       ),
       h('span', { class: 'soft' }, 'Drag it below, or press to attach'),
     );
     chip.addEventListener('dragstart', ({ dataTransfer }) => {
-      dataTransfer?.setData(sampleType, sample.name);
+      dataTransfer?.setData(SAMPLE_MIME_TYPE, sample.name);
       dataTransfer?.setData('text/plain', sample.name);
     });
     this.element.append(
@@ -94,14 +94,14 @@ export class Welcome {
       h(
         'ul',
         { class: 'tries', 'aria-label': 'Three things to try' },
-        ...tries.map((one) => this.#tryRow(one)),
+        ...EXAMPLES.map((one) => this.#tryRow(one)),
       ),
       this.#places,
       h(
         'details',
         { class: 'watch', open: true },
         h('summary', {}, 'What to watch for'),
-        h('ul', {}, ...watched.map((sentence) => h('li', {}, sentence))),
+        h('ul', {}, ...HINTS.map((sentence) => h('li', {}, sentence))),
       ),
     );
   }
@@ -110,8 +110,8 @@ export class Welcome {
   #drawPlaces(): void {
     const withBot = state.place?.members.includes(state.world.bot) === true;
     const type = (text: string) => () =>
-      void worked(
-        act({ kind: 'command', person: state.me, channel: state.channel, command: '/agent', text }),
+      void warnOnFailure(
+        performAction({ kind: 'command', person: state.me, channel: state.channel, command: '/agent', text }),
       );
     const offers = [
       ['Ask with a form', type('new')],
@@ -128,7 +128,7 @@ export class Welcome {
     );
   }
 
-  #tryRow({ title, text, withSample }: Try): HTMLElement {
+  #tryRow({ title, text, withSample }: Example): HTMLElement {
     const use = async () =>
       this.#composer.suggest(`${mention()}${text}`, withSample ? [await sampleFile()] : []);
     return h(

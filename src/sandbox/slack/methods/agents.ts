@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { json, type Method, maybe, method, type Parts, text } from '../method.ts';
+import { json, type Method, maybe, method, type WorkspaceDeps, text } from '../method.ts';
 import type { Team } from '../model.ts';
-import { Refusal } from '../refusal.ts';
+import { SlackRefusal } from '../refusal.ts';
 
 /** What the app shows about a thread: "Working...", or a line of its own. */
 export interface ThreadStatus {
@@ -17,17 +17,17 @@ const LEGACY_STATUS_MS = 120_000;
 const PROCESSING_MS = 3_600_000;
 
 /** The agent surfaces: sessions (2026) and assistant.threads (legacy). `statuses` is by `channel thread_ts`. */
-export function agentMethods(parts: Parts, statuses: Map<string, ThreadStatus>): Record<string, Method> {
+export function agentMethods(deps: WorkspaceDeps, statuses: Map<string, ThreadStatus>): Record<string, Method> {
   const place = { channel_id: text, thread_ts: text };
   const change = (team: Team, channelId: string, threadTs: string, status: ThreadStatus) => {
-    const channel = parts.world.joinedChannel(team, channelId);
+    const channel = deps.world.joinedChannel(team, channelId);
     const key = `${channel.id} ${threadTs}`;
     const { title } = statuses.get(key) ?? {};
     statuses.set(key, { ...(title === undefined ? {} : { title }), ...status });
     return {};
   };
   const agentOnly = () => {
-    if (!parts.settings.agent) throw new Refusal('not_authorized');
+    if (!deps.settings.agent) throw new SlackRefusal('not_authorized');
   };
   const statusOf = (channelId: string, threadTs: string) =>
     statuses.get(`${channelId} ${threadTs}`)?.status ?? 'active';
@@ -43,7 +43,7 @@ export function agentMethods(parts: Parts, statuses: Map<string, ThreadStatus>):
       (args, team) => {
         agentOnly();
         const title = args.title === undefined ? {} : { title: args.title };
-        const until = parts.world.clock.now() + PROCESSING_MS;
+        const until = deps.world.clock.now() + PROCESSING_MS;
         const life = args.status === 'processing' ? { until } : {};
         return change(team, args.channel_id, args.thread_ts, { status: args.status, ...title, ...life });
       },
@@ -73,7 +73,7 @@ export function agentMethods(parts: Parts, statuses: Map<string, ThreadStatus>):
           args.thread_ts,
           args.status === ''
             ? { status: 'active' }
-            : { status: args.status, until: parts.world.clock.now() + LEGACY_STATUS_MS },
+            : { status: args.status, until: deps.world.clock.now() + LEGACY_STATUS_MS },
         ),
     ),
 
@@ -99,7 +99,7 @@ export function agentMethods(parts: Parts, statuses: Map<string, ThreadStatus>):
         ),
       }),
       (args, team) => {
-        parts.world.joinedChannel(team, args.channel_id);
+        deps.world.joinedChannel(team, args.channel_id);
         return {};
       },
     ),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { checkBlocks } from '../blocks.ts';
 import { messageJson } from '../json.ts';
-import { flag, json, type Method, maybe, method, object, type Parts, text } from '../method.ts';
+import { flag, json, type Method, maybe, method, object, type WorkspaceDeps, text } from '../method.ts';
 import type { Block, Channel, Fields, Message, Team } from '../model.ts';
-import { Refusal } from '../refusal.ts';
+import { SlackRefusal } from '../refusal.ts';
 
 /** chat.postMessage cuts text above this, in characters. */
 const POST_TEXT_LIMIT = 40_000;
@@ -21,19 +21,19 @@ const content = {
 };
 
 /** Posting, editing and deleting. */
-export function chatMethods(parts: Parts): Record<string, Method> {
-  const { world, messages } = parts;
+export function chatMethods(deps: WorkspaceDeps): Record<string, Method> {
+  const { world, messages } = deps;
 
   return {
     'chat.postMessage': method(
       { tier: 'post', scopes: ['chat:write'] },
       z.looseObject({ ...content, thread_ts: maybe, reply_broadcast: flag, client_msg_id: maybe }),
       (args, team) => {
-        const channel = writableChannel(parts, team, args.channel);
-        const said = contentOf(parts, args);
+        const channel = writableChannel(deps, team, args.channel);
+        const said = contentOf(deps, args);
         if (args.thread_ts !== undefined) checkThread(channel, args.thread_ts);
-        const before = duplicateOf(parts, channel, team, args.client_msg_id);
-        if (before !== undefined) return posted(parts, channel, before, { is_duplicate: true });
+        const before = duplicateOf(deps, channel, team, args.client_msg_id);
+        if (before !== undefined) return posted(deps, channel, before, { is_duplicate: true });
         const cut = said.text.length > POST_TEXT_LIMIT;
         const message = messages.post(channel, {
           user: team.bot.userId,
@@ -49,7 +49,7 @@ export function chatMethods(parts: Parts): Record<string, Method> {
           warning: 'message_truncated',
           response_metadata: { warnings: ['message_truncated'] },
         };
-        return posted(parts, channel, message, cut ? warned : {});
+        return posted(deps, channel, message, cut ? warned : {});
       },
     ),
 
@@ -58,11 +58,11 @@ export function chatMethods(parts: Parts): Record<string, Method> {
       z.looseObject({ ...content, ts: text }),
       (args, team) => {
         const channel = world.visibleChannel(team, args.channel);
-        if (channel.archived) throw new Refusal('is_inactive');
+        if (channel.archived) throw new SlackRefusal('is_inactive');
         const message = ownMessage(channel, team, args.ts, 'cant_update_message');
-        if (isStreaming(message, world.clock.now())) throw new Refusal('streaming_state_conflict');
-        const said = contentOf(parts, args);
-        if (Buffer.byteLength(args.text ?? '') > UPDATE_TEXT_LIMIT) throw new Refusal('msg_too_long');
+        if (isStreaming(message, world.clock.now())) throw new SlackRefusal('streaming_state_conflict');
+        const said = contentOf(deps, args);
+        if (Buffer.byteLength(args.text ?? '') > UPDATE_TEXT_LIMIT) throw new SlackRefusal('msg_too_long');
         const editedBy = said.blocks === undefined ? team.bot.userId : undefined;
         messages.edit(channel, message, { ...said, editedBy });
         return {
@@ -89,9 +89,9 @@ export function chatMethods(parts: Parts): Record<string, Method> {
       { tier: 'tier4', scopes: ['chat:write'] },
       z.looseObject({ ...content, user: text, thread_ts: maybe }),
       (args, team) => {
-        const channel = writableChannel(parts, team, args.channel);
-        const said = contentOf(parts, args);
-        if (!channel.members.has(args.user)) throw new Refusal('user_not_in_channel');
+        const channel = writableChannel(deps, team, args.channel);
+        const said = contentOf(deps, args);
+        if (!channel.members.has(args.user)) throw new SlackRefusal('user_not_in_channel');
         if (args.thread_ts !== undefined) checkThread(channel, args.thread_ts);
         const threadTs = args.thread_ts === undefined ? {} : { threadTs: args.thread_ts };
         const seen = messages.postEphemeral(channel, {
@@ -110,7 +110,7 @@ export function chatMethods(parts: Parts): Record<string, Method> {
       (args, team) => {
         const channel = world.visibleChannel(team, args.channel);
         const message = channel.messages.get(args.message_ts);
-        if (message === undefined || message.deletedAt !== undefined) throw new Refusal('message_not_found');
+        if (message === undefined || message.deletedAt !== undefined) throw new SlackRefusal('message_not_found');
         const path = `archives/${channel.id}/p${message.ts.replace('.', '')}`;
         const inThread =
           message.threadTs === undefined ? '' : `?thread_ts=${message.threadTs}&cid=${channel.id}`;
@@ -121,11 +121,11 @@ export function chatMethods(parts: Parts): Record<string, Method> {
 }
 
 /** A channel in which the bot may post; a person's id means the direct conversation. */
-export function writableChannel(parts: Parts, team: Team, id: string): Channel {
-  const channel = team.people.has(id) ? parts.world.dm(team, id) : parts.world.visibleChannel(team, id);
-  if (channel.archived) throw new Refusal('is_archived');
-  const outside = channel.kind === 'channel' && parts.settings.scopes.has('chat:write.public');
-  if (!channel.members.has(team.bot.userId) && !outside) throw new Refusal('not_in_channel');
+export function writableChannel(deps: WorkspaceDeps, team: Team, id: string): Channel {
+  const channel = team.people.has(id) ? deps.world.dm(team, id) : deps.world.visibleChannel(team, id);
+  if (channel.archived) throw new SlackRefusal('is_archived');
+  const outside = channel.kind === 'channel' && deps.settings.scopes.has('chat:write.public');
+  if (!channel.members.has(team.bot.userId) && !outside) throw new SlackRefusal('not_in_channel');
   return channel;
 }
 
@@ -133,10 +133,10 @@ export function writableChannel(parts: Parts, team: Team, id: string): Channel {
 export function checkThread(channel: Channel, threadTs: string): void {
   const root = channel.messages.get(threadTs);
   const replies = channel.threads.get(threadTs) ?? [];
-  if (root === undefined) throw new Refusal('thread_not_found');
-  if (root.deletedAt !== undefined && replies.length === 0) throw new Refusal('thread_not_found');
+  if (root === undefined) throw new SlackRefusal('thread_not_found');
+  if (root.deletedAt !== undefined && replies.length === 0) throw new SlackRefusal('thread_not_found');
   const isNotice = root.subtype !== undefined && /^(channel|group)_/.test(root.subtype);
-  if (root.threadTs !== undefined || isNotice) throw new Refusal('cannot_reply_to_message');
+  if (root.threadTs !== undefined || isNotice) throw new SlackRefusal('cannot_reply_to_message');
 }
 
 interface Said {
@@ -147,7 +147,7 @@ interface Said {
 }
 
 function contentOf(
-  parts: Parts,
+  deps: WorkspaceDeps,
   args: {
     text: string | undefined;
     blocks?: unknown;
@@ -157,17 +157,17 @@ function contentOf(
   },
 ): Said {
   const blocks = args.blocks === undefined ? undefined : checkBlocks(args.blocks, 'message');
-  if (blocks?.some(({ type }) => parts.settings.refusedBlocks.has(type))) throw new Refusal('invalid_blocks');
-  const metadata = args.metadata === undefined ? {} : { metadata: checkMetadata(args.metadata, parts) };
+  if (blocks?.some(({ type }) => deps.settings.refusedBlocks.has(type))) throw new SlackRefusal('invalid_blocks');
+  const metadata = args.metadata === undefined ? {} : { metadata: checkMetadata(args.metadata, deps) };
   const attachments = checkAttachments(args.attachments);
   if (args.markdown_text !== undefined) {
-    if (args.text !== undefined || blocks !== undefined) throw new Refusal('markdown_text_conflict');
-    if (args.markdown_text.length > MARKDOWN_TEXT_LIMIT) throw new Refusal('msg_too_long');
+    if (args.text !== undefined || blocks !== undefined) throw new SlackRefusal('markdown_text_conflict');
+    if (args.markdown_text.length > MARKDOWN_TEXT_LIMIT) throw new SlackRefusal('msg_too_long');
     const markdown = checkBlocks([{ type: 'markdown', text: args.markdown_text }], 'message');
     return { text: args.markdown_text, blocks: markdown, ...metadata };
   }
   const hasBlocks = blocks !== undefined && blocks.length > 0;
-  if (args.text === undefined && !hasBlocks && attachments.length === 0) throw new Refusal('no_text');
+  if (args.text === undefined && !hasBlocks && attachments.length === 0) throw new SlackRefusal('no_text');
   return {
     text: args.text ?? '',
     blocks: hasBlocks ? blocks : undefined,
@@ -178,8 +178,8 @@ function contentOf(
 
 function checkAttachments(raw: unknown): unknown[] {
   if (raw === undefined) return [];
-  if (!Array.isArray(raw)) throw new Refusal('invalid_attachments');
-  if (raw.length > 100) throw new Refusal('too_many_attachments');
+  if (!Array.isArray(raw)) throw new SlackRefusal('invalid_attachments');
+  if (raw.length > 100) throw new SlackRefusal('too_many_attachments');
   return raw;
 }
 
@@ -196,41 +196,41 @@ const metadataShape = z.strictObject({
   entities: z.array(z.unknown()).optional(),
 });
 
-export function checkMetadata(metadata: Fields, parts: Parts): Fields {
+export function checkMetadata(metadata: Fields, deps: WorkspaceDeps): Fields {
   if (Object.keys(metadata).length === 0) return metadata;
-  if (!metadataShape.safeParse(metadata).success) throw new Refusal('invalid_metadata_format');
-  if (JSON.stringify(metadata).length > parts.settings.metadataLimit) throw new Refusal('metadata_too_large');
+  if (!metadataShape.safeParse(metadata).success) throw new SlackRefusal('invalid_metadata_format');
+  if (JSON.stringify(metadata).length > deps.settings.metadataLimit) throw new SlackRefusal('metadata_too_large');
   return metadata;
 }
 
 function duplicateOf(
-  parts: Parts,
+  deps: WorkspaceDeps,
   channel: Channel,
   team: Team,
   clientMsgId: string | undefined,
 ): Message | undefined {
-  if (clientMsgId === undefined || !parts.settings.clientMsgIdDedupe) return undefined;
+  if (clientMsgId === undefined || !deps.settings.clientMsgIdDedupe) return undefined;
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(clientMsgId))
-    throw new Refusal('invalid_arguments');
+    throw new SlackRefusal('invalid_arguments');
   const before = channel.clientMsgIds.get(`${team.bot.userId} ${clientMsgId}`);
   const message = before === undefined ? undefined : channel.messages.get(before);
   if (before !== undefined && message?.deletedAt !== undefined)
-    throw new Refusal('duplicate_message_not_found');
+    throw new SlackRefusal('duplicate_message_not_found');
   return message;
 }
 
-function posted(parts: Parts, channel: Channel, message: Message, extra: Fields): Fields {
+function posted(deps: WorkspaceDeps, channel: Channel, message: Message, extra: Fields): Fields {
   return {
     channel: channel.id,
     ts: message.ts,
-    message: messageJson(parts.world, channel, message, false),
+    message: messageJson(deps.world, channel, message, false),
     ...extra,
   };
 }
 
 export function ownMessage(channel: Channel, team: Team, ts: string, refusal: string): Message {
   const message = channel.messages.get(ts);
-  if (message === undefined || message.deletedAt !== undefined) throw new Refusal('message_not_found');
-  if (message.user !== team.bot.userId) throw new Refusal(refusal);
+  if (message === undefined || message.deletedAt !== undefined) throw new SlackRefusal('message_not_found');
+  if (message.user !== team.bot.userId) throw new SlackRefusal(refusal);
   return message;
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { scopePrefix } from '../events.ts';
 import { channelJson, messageJson } from '../json.ts';
-import { count, flag, type Method, maybe, method, type Parts, text } from '../method.ts';
+import { count, flag, type Method, maybe, method, type WorkspaceDeps, text } from '../method.ts';
 import type { Channel, Fields, Message, Team } from '../model.ts';
-import { Refusal } from '../refusal.ts';
+import { SlackRefusal } from '../refusal.ts';
 
 /** The most objects on a page of history and replies, for a commercially distributed app. */
 const COMMERCIAL_PAGE = 15;
@@ -12,9 +12,9 @@ const page = { cursor: maybe, limit: count.optional() };
 const range = { oldest: maybe, latest: maybe, inclusive: flag, include_all_metadata: flag };
 
 /** Conversations: reading, joining, opening and listing. */
-export function conversationMethods(parts: Parts): Record<string, Method> {
-  const { world, settings } = parts;
-  const needs = (scope: string) => needScope(parts, scope);
+export function conversationMethods(deps: WorkspaceDeps): Record<string, Method> {
+  const { world, settings } = deps;
+  const needs = (scope: string) => needScope(deps, scope);
   const found = (team: Team, id: string) => {
     const channel = world.visibleChannel(team, id);
     needs(`${scopePrefix(channel.kind)}:read`);
@@ -28,7 +28,7 @@ export function conversationMethods(parts: Parts): Record<string, Method> {
   const pageSize = (limit: number | undefined, usual: number, most: number) => {
     const largest = settings.commercial ? COMMERCIAL_PAGE : most;
     const size = limit ?? (settings.commercial ? COMMERCIAL_PAGE : usual);
-    if (size < 1 || size > most) throw new Refusal('invalid_limit');
+    if (size < 1 || size > most) throw new SlackRefusal('invalid_limit');
     return Math.min(size, largest);
   };
   const show = (channel: Channel, withMetadata: boolean) => (message: Message) => ({
@@ -59,7 +59,7 @@ export function conversationMethods(parts: Parts): Record<string, Method> {
         const named = channel.messages.get(args.ts);
         const rootTs = named?.threadTs ?? args.ts;
         const all = world.thread(channel, rootTs);
-        if (named === undefined || all.length === 0) throw new Refusal('thread_not_found');
+        if (named === undefined || all.length === 0) throw new SlackRefusal('thread_not_found');
         const inRange = all.filter((message) => message.ts === rootTs || within(message, args));
         const { items, ...rest } = paged(inRange, args.cursor, pageSize(args.limit, 1000, 1000));
         return { messages: items.map(show(channel, args.include_all_metadata)), ...rest };
@@ -87,8 +87,8 @@ export function conversationMethods(parts: Parts): Record<string, Method> {
       z.looseObject({ channel: text }),
       (args, team) => {
         const channel = world.visibleChannel(team, args.channel);
-        if (channel.kind !== 'channel') throw new Refusal('method_not_supported_for_channel_type');
-        if (channel.archived) throw new Refusal('is_archived');
+        if (channel.kind !== 'channel') throw new SlackRefusal('method_not_supported_for_channel_type');
+        if (channel.archived) throw new SlackRefusal('is_archived');
         channel.members.add(team.bot.userId);
         return { channel: channelJson(channel, team.bot.userId) };
       },
@@ -99,10 +99,10 @@ export function conversationMethods(parts: Parts): Record<string, Method> {
       z.looseObject({ users: maybe, channel: maybe, return_im: flag }),
       (args, team) => {
         const ids = (args.users ?? '').split(',').filter(Boolean);
-        if (args.channel === undefined && ids.length === 0) throw new Refusal('users_list_not_supplied');
+        if (args.channel === undefined && ids.length === 0) throw new SlackRefusal('users_list_not_supplied');
         needs(ids.length > 1 ? 'mpim:write' : 'im:write');
-        if (ids.some((id) => !team.people.has(id))) throw new Refusal('user_not_found');
-        const channel = openedChannel(parts, team, args.channel, ids);
+        if (ids.some((id) => !team.people.has(id))) throw new SlackRefusal('user_not_found');
+        const channel = openedChannel(deps, team, args.channel, ids);
         return { channel: args.return_im ? channelJson(channel, team.bot.userId) : { id: channel.id } };
       },
     ),
@@ -110,7 +110,7 @@ export function conversationMethods(parts: Parts): Record<string, Method> {
     'conversations.list': method(
       { tier: 'tier2' },
       z.looseObject({ types: maybe, exclude_archived: flag, ...page }),
-      (args, team) => listed(parts, team, args, () => true),
+      (args, team) => listed(deps, team, args, () => true),
     ),
 
     'users.conversations': method(
@@ -118,17 +118,17 @@ export function conversationMethods(parts: Parts): Record<string, Method> {
       z.looseObject({ types: maybe, exclude_archived: flag, user: maybe, ...page }),
       (args, team) => {
         const user = args.user ?? team.bot.userId;
-        return listed(parts, team, args, (channel) => channel.members.has(user));
+        return listed(deps, team, args, (channel) => channel.members.has(user));
       },
     ),
   };
 }
 
 /** @throws Refusal missing_scope */
-export function needScope(parts: Parts, scope: string): void {
-  const { scopes } = parts.settings;
+export function needScope(deps: WorkspaceDeps, scope: string): void {
+  const { scopes } = deps.settings;
   if (!scopes.has(scope))
-    throw new Refusal('missing_scope', { needed: scope, provided: [...scopes].join(',') });
+    throw new SlackRefusal('missing_scope', { needed: scope, provided: [...scopes].join(',') });
 }
 
 /** One page of a list, with Slack's cursor. @throws Refusal invalid_cursor */
@@ -139,7 +139,7 @@ export function paged<Item>(
 ): { items: Item[]; has_more: boolean; response_metadata: { next_cursor: string } } {
   const from =
     cursor === undefined ? 0 : Number(/^offset:(\d+)$/.exec(Buffer.from(cursor, 'base64').toString())?.[1]);
-  if (Number.isNaN(from)) throw new Refusal('invalid_cursor');
+  if (Number.isNaN(from)) throw new SlackRefusal('invalid_cursor');
   const more = from + size < all.length;
   const next = more ? Buffer.from(`offset:${from + size}`).toString('base64') : '';
   return { items: all.slice(from, from + size), has_more: more, response_metadata: { next_cursor: next } };
@@ -148,7 +148,7 @@ export function paged<Item>(
 /** The page size of a list. @throws Refusal invalid_limit */
 export function listSize(limit: number | undefined): number {
   const size = limit ?? 100;
-  if (size < 1 || size > 1000) throw new Refusal('invalid_limit');
+  if (size < 1 || size > 1000) throw new SlackRefusal('invalid_limit');
   return size;
 }
 
@@ -166,14 +166,14 @@ function within(
 /** A ts as a number that keeps six decimals. */
 function micros(ts: string): bigint {
   const [seconds = '0', fraction = ''] = ts.split('.');
-  if (!/^\d+$/.test(seconds) || !/^\d*$/.test(fraction)) throw new Refusal('invalid_ts_latest');
+  if (!/^\d+$/.test(seconds) || !/^\d*$/.test(fraction)) throw new SlackRefusal('invalid_ts_latest');
   return BigInt(seconds) * 1_000_000n + BigInt(fraction.padEnd(6, '0').slice(0, 6));
 }
 
-function openedChannel(parts: Parts, team: Team, channel: string | undefined, ids: string[]): Channel {
+function openedChannel(deps: WorkspaceDeps, team: Team, channel: string | undefined, ids: string[]): Channel {
   const [first, second] = ids;
-  if (first === undefined) return parts.world.visibleChannel(team, channel ?? '');
-  return second === undefined ? parts.world.dm(team, first) : parts.world.groupDm(team, ids);
+  if (first === undefined) return deps.world.visibleChannel(team, channel ?? '');
+  return second === undefined ? deps.world.dm(team, first) : deps.world.groupDm(team, ids);
 }
 
 const KINDS: Record<string, Channel['kind']> = {
@@ -184,7 +184,7 @@ const KINDS: Record<string, Channel['kind']> = {
 };
 
 function listed(
-  parts: Parts,
+  deps: WorkspaceDeps,
   team: Team,
   args: {
     types: string | undefined;
@@ -196,8 +196,8 @@ function listed(
 ): Fields {
   const kinds = (args.types ?? 'public_channel').split(',').map((type) => {
     const kind = KINDS[type.trim()];
-    if (kind === undefined) throw new Refusal('invalid_types');
-    needScope(parts, `${scopePrefix(kind)}:read`);
+    if (kind === undefined) throw new SlackRefusal('invalid_types');
+    needScope(deps, `${scopePrefix(kind)}:read`);
     return kind;
   });
   const channels = [...team.channels.values()].filter(

@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import { checkBlocks } from '../blocks.ts';
 import { fileJson } from '../json.ts';
-import { count, json, type Method, maybe, method, type Parts, text } from '../method.ts';
+import { count, json, type Method, maybe, method, type WorkspaceDeps, text } from '../method.ts';
 import type { Block, Fields, SlackFile, Team } from '../model.ts';
-import { Refusal } from '../refusal.ts';
+import { SlackRefusal } from '../refusal.ts';
 import { checkThread, writableChannel } from './chat.ts';
 
 const listedFiles = z.array(z.looseObject({ id: z.string(), title: z.string().optional() })).min(1);
 
 /** File records and uploads in three steps. */
-export function fileMethods(parts: Parts): Record<string, Method> {
-  const { world, files } = parts;
+export function fileMethods(deps: WorkspaceDeps): Record<string, Method> {
+  const { world, files } = deps;
 
   return {
     'files.info': method(
       { tier: 'tier4', scopes: ['files:read'] },
       z.looseObject({ file: text }),
       (args, team) => {
-        const file = ownFile(parts, team, args.file);
+        const file = ownFile(deps, team, args.file);
         return { file: fileJson(world, file, false), comments: [], response_metadata: { next_cursor: '' } };
       },
     ),
@@ -26,8 +26,8 @@ export function fileMethods(parts: Parts): Record<string, Method> {
       { tier: 'tier3', scopes: ['files:write'] },
       z.looseObject({ file: text }),
       (args, team) => {
-        const file = ownFile(parts, team, args.file);
-        if (file.user !== team.bot.userId) throw new Refusal('cant_delete_file');
+        const file = ownFile(deps, team, args.file);
+        if (file.user !== team.bot.userId) throw new SlackRefusal('cant_delete_file');
         file.deleted = true;
         return {};
       },
@@ -38,10 +38,10 @@ export function fileMethods(parts: Parts): Record<string, Method> {
       z.looseObject({ filename: text, length: count, snippet_type: maybe, alt_txt: maybe }),
       (args, team) => {
         if (args.length < 1)
-          throw new Refusal('invalid_arguments', {
+          throw new SlackRefusal('invalid_arguments', {
             response_metadata: { messages: ['[ERROR] must be greater than 0 [json-pointer:/length]'] },
           });
-        if ((args.alt_txt?.length ?? 0) > 1000) throw new Refusal('alt_txt_too_large');
+        if ((args.alt_txt?.length ?? 0) > 1000) throw new SlackRefusal('alt_txt_too_large');
         const { url, fileId } = files.startUpload(team, args.filename, args.length);
         return { upload_url: url, file_id: fileId };
       },
@@ -58,15 +58,15 @@ export function fileMethods(parts: Parts): Record<string, Method> {
       }),
       (args, team) => {
         const { channel_id: channelId, thread_ts: threadTs, initial_comment: comment } = args;
-        if (comment !== undefined && args.blocks !== undefined) throw new Refusal('invalid_arguments');
+        if (comment !== undefined && args.blocks !== undefined) throw new SlackRefusal('invalid_arguments');
         const blocks = args.blocks === undefined ? undefined : checkBlocks(args.blocks, 'message');
-        const channel = channelId === undefined ? undefined : writableChannel(parts, team, channelId);
+        const channel = channelId === undefined ? undefined : writableChannel(deps, team, channelId);
         if (channel !== undefined && !channel.members.has(team.bot.userId))
-          throw new Refusal('not_in_channel');
+          throw new SlackRefusal('not_in_channel');
         if (channel !== undefined && threadTs !== undefined) checkThread(channel, threadTs);
-        const done = args.files.map(({ id, title }) => complete(parts, team, id, title));
+        const done = args.files.map(({ id, title }) => complete(deps, team, id, title));
         if (channel !== undefined)
-          share(parts, team, channel.id, done, { text: comment ?? '', blocks, threadTs });
+          share(deps, team, channel.id, done, { text: comment ?? '', blocks, threadTs });
         return {
           files: done.map((file) => ({ ...fileJson(world, file, false), id: file.id, title: file.title })),
         };
@@ -75,34 +75,34 @@ export function fileMethods(parts: Parts): Record<string, Method> {
   };
 }
 
-function ownFile(parts: Parts, team: Team, id: string): SlackFile {
-  const file = parts.world.files.get(id);
-  if (file === undefined || file.teamId !== team.id) throw new Refusal('file_not_found');
-  if (file.deleted) throw new Refusal('file_deleted');
+function ownFile(deps: WorkspaceDeps, team: Team, id: string): SlackFile {
+  const file = deps.world.files.get(id);
+  if (file === undefined || file.teamId !== team.id) throw new SlackRefusal('file_not_found');
+  if (file.deleted) throw new SlackRefusal('file_deleted');
   return file;
 }
 
-function complete(parts: Parts, team: Team, id: string, title: string | undefined): SlackFile {
-  const upload = parts.files.finishUpload(team, id);
-  if (upload === undefined) throw new Refusal('file_not_found');
+function complete(deps: WorkspaceDeps, team: Team, id: string, title: string | undefined): SlackFile {
+  const upload = deps.files.finishUpload(team, id);
+  if (upload === undefined) throw new SlackRefusal('file_not_found');
   const named = { name: upload.name, title: title ?? upload.name, mime: mimeOf(upload.name) };
-  return parts.world.addFile(team, team.bot.userId, named, { path: upload.path }, id);
+  return deps.world.addFile(team, team.bot.userId, named, { path: upload.path }, id);
 }
 
 /** The message that shows the files comes a little later, as after Slack's malware scan. */
 function share(
-  parts: Parts,
+  deps: WorkspaceDeps,
   team: Team,
   channelId: string,
   files: SlackFile[],
   said: { text: string; blocks: Block[] | undefined; threadTs: string | undefined },
 ): void {
-  parts.deliveries.hold(async () => {
-    await parts.deliveries.wait(parts.settings.shareDelayMs);
+  deps.deliveries.track(async () => {
+    await deps.deliveries.wait(deps.settings.shareDelayMs);
     const channel = team.channels.get(channelId);
     if (channel === undefined) return;
     const fileIds = files.map((file) => file.id);
-    parts.messages.post(channel, { user: team.bot.userId, subtype: 'file_share', fileIds, ...said });
+    deps.messages.post(channel, { user: team.bot.userId, subtype: 'file_share', fileIds, ...said });
   });
 }
 

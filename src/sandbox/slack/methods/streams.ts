@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { checkBlocks } from '../blocks.ts';
-import { json, type Method, maybe, method, object, type Parts, text } from '../method.ts';
+import { json, type Method, maybe, method, object, type WorkspaceDeps, text } from '../method.ts';
 import type { Block, Channel, Message, Team } from '../model.ts';
-import { Refusal } from '../refusal.ts';
+import { SlackRefusal } from '../refusal.ts';
 import type { ThreadStatus } from './agents.ts';
 import { checkMetadata, checkThread, isStreaming, ownMessage, writableChannel } from './chat.ts';
 
@@ -28,8 +28,8 @@ const chunk = z.discriminatedUnion('type', [
 const content = { markdown_text: maybe, chunks: json };
 
 /** Messages that grow while they are written: docs.slack.dev/reference/methods/chat.startStream and its siblings. */
-export function streamMethods(parts: Parts, statuses: Map<string, ThreadStatus>): Record<string, Method> {
-  const { world, messages, settings } = parts;
+export function streamMethods(deps: WorkspaceDeps, statuses: Map<string, ThreadStatus>): Record<string, Method> {
+  const { world, messages, settings } = deps;
   const now = () => world.clock.now();
   const tell = (channel: Channel, message: Message, status: ThreadStatus) => {
     if (settings.agent) statuses.set(`${channel.id} ${message.threadTs}`, status);
@@ -39,7 +39,7 @@ export function streamMethods(parts: Parts, statuses: Map<string, ThreadStatus>)
     const message = ownMessage(channel, team, ts, 'message_not_owned_by_app');
     const { stream } = message;
     if (stream === undefined || !isStreaming(message, now()))
-      throw new Refusal('message_not_in_streaming_state');
+      throw new SlackRefusal('message_not_in_streaming_state');
     return { channel, message, stream };
   };
   const grow = (channel: Channel, message: Message, added: Added, below: Block[] = []) => {
@@ -47,7 +47,7 @@ export function streamMethods(parts: Parts, statuses: Map<string, ThreadStatus>)
     if (stream === undefined) return;
     stream.markdown += added.markdown;
     stream.blocks.push(...added.blocks);
-    if (stream.blocks.length + below.length > 2 * BLOCKS_MOST) throw new Refusal('msg_blocks_too_many');
+    if (stream.blocks.length + below.length > 2 * BLOCKS_MOST) throw new SlackRefusal('msg_blocks_too_many');
     const words = stream.markdown === '' ? [] : [{ type: 'markdown', text: stream.markdown }];
     messages.edit(channel, message, {
       text: stream.markdown,
@@ -67,13 +67,13 @@ export function streamMethods(parts: Parts, statuses: Map<string, ThreadStatus>)
         task_display_mode: z.enum(['timeline', 'plan']).optional(),
       }),
       (args, team) => {
-        const channel = writableChannel(parts, team, args.channel);
-        if (args.thread_ts === undefined) throw new Refusal('invalid_thread_ts');
+        const channel = writableChannel(deps, team, args.channel);
+        if (args.thread_ts === undefined) throw new SlackRefusal('invalid_thread_ts');
         checkThread(channel, args.thread_ts);
         // Live text is for one reader; in a direct message that is clear.
         if (channel.kind !== 'im') {
-          if (args.recipient_user_id === undefined) throw new Refusal('missing_recipient_user_id');
-          if (args.recipient_team_id === undefined) throw new Refusal('missing_recipient_team_id');
+          if (args.recipient_user_id === undefined) throw new SlackRefusal('missing_recipient_user_id');
+          if (args.recipient_team_id === undefined) throw new SlackRefusal('missing_recipient_team_id');
         }
         const added = addedBy(args);
         const { userId: user, botId, appId } = team.bot;
@@ -98,7 +98,7 @@ export function streamMethods(parts: Parts, statuses: Map<string, ThreadStatus>)
       (args, team) => {
         const { channel, message } = open(team, args.channel, args.ts);
         const added = addedBy(args);
-        if (args.markdown_text === undefined && args.chunks === undefined) throw new Refusal('no_text');
+        if (args.markdown_text === undefined && args.chunks === undefined) throw new SlackRefusal('no_text');
         grow(channel, message, added);
         return { channel: channel.id, ts: message.ts };
       },
@@ -118,8 +118,8 @@ export function streamMethods(parts: Parts, statuses: Map<string, ThreadStatus>)
         const { channel, message } = open(team, args.channel, args.ts);
         const added = addedBy(args);
         const below = args.blocks === undefined ? [] : checkBlocks(args.blocks, 'message');
-        if (below.length > BLOCKS_MOST) throw new Refusal('msg_blocks_too_many');
-        if (args.metadata !== undefined) message.metadata = checkMetadata(args.metadata, parts);
+        if (below.length > BLOCKS_MOST) throw new SlackRefusal('msg_blocks_too_many');
+        if (args.metadata !== undefined) message.metadata = checkMetadata(args.metadata, deps);
         grow(channel, message, added, below);
         delete message.stream;
         tell(channel, message, { status: args.session_status ?? 'active' });
@@ -137,11 +137,11 @@ interface Added {
 
 function addedBy(args: { markdown_text: string | undefined; chunks?: unknown }): Added {
   const markdown = args.markdown_text ?? '';
-  if (markdown.length > MARKDOWN_TEXT_LIMIT) throw new Refusal('msg_too_long');
+  if (markdown.length > MARKDOWN_TEXT_LIMIT) throw new SlackRefusal('msg_too_long');
   if (args.chunks === undefined) return { markdown, blocks: [] };
-  if (args.markdown_text !== undefined) throw new Refusal('markdown_text_conflict');
+  if (args.markdown_text !== undefined) throw new SlackRefusal('markdown_text_conflict');
   const chunks = z.array(chunk).safeParse(args.chunks);
-  if (!chunks.success) throw new Refusal('invalid_chunks');
+  if (!chunks.success) throw new SlackRefusal('invalid_chunks');
   const added: Added = { markdown: '', blocks: [] };
   for (const one of chunks.data) {
     if (one.type === 'markdown_text') added.markdown += one.text;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { json, type Method, maybe, method, type Parts, text } from '../method.ts';
+import { json, type Method, maybe, method, type WorkspaceDeps, text } from '../method.ts';
 import type { Fields, Team } from '../model.ts';
-import { Refusal } from '../refusal.ts';
+import { SlackRefusal } from '../refusal.ts';
 import { type View, viewJson } from '../views.ts';
 
 /** Modals and the Home tab. */
-export function viewMethods(parts: Parts): Record<string, Method> {
-  const { views, interactions } = parts;
+export function viewMethods(deps: WorkspaceDeps): Record<string, Method> {
+  const { views, interactions } = deps;
   const answer = (team: Team, view: View): Fields => {
     const stack = views.stack(view.user);
     return { view: viewJson(team, view, stack[0], stack[stack.indexOf(view) - 1]) };
@@ -28,7 +28,7 @@ export function viewMethods(parts: Parts): Record<string, Method> {
       { tier: 'tier4' },
       z.looseObject({ view_id: maybe, external_id: maybe, hash: maybe, view: json }),
       (args, team) => {
-        if (args.view_id === undefined && args.external_id === undefined) throw new Refusal('not_found');
+        if (args.view_id === undefined && args.external_id === undefined) throw new SlackRefusal('not_found');
         const named = { id: args.view_id, externalId: args.external_id };
         return answer(team, views.update(team, named, args.hash, args.view));
       },
@@ -38,7 +38,7 @@ export function viewMethods(parts: Parts): Record<string, Method> {
       { tier: 'tier4' },
       z.looseObject({ user_id: text, hash: maybe, view: json }),
       (args, team) => {
-        if (!team.people.has(args.user_id)) throw new Refusal('invalid_arguments');
+        if (!team.people.has(args.user_id)) throw new SlackRefusal('invalid_arguments');
         return answer(team, views.publish(team, args.user_id, args.hash, args.view));
       },
     ),

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { personJson } from '../json.ts';
-import { count, flag, type Method, maybe, method, type Parts, text } from '../method.ts';
+import { count, flag, type Method, maybe, method, type WorkspaceDeps, text } from '../method.ts';
 import type { Message, Team } from '../model.ts';
-import { Refusal } from '../refusal.ts';
+import { SlackRefusal } from '../refusal.ts';
 import { listSize, paged } from './conversations.ts';
 
 /** Who is who, connections, and reactions. */
-export function workspaceMethods(parts: Parts): Record<string, Method> {
-  const { world, messages } = parts;
+export function workspaceMethods(deps: WorkspaceDeps): Record<string, Method> {
+  const { world, messages } = deps;
   const reacted = z.looseObject({ channel: text, timestamp: text, name: text });
 
   return {
@@ -15,16 +15,16 @@ export function workspaceMethods(parts: Parts): Record<string, Method> {
       url: `https://${team.domain}.slack.com/`,
       team: team.name,
       user: team.bot.name,
-      team_id: team.grant.organisation?.id ?? team.id,
-      ...(team.grant.organisation === undefined ? {} : { enterprise_id: team.grant.organisation.id }),
+      team_id: team.installation.organisation?.id ?? team.id,
+      ...(team.installation.organisation === undefined ? {} : { enterprise_id: team.installation.organisation.id }),
       user_id: team.bot.userId,
       bot_id: team.bot.botId,
       app_id: team.bot.appId,
-      is_enterprise_install: team.grant.organisation !== undefined,
+      is_enterprise_install: team.installation.organisation !== undefined,
     })),
 
     'auth.revoke': method({ tier: 'tier3' }, z.looseObject({}), (_args, team) => {
-      team.grant.state = 'revoked';
+      team.installation.state = 'revoked';
       return { revoked: true };
     }),
 
@@ -33,14 +33,14 @@ export function workspaceMethods(parts: Parts): Record<string, Method> {
       z.looseObject({ cursor: maybe, limit: count.optional(), include_icon: flag }),
       (args, team) => {
         // All workspaces of an organisation share one grant.
-        const reached = [...world.teams.values()].filter((one) => one.grant === team.grant && !one.withdrawn);
+        const reached = [...world.teams.values()].filter((one) => one.installation === team.installation && !one.isWithdrawn);
         const { items, response_metadata } = paged(reached, args.cursor, listSize(args.limit));
         return { teams: items.map(({ id, name }) => ({ id, name })), response_metadata };
       },
     ),
 
     'apps.connections.open': method({ tier: 'tier3', token: 'app' }, z.looseObject({}), () => {
-      const ticket = parts.sockets.ticket();
+      const ticket = deps.sockets.ticket();
       return { url: `${world.baseUrl.replace(/^http/, 'ws')}/link/?ticket=${ticket}&app_id=sandbox` };
     }),
 
@@ -49,7 +49,7 @@ export function workspaceMethods(parts: Parts): Record<string, Method> {
       z.looseObject({ user: text }),
       (args, team) => {
         const person = team.people.get(args.user);
-        if (person === undefined) throw new Refusal('user_not_found');
+        if (person === undefined) throw new SlackRefusal('user_not_found');
         return { user: personJson(person) };
       },
     ),
@@ -75,7 +75,7 @@ export function workspaceMethods(parts: Parts): Record<string, Method> {
       { tier: 'tier3', scopes: ['team:read'] },
       z.looseObject({ team: maybe }),
       (args, team) => {
-        if (args.team !== undefined && args.team !== team.id) throw new Refusal('team_not_found');
+        if (args.team !== undefined && args.team !== team.id) throw new SlackRefusal('team_not_found');
         return { team: { id: team.id, name: team.name, domain: team.domain, email_domain: '' } };
       },
     ),
@@ -85,7 +85,7 @@ export function workspaceMethods(parts: Parts): Record<string, Method> {
       z.looseObject({ bot: maybe }),
       (args, team) => {
         const bot = [...team.people.values()].find((one) => one.botId === (args.bot ?? team.bot.botId));
-        if (bot === undefined) throw new Refusal('bot_not_found');
+        if (bot === undefined) throw new SlackRefusal('bot_not_found');
         const own = bot.botId === team.bot.botId;
         return {
           bot: {
@@ -100,18 +100,18 @@ export function workspaceMethods(parts: Parts): Record<string, Method> {
     ),
 
     'reactions.add': method({ tier: 'tier3', scopes: ['reactions:write'] }, reacted, (args, team) => {
-      if (!/^[a-z0-9_+'-]+(::skin-tone-[2-6])?$/.test(args.name)) throw new Refusal('invalid_name');
-      const { channel, message } = target(parts, team, args);
-      if (channel.archived) throw new Refusal('is_archived');
+      if (!/^[a-z0-9_+'-]+(::skin-tone-[2-6])?$/.test(args.name)) throw new SlackRefusal('invalid_name');
+      const { channel, message } = target(deps, team, args);
+      if (channel.archived) throw new SlackRefusal('is_archived');
       if (!messages.react(channel, message, team.bot.userId, args.name, true))
-        throw new Refusal('already_reacted');
+        throw new SlackRefusal('already_reacted');
       return {};
     }),
 
     'reactions.remove': method({ tier: 'tier2', scopes: ['reactions:write'] }, reacted, (args, team) => {
-      const { channel, message } = target(parts, team, args);
+      const { channel, message } = target(deps, team, args);
       if (!messages.react(channel, message, team.bot.userId, args.name, false))
-        throw new Refusal('no_reaction');
+        throw new SlackRefusal('no_reaction');
       return {};
     }),
 
@@ -119,7 +119,7 @@ export function workspaceMethods(parts: Parts): Record<string, Method> {
       { tier: 'tier3', scopes: ['reactions:read'] },
       z.looseObject({ channel: text, timestamp: text }),
       (args, team) => {
-        const { channel, message } = target(parts, team, args);
+        const { channel, message } = target(deps, team, args);
         const reactions = [...message.reactions].map(([name, users]) => ({
           name,
           users,
@@ -135,9 +135,9 @@ export function workspaceMethods(parts: Parts): Record<string, Method> {
   };
 }
 
-function target(parts: Parts, team: Team, args: { channel: string; timestamp: string }) {
-  const channel = parts.world.joinedChannel(team, args.channel);
+function target(deps: WorkspaceDeps, team: Team, args: { channel: string; timestamp: string }) {
+  const channel = deps.world.joinedChannel(team, args.channel);
   const message: Message | undefined = channel.messages.get(args.timestamp);
-  if (message === undefined || message.deletedAt !== undefined) throw new Refusal('message_not_found');
+  if (message === undefined || message.deletedAt !== undefined) throw new SlackRefusal('message_not_found');
   return { channel, message };
 }

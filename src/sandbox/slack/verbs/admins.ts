@@ -1,5 +1,5 @@
 import { channelJson } from '../json.ts';
-import type { Parts } from '../method.ts';
+import type { WorkspaceDeps } from '../method.ts';
 import type { Channel, Fields, Person, PersonKind, Team } from '../model.ts';
 
 /** A person or the id of one. */
@@ -33,18 +33,18 @@ export interface NewChannel {
 }
 
 /** What admins and owners do: people, channels, membership, tokens. */
-export class Admins {
-  protected readonly parts: Parts;
+export class AdminActions {
+  protected readonly deps: WorkspaceDeps;
 
-  constructor(parts: Parts) {
-    this.parts = parts;
+  constructor(deps: WorkspaceDeps) {
+    this.deps = deps;
   }
 
   createPerson(wanted: NewPerson): Person {
     const team = this.teamOr(wanted.teamId);
-    const person = this.parts.world.addPerson(team, wanted.name, wanted.kind ?? 'member');
+    const person = this.deps.world.addPerson(team, wanted.name, wanted.kind ?? 'member');
     if (wanted.homeTeamId !== undefined) person.homeTeamId = wanted.homeTeamId;
-    const { organisation } = team.grant;
+    const { organisation } = team.installation;
     if (organisation !== undefined) person.organisation = organisation.id;
     person.realName = wanted.realName ?? wanted.name;
     person.admin = wanted.admin ?? false;
@@ -63,7 +63,7 @@ export class Admins {
     const members = (wanted.members ?? people).map((member) => this.person(member).id);
     if (wanted.bot !== false) members.push(team.bot.userId);
     const kind = wanted.private ? 'group' : 'channel';
-    const channel = this.parts.world.addChannel(
+    const channel = this.deps.world.addChannel(
       team,
       kind,
       wanted.name,
@@ -79,13 +79,13 @@ export class Admins {
   /** The direct conversation of a person with the bot. */
   openDm(person: PersonRef): Channel {
     const found = this.person(person);
-    return this.parts.world.dm(this.parts.world.team(found.teamId), found.id);
+    return this.deps.world.dm(this.deps.world.team(found.teamId), found.id);
   }
 
   /** The group conversation of these people and the bot. */
   openGroupDm(people: PersonRef[]): Channel {
     const found = people.map((person) => this.person(person));
-    return this.parts.world.groupDm(
+    return this.deps.world.groupDm(
       this.teamOr(found[0]?.teamId),
       found.map((person) => person.id),
     );
@@ -94,7 +94,7 @@ export class Admins {
   /** Invites a person, or the bot when left out. */
   invite(channelRef: ChannelRef, personRef?: PersonRef, inviter?: PersonRef): void {
     const channel = this.channel(channelRef);
-    const team = this.parts.world.team(channel.teamId);
+    const team = this.deps.world.team(channel.teamId);
     const user = personRef === undefined ? team.bot.userId : this.person(personRef).id;
     const invitedBy = inviter === undefined ? channel.creator : this.person(inviter).id;
     channel.members.add(user);
@@ -105,7 +105,7 @@ export class Admins {
   /** Removes a person, or the bot when left out. */
   kick(channelRef: ChannelRef, personRef?: PersonRef): void {
     const channel = this.channel(channelRef);
-    const team = this.parts.world.team(channel.teamId);
+    const team = this.deps.world.team(channel.teamId);
     const user = personRef === undefined ? team.bot.userId : this.person(personRef).id;
     this.member(team, channel, 'member_left_channel', { user });
     channel.members.delete(user);
@@ -133,7 +133,7 @@ export class Admins {
     channel.name = name;
     const renamed = `has renamed the channel from "${before}" to "${name}"`;
     this.notice(channel, channel.creator, 'channel_name', `<@${channel.creator}> ${renamed}`);
-    const bot = this.parts.world.team(channel.teamId).bot.userId;
+    const bot = this.deps.world.team(channel.teamId).bot.userId;
     this.roomEvent(channel, 'rename', { channel: channelJson(channel, bot) });
   }
 
@@ -158,70 +158,70 @@ export class Admins {
   deleteChannel(channelRef: ChannelRef): void {
     const channel = this.channel(channelRef);
     this.roomEvent(channel, 'deleted', { channel: channel.id, actor_id: channel.creator });
-    this.parts.world.team(channel.teamId).channels.delete(channel.id);
+    this.deps.world.team(channel.teamId).channels.delete(channel.id);
   }
 
   /** From now on the bot's token is refused with token_revoked. */
   revokeToken(teamId?: string): void {
     const team = this.teamOr(teamId);
-    team.grant.state = 'revoked';
-    this.farewell('tokens_revoked', team.id);
+    team.installation.state = 'revoked';
+    this.sendUninstallEvent('tokens_revoked', team.id);
   }
 
   /** Removes the app from the workspace; calls are refused with account_inactive. */
   uninstall(teamId?: string): void {
     const team = this.teamOr(teamId);
     this.revokeToken(team.id);
-    team.grant.state = 'inactive';
-    this.farewell('app_uninstalled', team.id);
+    team.installation.state = 'inactive';
+    this.sendUninstallEvent('app_uninstalled', team.id);
   }
 
   /** Sends only the event of an uninstallation, perhaps late or once more. */
-  farewell(type: 'tokens_revoked' | 'app_uninstalled', teamId?: string): void {
+  sendUninstallEvent(type: 'tokens_revoked' | 'app_uninstalled', teamId?: string): void {
     const team = this.teamOr(teamId);
     const tokens = type === 'tokens_revoked' ? { tokens: { oauth: [], bot: [team.bot.userId] } } : {};
-    this.parts.events.emit(team, { type, ...tokens, event_ts: this.parts.world.ids.ts() });
+    this.deps.events.emit(team, { type, ...tokens, event_ts: this.deps.world.ids.ts() });
   }
 
   /** The organisation takes the app from one of its workspaces, or gives it back. */
   setAccess(teamId: string, access: 'granted' | 'revoked'): void {
     const team = this.teamOr(teamId);
-    team.withdrawn = access === 'revoked';
-    const event = { type: `team_access_${access}`, team_ids: [teamId], event_ts: this.parts.world.ids.ts() };
-    this.parts.events.emit(team, event);
+    team.isWithdrawn = access === 'revoked';
+    const event = { type: `team_access_${access}`, team_ids: [teamId], event_ts: this.deps.world.ids.ts() };
+    this.deps.events.emit(team, event);
   }
 
   /** @throws if there is no such person */
   person(ref: PersonRef): Person {
-    return typeof ref === 'string' ? this.parts.world.anyPerson(ref) : ref;
+    return typeof ref === 'string' ? this.deps.world.anyPerson(ref) : ref;
   }
 
   /** @throws if there is no such channel */
   channel(ref: ChannelRef): Channel {
-    return typeof ref === 'string' ? this.parts.world.anyChannel(ref) : ref;
+    return typeof ref === 'string' ? this.deps.world.anyChannel(ref) : ref;
   }
 
   protected teamOr(id: string | undefined): Team {
-    const [first] = this.parts.world.teams.keys();
-    return this.parts.world.team(id ?? first ?? '');
+    const [first] = this.deps.world.teams.keys();
+    return this.deps.world.team(id ?? first ?? '');
   }
 
   private member(team: Team, channel: Channel, type: string, who: Fields): void {
     if (!channel.members.has(team.bot.userId)) return;
     const channelType = channel.kind === 'channel' ? 'C' : 'G';
     const event = { type, channel: channel.id, channel_type: channelType, team: team.id, ...who };
-    this.parts.events.emit(team, { ...event, event_ts: this.parts.world.ids.ts() }, { channel });
+    this.deps.events.emit(team, { ...event, event_ts: this.deps.world.ids.ts() }, { channel });
   }
 
   /** A line that Slack itself writes into a channel. */
   private notice(channel: Channel, user: string, subtype: string, text: string): void {
-    this.parts.messages.post(channel, { user, subtype, text });
+    this.deps.messages.post(channel, { user, subtype, text });
   }
 
   /** `channel_archive` and the like, or `group_archive` for a private channel. */
   private roomEvent(channel: Channel, what: string, detail: Fields): void {
     const type = `${channel.kind === 'channel' ? 'channel' : 'group'}_${what}`;
-    const event = { type, ...detail, event_ts: this.parts.world.ids.ts() };
-    this.parts.events.emit(this.parts.world.team(channel.teamId), event, { channel });
+    const event = { type, ...detail, event_ts: this.deps.world.ids.ts() };
+    this.deps.events.emit(this.deps.world.team(channel.teamId), event, { channel });
   }
 }

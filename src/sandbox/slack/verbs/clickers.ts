@@ -1,11 +1,11 @@
-import { filledIn, pressed } from '../elements.ts';
+import { viewState, pressAction } from '../elements.ts';
 import { emptyInputs } from '../inputs.ts';
 import type { InteractionResult, ResponseTarget } from '../interactions.ts';
 import { fileJson, messageJson } from '../json.ts';
 import { type Channel, type Fields, isFields, type Person, type Team } from '../model.ts';
 import { type View, viewJson } from '../views.ts';
 import type { ChannelRef, PersonRef } from './admins.ts';
-import { Speakers } from './speakers.ts';
+import { MessageActions } from './speakers.ts';
 
 export interface Click {
   person: PersonRef;
@@ -24,23 +24,23 @@ export interface Click {
 }
 
 /** What people press: buttons, commands, shortcuts, modals, the Home tab. */
-export class Clickers extends Speakers {
+export class InteractionActions extends MessageActions {
   /** Presses a button or picks an option. @throws if there is none with this action_id */
   async click(click: Click): Promise<InteractionResult> {
     const person = this.person(click.person);
-    const team = this.parts.world.team(person.teamId);
+    const team = this.deps.world.team(person.teamId);
     if (click.view !== undefined) return this.clickInView(team, person, click, click.view);
     const channel = this.channel(click.channel ?? '');
     const ts = click.ts ?? '';
     const ephemeral = channel.ephemerals.find((one) => one.ts === ts && one.user === person.id);
     const message = ephemeral === undefined ? this.message(channel, ts) : undefined;
     const shown = ephemeral ?? message;
-    const action = pressed(shown?.blocks ?? [], click, this.parts.world.ids.ts());
+    const action = pressAction(shown?.blocks ?? [], click, this.deps.world.ids.ts());
     const target: ResponseTarget = { team, user: person.id, channel };
     if (message !== undefined) target.message = message;
     if (ephemeral !== undefined) target.ephemeral = ephemeral;
     const thread = shown?.threadTs === undefined ? {} : { thread_ts: shown.threadTs };
-    return this.parts.interactions.send(
+    return this.deps.interactions.send(
       team,
       person,
       {
@@ -53,7 +53,7 @@ export class Clickers extends Speakers {
           ...thread,
         },
         channel: channelRef(channel),
-        ...(message === undefined ? {} : { message: messageJson(this.parts.world, channel, message, false) }),
+        ...(message === undefined ? {} : { message: messageJson(this.deps.world, channel, message, false) }),
         state: { values: {} },
         actions: [action],
       },
@@ -69,9 +69,9 @@ export class Clickers extends Speakers {
     text?: string;
   }): Promise<InteractionResult> {
     const channel = this.channel(said.channel);
-    const team = this.parts.world.team(channel.teamId);
+    const team = this.deps.world.team(channel.teamId);
     const text = this.escaped(team, said.text ?? '');
-    return this.parts.interactions.command(team, this.person(said.person), channel, said.command, text);
+    return this.deps.interactions.command(team, this.person(said.person), channel, said.command, text);
   }
 
   /** Uses a shortcut: a global one, or one of a message when a channel and a ts are given. */
@@ -82,14 +82,14 @@ export class Clickers extends Speakers {
     ts?: string;
   }): Promise<InteractionResult> {
     const person = this.person(used.person);
-    const team = this.parts.world.team(person.teamId);
-    const common = { callback_id: used.callbackId, action_ts: this.parts.world.ids.ts() };
+    const team = this.deps.world.team(person.teamId);
+    const common = { callback_id: used.callbackId, action_ts: this.deps.world.ids.ts() };
     if (used.channel === undefined || used.ts === undefined) {
-      return this.parts.interactions.send(team, person, { type: 'shortcut', ...common });
+      return this.deps.interactions.send(team, person, { type: 'shortcut', ...common });
     }
     const channel = this.channel(used.channel);
     const message = this.message(channel, used.ts);
-    return this.parts.interactions.send(
+    return this.deps.interactions.send(
       team,
       person,
       {
@@ -97,7 +97,7 @@ export class Clickers extends Speakers {
         ...common,
         channel: channelRef(channel),
         message_ts: message.ts,
-        message: messageJson(this.parts.world, channel, message, false),
+        message: messageJson(this.deps.world, channel, message, false),
       },
       { team, user: person.id, channel, message },
     );
@@ -106,12 +106,12 @@ export class Clickers extends Speakers {
   /** Opens the app's Home tab or its messages. */
   openHome(personRef: PersonRef, tab: 'home' | 'messages' = 'home'): void {
     const person = this.person(personRef);
-    const team = this.parts.world.team(person.teamId);
-    const home = this.parts.views.home(person.id);
+    const team = this.deps.world.team(person.teamId);
+    const home = this.deps.views.home(person.id);
     const view = home === undefined || tab !== 'home' ? {} : { view: viewJson(team, home) };
     const channel = this.openDm(person).id;
     const event = { type: 'app_home_opened', user: person.id, channel, tab, ...view };
-    this.parts.events.emit(team, { ...event, event_ts: this.parts.world.ids.ts() });
+    this.deps.events.emit(team, { ...event, event_ts: this.deps.world.ids.ts() });
   }
 
   /**
@@ -128,7 +128,7 @@ export class Clickers extends Speakers {
     const empty = emptyInputs(view.blocks, view.values);
     if (empty.length > 0) throw new Error(`Slack wants this filled in: ${empty.join(', ')}.`);
     const payload = { type: 'view_submission', view: this.viewOf(team, view), response_urls: [] };
-    const sent = await this.parts.interactions.send(team, person, payload);
+    const sent = await this.deps.interactions.send(team, person, payload);
     if (!sent.acked || this.answered(team, view, sent.body)) return sent;
     return { ...sent, acked: false };
   }
@@ -137,27 +137,27 @@ export class Clickers extends Speakers {
   async closeView(personRef: PersonRef): Promise<void> {
     const { person, team, view } = this.topmost(personRef);
     const payload = { type: 'view_closed', view: this.viewOf(team, view), is_cleared: view.clearOnClose };
-    this.parts.views.close(person.id, view.clearOnClose);
-    if (view.notifyOnClose) await this.parts.interactions.send(team, person, payload);
+    this.deps.views.close(person.id, view.clearOnClose);
+    if (view.notifyOnClose) await this.deps.interactions.send(team, person, payload);
   }
 
   /** Presses the Stop button of an agent's session. */
   stopSession(personRef: PersonRef, channelRefOrId: ChannelRef, threadTs: string): void {
     const channel = this.channel(channelRefOrId);
-    const team = this.parts.world.team(channel.teamId);
+    const team = this.deps.world.team(channel.teamId);
     const user = this.person(personRef).id;
     const event = { type: 'agent_session_stopped', channel: channel.id, thread_ts: threadTs, user };
-    this.parts.events.emit(team, { ...event, streaming_message_ts: [], event_ts: this.parts.world.ids.ts() });
+    this.deps.events.emit(team, { ...event, streaming_message_ts: [], event_ts: this.deps.world.ids.ts() });
   }
 
   /** The person's Home tab, once the app has published one. */
   home(person: PersonRef): View | undefined {
-    return this.parts.views.home(this.person(person).id);
+    return this.deps.views.home(this.person(person).id);
   }
 
   /** The person's topmost modal. */
   modal(person: PersonRef): View | undefined {
-    return this.parts.views.stack(this.person(person).id).at(-1);
+    return this.deps.views.stack(this.person(person).id).at(-1);
   }
 
   private async clickInView(
@@ -169,17 +169,17 @@ export class Clickers extends Speakers {
     const view = where === 'home' ? this.home(person) : this.modal(person);
     if (view === undefined) throw new Error(`${person.name} has no ${where} view open.`);
     if (click.state !== undefined) this.fill(view, click.state);
-    return this.parts.interactions.send(team, person, {
+    return this.deps.interactions.send(team, person, {
       type: 'block_actions',
       container: { type: 'view', view_id: view.id },
       view: this.viewOf(team, view),
-      actions: [pressed(view.blocks, click, this.parts.world.ids.ts())],
+      actions: [pressAction(view.blocks, click, this.deps.world.ids.ts())],
     });
   }
 
   private fill(view: View, values: Record<string, string | string[]>): void {
-    const { world } = this.parts;
-    view.values = filledIn(view.blocks, values, (id) => {
+    const { world } = this.deps;
+    view.values = viewState(view.blocks, values, (id) => {
       const file = world.files.get(id);
       return file === undefined ? undefined : fileJson(world, file, false);
     });
@@ -199,11 +199,11 @@ export class Clickers extends Speakers {
     const person = this.person(personRef);
     const view = this.modal(person);
     if (view === undefined) throw new Error(`${person.name} has no modal open.`);
-    return { person, team: this.parts.world.team(person.teamId), view };
+    return { person, team: this.deps.world.team(person.teamId), view };
   }
 
   private viewOf(team: Team, view: View): Fields {
-    const stack = this.parts.views.stack(view.user);
+    const stack = this.deps.views.stack(view.user);
     return viewJson(team, view, stack[0], stack[stack.indexOf(view) - 1]);
   }
 
@@ -212,9 +212,9 @@ export class Clickers extends Speakers {
     const action = isFields(body) ? body.response_action : undefined;
     if (action === 'errors') return isFields(body) && areErrors(view, body.errors);
     const next = isFields(body) ? body.view : undefined;
-    if (action === 'update') this.parts.views.update(team, { id: view.id }, undefined, next);
-    else if (action === 'push') this.parts.views.push(team, view.user, next);
-    else this.parts.views.close(view.user, action === 'clear');
+    if (action === 'update') this.deps.views.update(team, { id: view.id }, undefined, next);
+    else if (action === 'push') this.deps.views.push(team, view.user, next);
+    else this.deps.views.close(view.user, action === 'clear');
     return true;
   }
 }

@@ -1,14 +1,14 @@
-import { type ContentSource, wholeContent } from '../content.ts';
+import { type ContentSource, readAll } from '../content.ts';
 import type { Block, Channel, Ephemeral, Fields, Message, SlackFile, Team } from '../model.ts';
 import { compose } from '../rich-text.ts';
-import { shownText } from '../shown.ts';
+import { visibleText } from '../shown.ts';
 import type { NewFile } from '../world.ts';
-import { Admins, type ChannelRef, type PersonRef } from './admins.ts';
+import { AdminActions, type ChannelRef, type PersonRef } from './admins.ts';
 
 /** A file that a person shares; without bytes it is a few words. */
 export type SharedFile = NewFile & Partial<ContentSource>;
 
-export interface Saying {
+export interface MessageInput {
   person: PersonRef;
   channel: ChannelRef;
   /** As typed: `@name`, `<@U..>`, `#channel`, `<#C..>`, links, *bold*, lists, quotes, fences. */
@@ -19,27 +19,27 @@ export interface Saying {
   broadcast?: boolean;
   files?: SharedFile[];
   /** Ids of files that are in Slack already. */
-  again?: string[];
+  existingFileIds?: string[];
   subtype?: string;
   /** In place of the rich_text block that Slack's client makes. */
   blocks?: Block[];
   clientMsgId?: string;
   /** The person accepts Slack's offer to invite the mentioned bot: it gets the app_mention, not the message. */
-  invites?: boolean;
+  acceptsInvite?: boolean;
 }
 
 /** What people say, and reading what was said. */
-export class Speakers extends Admins {
+export class MessageActions extends AdminActions {
   /** A person says something. @throws if the person is not in the channel */
-  say(saying: Saying): Message {
+  say(saying: MessageInput): Message {
     const channel = this.channel(saying.channel);
     const person = this.person(saying.person);
-    const team = this.parts.world.team(channel.teamId);
+    const team = this.deps.world.team(channel.teamId);
     if (!channel.members.has(person.id))
       throw new Error(`${person.name} is not in ${channel.name || channel.id}.`);
     if (channel.archived) throw new Error(`${channel.name} is archived.`);
     const added = saying.files?.map((file) => this.addFile(team, person.id, file).id);
-    const fileIds = added === undefined ? saying.again : [...added, ...(saying.again ?? [])];
+    const fileIds = added === undefined ? saying.existingFileIds : [...added, ...(saying.existingFileIds ?? [])];
     const typed = this.composed(team, saying.text);
     const withBlocks = saying.subtype === undefined || saying.subtype === 'me_message';
     const draft = {
@@ -54,17 +54,17 @@ export class Speakers extends Admins {
       fileIds,
       clientMsgId:
         saying.clientMsgId ??
-        (fileIds === undefined && person.botId === undefined ? this.parts.world.ids.uuid() : undefined),
+        (fileIds === undefined && person.botId === undefined ? this.deps.world.ids.uuid() : undefined),
     };
-    const { messages } = this.parts;
-    if (!saying.invites) return messages.post(channel, draft);
+    const { messages } = this.deps;
+    if (!saying.acceptsInvite) return messages.post(channel, draft);
     return messages.postInvitation(channel, draft, () => this.invite(channel, undefined, person));
   }
 
   /** A person puts a file into a modal's file input: the app may read it although no message shows it. */
   upload(person: PersonRef, file: SharedFile): SlackFile {
     const { id, teamId } = this.person(person);
-    const added = this.addFile(this.parts.world.team(teamId), id, file);
+    const added = this.addFile(this.deps.world.team(teamId), id, file);
     added.givenToApp = true;
     return added;
   }
@@ -73,14 +73,14 @@ export class Speakers extends Admins {
   edit(channelRef: ChannelRef, ts: string, text: string): void {
     const channel = this.channel(channelRef);
     const message = this.message(channel, ts);
-    const typed = this.composed(this.parts.world.team(channel.teamId), text);
-    this.parts.messages.edit(channel, message, { ...typed, editedBy: message.user });
+    const typed = this.composed(this.deps.world.team(channel.teamId), text);
+    this.deps.messages.edit(channel, message, { ...typed, editedBy: message.user });
   }
 
   /** Somebody deletes a message. */
   remove(channelRef: ChannelRef, ts: string): void {
     const channel = this.channel(channelRef);
-    this.parts.messages.remove(channel, this.message(channel, ts));
+    this.deps.messages.remove(channel, this.message(channel, ts));
   }
 
   /** Slack adds the preview of a link: a change without an edit. */
@@ -90,17 +90,17 @@ export class Speakers extends Admins {
     const attachments: Fields[] = [
       { id: 1, from_url: 'https://example.com/', title: 'Example', fallback: 'Example' },
     ];
-    this.parts.messages.edit(channel, message, { text: message.text, blocks: message.blocks, attachments });
+    this.deps.messages.edit(channel, message, { text: message.text, blocks: message.blocks, attachments });
   }
 
   react(person: PersonRef, channelRef: ChannelRef, ts: string, name: string): void {
     const channel = this.channel(channelRef);
-    this.parts.messages.react(channel, this.message(channel, ts), this.person(person).id, name, true);
+    this.deps.messages.react(channel, this.message(channel, ts), this.person(person).id, name, true);
   }
 
   unreact(person: PersonRef, channelRef: ChannelRef, ts: string, name: string): void {
     const channel = this.channel(channelRef);
-    this.parts.messages.react(channel, this.message(channel, ts), this.person(person).id, name, false);
+    this.deps.messages.react(channel, this.message(channel, ts), this.person(person).id, name, false);
   }
 
   /** The message with this ts. @throws if there is none */
@@ -120,12 +120,12 @@ export class Speakers extends Admins {
 
   /** The root and the replies of a thread that exist, oldest first. */
   thread(channelRef: ChannelRef, rootTs: string): Message[] {
-    return this.parts.world.thread(this.channel(channelRef), rootTs);
+    return this.deps.world.thread(this.channel(channelRef), rootTs);
   }
 
   /** What a reader sees of a message: the text of its blocks, or its text. */
-  shown(message: { text: string; blocks: Block[] | undefined }): string {
-    return message.blocks === undefined ? message.text : shownText(message.blocks);
+  visibleText(message: { text: string; blocks: Block[] | undefined }): string {
+    return message.blocks === undefined ? message.text : visibleText(message.blocks);
   }
 
   /** What only this person sees in a channel. */
@@ -135,19 +135,19 @@ export class Speakers extends Admins {
   }
 
   hasFile(id: string): boolean {
-    return this.parts.world.files.has(id);
+    return this.deps.world.files.has(id);
   }
 
   /** @throws if there is no such file */
   file(id: string): SlackFile {
-    const file = this.parts.world.files.get(id);
+    const file = this.deps.world.files.get(id);
     if (file === undefined) throw new Error(`The sandbox has no file ${id}.`);
     return file;
   }
 
   /** All bytes of a file; for files that fit into memory. */
   fileBytes(id: string): Promise<Buffer> {
-    return wholeContent(this.file(id).content);
+    return readAll(this.file(id).content);
   }
 
   private addFile(team: Team, user: string, shared: SharedFile): SlackFile {
@@ -164,7 +164,7 @@ export class Speakers extends Admins {
         : size !== undefined
           ? { size, ...(make === undefined ? {} : { make }) }
           : { bytes: bytes ?? 'A few words.\n' };
-    return this.parts.world.addFile(team, user, shared, source);
+    return this.deps.world.addFile(team, user, shared, source);
   }
 
   private composed(team: Team, typed: string): { text: string; blocks: Block[] } {
@@ -173,6 +173,6 @@ export class Speakers extends Admins {
       channel: (name: string) =>
         [...team.channels.values()].find((channel: Channel) => channel.name === name)?.id,
     };
-    return compose(typed, names, this.parts.world.ids.letters(5));
+    return compose(typed, names, this.deps.world.ids.letters(5));
   }
 }

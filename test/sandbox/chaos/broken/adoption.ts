@@ -6,7 +6,7 @@ import { startBroken } from './start.ts';
 
 /** Takes every message at the service for another turn's, so that none is adopted after a lost answer. */
 class JealousTurns extends Turns {
-  override async isBound(): Promise<boolean> {
+  override async isUserMessageBound(): Promise<boolean> {
     return true;
   }
 }

@@ -1,15 +1,15 @@
 import type { Kysely } from 'kysely';
-import { Admissions } from '../../../../src/store/admissions.ts';
+import { InboxWriter } from '../../../../src/store/admissions.ts';
 import { Store } from '../../../../src/store/store.ts';
 import type { Tables } from '../../../../src/store/tables.ts';
 import { startBroken } from './start.ts';
 
 /** Takes the second copy of a message for another message. */
-class GullibleAdmissions extends Admissions {
-  override async admit(...[message]: Parameters<Admissions['admit']>): ReturnType<Admissions['admit']> {
+class GullibleAdmissions extends InboxWriter {
+  override async write(...[message]: Parameters<InboxWriter['write']>): ReturnType<InboxWriter['write']> {
     let { ts } = message;
     for (;;) {
-      const decision = await super.admit({ ...message, ts });
+      const decision = await super.write({ ...message, ts });
       if (decision.decision !== 'known') return decision;
       ts = (Number(ts) + 0.000001).toFixed(6);
     }
@@ -17,11 +17,11 @@ class GullibleAdmissions extends Admissions {
 }
 
 class BrokenStore extends Store {
-  override readonly admissions: Admissions;
+  override readonly inbox: InboxWriter;
 
   constructor(db: Kysely<Tables>) {
     super(db);
-    this.admissions = new GullibleAdmissions(db);
+    this.inbox = new GullibleAdmissions(db);
   }
 
   protected override within(db: Kysely<Tables>): Store {

@@ -6,8 +6,8 @@ import { startBroken } from './start.ts';
 
 /** Remembers what was posted, but not what was about to be. */
 class ForgetfulPosts extends Posts {
-  override async of(...[turn]: Parameters<Posts['of']>): ReturnType<Posts['of']> {
-    const known = await super.of(turn);
+  override async ofTurn(...[turn]: Parameters<Posts['ofTurn']>): ReturnType<Posts['ofTurn']> {
+    const known = await super.ofTurn(turn);
     return new Map([...known].filter(([, { state }]) => state !== 'intended'));
   }
 }

@@ -1,10 +1,10 @@
-import { type GivenParts, startApp } from '../../../../src/app.ts';
+import { type AppOverrides, startApp } from '../../../../src/app.ts';
 import { readConfig } from '../../../../src/config.ts';
-import { createLog } from '../../../../src/operate/log.ts';
+import { createLogger } from '../../../../src/operate/log.ts';
 
 /** Runs the bot from the environment as src/main.ts does, with a part of it broken. */
-export async function startBroken(given: GivenParts): Promise<void> {
-  const log = createLog({ level: process.env.LOG_LEVEL ?? 'info' });
+export async function startBroken(given: AppOverrides): Promise<void> {
+  const log = createLogger({ level: process.env.LOG_LEVEL ?? 'info' });
   const app = await startApp(readConfig(process.env), log, given);
   process.once('SIGTERM', () => {
     void app.stop().finally(() => process.exit());

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/sequencer.ts';
+import { LongestFirst } from './test/support/longest-first-sequencer.ts';
 
 // As in the image: some packages bring other, slower code for development.
 process.env.NODE_ENV = 'production';
@@ -9,7 +9,7 @@ const ownModules = ['test/slack/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/compiled-code.ts', 'test/database-server.ts'],
+    globalSetup: ['test/support/compile-cache.ts', 'test/support/database-server.ts'],
     testTimeout: 180_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
@@ -23,13 +23,13 @@ export default defineConfig({
           name: 'shared modules',
           include: ['test/**/*.test.ts'],
           exclude: ownModules,
-          setupFiles: ['test/setup.ts'],
+          setupFiles: ['test/support/vitest-setup.ts'],
           isolate: false,
         },
       },
       {
         extends: true,
-        test: { name: 'own modules', include: ownModules, setupFiles: ['test/setup.ts'] },
+        test: { name: 'own modules', include: ownModules, setupFiles: ['test/support/vitest-setup.ts'] },
       },
     ],
   },

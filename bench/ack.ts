@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { Pool } from 'undici';
-import { BotProcess } from '../src/sandbox/chaos/bot-process.ts';
-import { startPostgresServer } from '../src/sandbox/database.ts';
-import { startSandboxServices } from '../src/sandbox/scenery.ts';
-import { percentile, round } from './figures.ts';
+import { BotProcess } from '../sandbox/chaos/bot-process.ts';
+import { startPostgresServer } from '../sandbox/postgres-server.ts';
+import { startSandboxServices } from '../sandbox/sandbox-services.ts';
+import { percentile, round } from './statistics.ts';
 
 const EVENTS_PER_SECOND = 200;
 const THREADS = 20;
@@ -76,12 +76,18 @@ export async function run(args: string[]): Promise<void> {
 async function measure(seconds: number) {
   await using undo = new AsyncDisposableStack();
   const agentScript = { script: async (turn: { write(text: string): void }) => turn.write('Done.') };
-  const { slack, settings, folder } = await startSandboxServices({ transport: 'http', agent: agentScript }, undo);
+  const { slack, settings, folder } = await startSandboxServices(
+    { transport: 'http', agent: agentScript },
+    undo,
+  );
   const { url } = await startPostgresServer(join(folder, 'data'), undo, { fsync: true });
   const environment = { ...settings, DATABASE_URL: url };
-  const baselineProgram = fileURLToPath(new URL('ack-floor.ts', import.meta.url));
+  const baselineProgram = fileURLToPath(new URL('ack-baseline.ts', import.meta.url));
   const bot = await startBot(new BotProcess(environment, join(folder, 'ours.log')), undo);
-  const baseline = await startBot(new BotProcess(environment, join(folder, 'floor.log'), baselineProgram), undo);
+  const baseline = await startBot(
+    new BotProcess(environment, join(folder, 'floor.log'), baselineProgram),
+    undo,
+  );
 
   const ada = slack.createPerson({ name: 'ada' });
   const channel = slack.createChannel({ name: 'acknowledged' });

@@ -8,11 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { z } from 'zod';
-import type { AgentService } from '../src/sandbox/agent/service.ts';
-import type { S3Location } from '../src/sandbox/agent/storage.ts';
-import { BotProcess } from '../src/sandbox/chaos/bot-process.ts';
-import { startSandboxServices } from '../src/sandbox/scenery.ts';
-import type { SlackFile, SlackWorkspace } from '../src/sandbox/slack/workspace.ts';
+import type { AgentService } from '../sandbox/agent/agent-service.ts';
+import type { S3Location } from '../sandbox/agent/storage.ts';
+import { BotProcess } from '../sandbox/chaos/bot-process.ts';
+import { startSandboxServices } from '../sandbox/sandbox-services.ts';
+import type { SlackFile, SlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const PLAIN_COPY_PROGRAM = fileURLToPath(new URL('plain-copy.ts', import.meta.url));

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
-import type { AgentTurn } from '../src/sandbox/agent/script.ts';
-import type { Channel, Message, SlackWorkspace } from '../src/sandbox/slack/workspace.ts';
-import { startInProcessSandbox } from '../src/sandbox/stage.ts';
-import { mean, percentile, round } from './figures.ts';
+import type { AgentTurn } from '../sandbox/agent/agent-script.ts';
+import { startInProcessSandbox } from '../sandbox/in-process-sandbox.ts';
+import type { Channel, Message, SlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
 import { LINE_INTERVAL_MS, LINE_LENGTH, NumberedAnswer } from './numbered-lines.ts';
+import { mean, percentile, round } from './statistics.ts';
 
 /** Slack's limits as they are taken here: exactly, and with no burst of posts. */
 export const SLACK_LIMITS = { methods: { 'chat.update': 50 }, postBurst: 1, postsPerMinute: 300 };

@@ -4,8 +4,16 @@ import { access } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { type Message, startSlackWorkspace } from '../src/sandbox/slack/workspace.ts';
-import { askAll, type LiveStats, type Load, measureBot, SLACK_LIMITS, ThreadObserver, writeLines } from './live.ts';
+import { type Message, startSlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
+import {
+  askAll,
+  type LiveStats,
+  type Load,
+  measureBot,
+  SLACK_LIMITS,
+  ThreadObserver,
+  writeLines,
+} from './live.ts';
 import type { NumberedAnswer } from './numbered-lines.ts';
 
 /** A bot to compare with: a program below `peers/`, and how it is started. */

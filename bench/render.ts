@@ -1,7 +1,7 @@
-import { messageDigest } from '../src/relay/showing/rendered.ts';
-import type { ReplyBlock } from '../src/reply/answer.ts';
-import { AnswerSplitter } from '../src/reply/draft.ts';
-import { type ReplyPhase, renderReply } from '../src/reply/reply-message.ts';
+import { messageDigest } from '../src/relay/replies/reply-blocks.ts';
+import type { ReplyBlock } from '../src/render/messages/answer-text.ts';
+import { type ReplyPhase, renderReply } from '../src/render/messages/reply-message.ts';
+import { AnswerSplitter } from '../src/render/splitting/answer-splitter.ts';
 import { markdownAnswer } from './markdown-answer.ts';
 
 const CHARACTERS = 100_000;

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
-import { startS3 } from '../src/sandbox/agent/s3.ts';
+import { startS3 } from '../sandbox/agent/s3-server.ts';
 
 /**
  * An S3 server in processes of its own, one a core, because S3 takes parts in parallel; all share a port and a folder.

@@ -4,10 +4,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { startPostgresServer } from '../src/sandbox/database.ts';
-import { ChildProgram } from './child.ts';
-import { round } from './figures.ts';
-import { questionSchema, REPLY_CHARACTERS, countsSchema, memorySchema, usageSchema, addressesSchema, WORKSPACES } from './scale/terms.ts';
+import { startPostgresServer } from '../sandbox/postgres-server.ts';
+import { ChildProgram } from './child-process.ts';
+import {
+  addressesSchema,
+  countsSchema,
+  memorySchema,
+  questionSchema,
+  REPLY_CHARACTERS,
+  usageSchema,
+  WORKSPACES,
+} from './scale/process-messages.ts';
+import { round } from './statistics.ts';
 
 /**
  * Reads a second that each key allows. The default, 20, would be a fifth of 100 replies a key to the last read, so that
@@ -70,9 +78,9 @@ async function measure(replies: number, seconds: number): Promise<ScaleStats> {
   undo.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o711);
   const { url: databaseUrl } = await startPostgresServer(join(folder, 'data'), undo, { fsync: true });
-  const services = new ChildProgram(new URL('scale/scenery.ts', import.meta.url));
+  const services = new ChildProgram(new URL('scale/services-process.ts', import.meta.url));
   undo.defer(() => services.kill());
-  const relay = new ChildProgram(new URL('scale/relay.ts', import.meta.url), RELAY_FLAGS);
+  const relay = new ChildProgram(new URL('scale/relay-process.ts', import.meta.url), RELAY_FLAGS);
   undo.defer(() => relay.kill());
 
   const nothing = z.unknown();
@@ -99,9 +107,15 @@ async function measure(replies: number, seconds: number): Promise<ScaleStats> {
 
   await services.ask('grow', { ms: seconds * 1_000 + SETTLE_MS }, nothing);
   await sleep(SETTLE_MS);
-  const [from, fromCounts] = [await relay.ask('took', null, usageSchema), await services.ask('counts', null, countsSchema)];
+  const [from, fromCounts] = [
+    await relay.ask('took', null, usageSchema),
+    await services.ask('counts', null, countsSchema),
+  ];
   await sleep(seconds * 1_000);
-  const [to, toCounts] = [await relay.ask('took', null, usageSchema), await services.ask('counts', null, countsSchema)];
+  const [to, toCounts] = [
+    await relay.ask('took', null, usageSchema),
+    await services.ask('counts', null, countsSchema),
+  ];
   const live = await relay.ask('memory', null, memorySchema);
   if (to.held !== replies) throw new Error(`Of ${replies} replies ${to.held} are live at the end.`);
   // The same process with none: what it compiled and opened by now is in both.

@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { chaosAgent } from '../src/sandbox/chaos/agent-script.ts';
-import { BotProcess } from '../src/sandbox/chaos/bot-process.ts';
-import { findDamage } from '../src/sandbox/chaos/comparison.ts';
-import { Conversation } from '../src/sandbox/chaos/conversation.ts';
-import { collectFindings } from '../src/sandbox/chaos/evidence.ts';
-import { createRandomStreams } from '../src/sandbox/chaos/randoms.ts';
-import { ALL_FAULTS } from '../src/sandbox/chaos/weather.ts';
-import { DatabaseObserver } from '../src/sandbox/chaos/witness.ts';
-import { startPostgresServer } from '../src/sandbox/database.ts';
-import { startSandboxServices } from '../src/sandbox/scenery.ts';
-import { HeapCollector } from './collector.ts';
-import { round, slope } from './figures.ts';
+import { BotProcess } from '../sandbox/chaos/bot-process.ts';
+import { chaosAgent } from '../sandbox/chaos/chaos-agent.ts';
+import { Conversation } from '../sandbox/chaos/conversation.ts';
+import { findDamage } from '../sandbox/chaos/damage.ts';
+import { DatabaseObserver } from '../sandbox/chaos/database-observer.ts';
+import { ALL_FAULTS } from '../sandbox/chaos/fault-profile.ts';
+import { collectFindings } from '../sandbox/chaos/findings.ts';
+import { createRandomStreams } from '../sandbox/chaos/random-streams.ts';
+import { startPostgresServer } from '../sandbox/postgres-server.ts';
+import { startSandboxServices } from '../sandbox/sandbox-services.ts';
+import { HeapCollector } from './heap-collector.ts';
+import { round, slope } from './statistics.ts';
 
 /** People say so much a minute; Slack takes one post a second in a channel, and about 145 a minute in a workspace. */
 const MESSAGES_PER_MINUTE = 66;
@@ -130,7 +130,11 @@ async function measure(minutes: number, seed: number) {
       },
       agent: {
         script: chaosAgent(),
-        behaviour: { multipartThreshold: MULTIPART_THRESHOLD, partSize: MULTIPART_THRESHOLD / 2, minPartSize: 1 },
+        behaviour: {
+          multipartThreshold: MULTIPART_THRESHOLD,
+          partSize: MULTIPART_THRESHOLD / 2,
+          minPartSize: 1,
+        },
       },
       settings: { SLACK_EDITS_PER_MINUTE: '400' },
     },
@@ -138,7 +142,10 @@ async function measure(minutes: number, seed: number) {
   );
   const database = await startPostgresServer(join(folder, 'database'), undo, { fsync: true });
   const logFile = join(folder, 'bot.log');
-  const bot = new BotProcess({ ...settings, ...HeapCollector.environment, DATABASE_URL: database.url }, logFile);
+  const bot = new BotProcess(
+    { ...settings, ...HeapCollector.environment, DATABASE_URL: database.url },
+    logFile,
+  );
   undo.defer(async () => void (await bot.stop()));
   await bot.ready();
   if (bot.port === undefined) throw new Error('The bot did not start.');

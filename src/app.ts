@@ -1,61 +1,61 @@
 import type { Logger } from 'pino';
+import { HttpEndpoints } from './app/http-endpoints.ts';
+import { combineLifecycles, type Lifecycle, withStopTimeout } from './app/lifecycle.ts';
+import { createListeners } from './app/listener-setup.ts';
 import {
-  oauthPagesDeps,
-  oauthOptions,
-  workspaceAccountLimits,
-  workspaceServiceOptions,
-  relaySettings,
   createResultLinks,
+  eventTransport,
+  oauthOptions,
+  oauthPagesDeps,
+  relaySettings,
   retentionDays,
   serviceOptions,
   sharedCredentials,
   slackOptions,
-  eventTransport,
-} from './app/from-settings.ts';
-import { createListeners } from './app/listeners.ts';
-import { HttpEndpoints } from './app/pages.ts';
-import { type Lifecycle, withStopTimeout, combineLifecycles } from './app/running.ts';
+  workspaceAccountLimits,
+  workspaceServiceOptions,
+} from './app/options-from-config.ts';
 import type { Config } from './config.ts';
-import { EventIntake, type EventIntakeDeps } from './listen/intake.ts';
-import { parseInstallationQuery } from './listen/press.ts';
-import { SlackApp } from './listen/slack-app.ts';
+import { AccountSection } from './features/account/account-section.ts';
+import { WorkspaceAccount } from './features/account/workspace-account.ts';
+import { ChannelSettingsModal } from './features/channel-settings/channel-settings-modal.ts';
+import { DirectMessages } from './features/direct-messages/direct-messages.ts';
+import { StartFormHandler } from './features/start/start-form-handler.ts';
+import { createTaskFeatures } from './features/tasks/task-feature.ts';
+import { WorkspaceAccessSettings } from './features/workspace-settings/workspace-access-settings.ts';
+import { EventIntake, type EventIntakeDeps } from './listeners/event-intake.ts';
+import { parseInstallationQuery } from './listeners/press.ts';
+import { SlackApp } from './listeners/slack-app.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
-import { Telemetry } from './operate/watch.ts';
-import { AccountSection } from './relay/accounts/account-home.ts';
-import { WorkspaceAccount } from './relay/accounts/account-setting.ts';
-import { ServiceAccounts } from './relay/accounts/service-accounts.ts';
-import { visibleAdminSections, type HomeActor } from './relay/admins.ts';
-import { accessPolicyFor } from './relay/admitting/admittance.ts';
-import { WorkspaceAccessSettings } from './relay/admitting/workspace-door.ts';
-import { Backfill } from './relay/arriving/gap-reader.ts';
-import { Inbox } from './relay/arriving/inbox.ts';
-import { EventGapDetector } from './relay/arriving/receiving.ts';
-import { ChannelSettingsModal } from './relay/channels/channel-settings.ts';
-import { ProjectNameSync } from './relay/channels/name-following.ts';
-import type { RelayDeps } from './relay/context.ts';
-import { LateEdits } from './relay/controls/afterthoughts.ts';
-import { ThreadControls } from './relay/controls/hands.ts';
-import { WaitingReactions } from './relay/controls/marks.ts';
-import { DirectMessages } from './relay/direct-messages.ts';
-import { Dispatcher } from './relay/dispatcher.ts';
-import { openRegistry } from './relay/installing/opening.ts';
-import { InstallationRefresh } from './relay/installing/registry-watch.ts';
-import { postLaterResults } from './relay/showing/results.ts';
-import { postReviews } from './relay/showing/reviews.ts';
-import { StartFormHandler } from './relay/starting/starting.ts';
-import { FollowUps } from './relay/task-watch.ts';
-import { createTaskFeatures } from './relay/tasks/task-feature.ts';
-import { TurnRunner } from './relay/turn-runner.ts';
-import { Maintenance } from './relay/upkeep.ts';
-import { identifyToken } from './slack/identity.ts';
-import { SETTINGS_ACCOUNT } from './store/accounts.ts';
+import { Telemetry } from './operate/telemetry.ts';
+import { accessPolicyFor } from './relay/access/access-policy.ts';
+import { type HomeActor, visibleAdminSections } from './relay/access/admins.ts';
+import { LateEdits } from './relay/controls/late-edits.ts';
+import { ThreadControls } from './relay/controls/thread-controls.ts';
+import { WaitingReactions } from './relay/controls/waiting-reactions.ts';
+import { Backfill } from './relay/inbox/backfill.ts';
+import { EventGapDetector } from './relay/inbox/event-gap-detector.ts';
+import { Inbox } from './relay/inbox/inbox.ts';
+import { InstallationRefresh } from './relay/installations/installation-refresh.ts';
+import { openRegistry } from './relay/installations/open-registry.ts';
+import { ServiceAccounts } from './relay/installations/service-accounts.ts';
+import { postLaterResults } from './relay/replies/result-posts.ts';
+import { postReviews } from './relay/replies/review-posts.ts';
+import type { RelayDeps } from './relay/runtime/deps.ts';
+import { ProjectNameSync } from './relay/sending/project-name-sync.ts';
+import { Dispatcher } from './relay/turns/dispatcher.ts';
+import { FollowUps } from './relay/turns/follow-ups.ts';
+import { Maintenance } from './relay/turns/maintenance.ts';
+import { TurnRunner } from './relay/turns/turn-runner.ts';
+import { identifyToken } from './slack/token-identity.ts';
 import type { Database } from './store/database.ts';
-import { readStats } from './store/figures.ts';
-import { Keyring } from './store/keyring.ts';
-import { SharedRateLimits } from './store/lanes.ts';
-import { openStore } from './store/opening.ts';
-import { ThreadQueue } from './store/queue.ts';
+import { openStore } from './store/open-store.ts';
+import { ThreadQueue } from './store/queue/thread-queue.ts';
+import { SharedRateLimits } from './store/slack/shared-rate-limits.ts';
+import { readStats } from './store/stats.ts';
 import { Store } from './store/store.ts';
+import { SETTINGS_ACCOUNT } from './store/workspaces/accounts.ts';
+import { Keyring } from './store/workspaces/keyring.ts';
 
 const BOT_TOKEN_SETTING = 'SLACK_BOT_TOKEN';
 const API_KEY_SETTING = 'AGENT_API_KEY';
@@ -82,7 +82,11 @@ export interface AppOverrides {
 }
 
 /** Puts the parts together and starts them. Throws a StoreError or a SlackError that says what to mend. */
-export async function startApp(config: Config, log: Logger, overrides: AppOverrides = {}): Promise<TaskthreadApp> {
+export async function startApp(
+  config: Config,
+  log: Logger,
+  overrides: AppOverrides = {},
+): Promise<TaskthreadApp> {
   const { SLACK_BOT_TOKEN: token, SLACK_API_URL: slackApiUrl } = config;
   const identity = token === undefined ? undefined : await identifyToken({ token, slackApiUrl, log });
   await using cleanup = new AsyncDisposableStack();
@@ -104,7 +108,10 @@ export async function startApp(config: Config, log: Logger, overrides: AppOverri
       ...(installations.tokenRefusedSince() === undefined ? [] : [BOT_TOKEN_SETTING]),
       ...(accounts.keyRefusedSince() === undefined ? [] : [API_KEY_SETTING]),
     ],
-    rejectedWorkspaceCredentials: () => ({ token: installations.refusedOwnTokenCount(), key: accounts.refusedOwnKeyCount() }),
+    rejectedWorkspaceCredentials: () => ({
+      token: installations.refusedOwnTokenCount(),
+      key: accounts.refusedOwnKeyCount(),
+    }),
   });
   cleanup.defer(async () => telemetry.close());
   const storeOn = (db: Database['kysely'], prepared?: Database['preparedQuery']) =>
@@ -172,7 +179,13 @@ export async function startApp(config: Config, log: Logger, overrides: AppOverri
   });
   const hands = new ThreadControls(deps, waitingReactions, (turn) => runner.requestStop(turn));
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
-  const maintenance = new Maintenance({ store, queue, waitingReactions, retention: retentionDays(config), log });
+  const maintenance = new Maintenance({
+    store,
+    queue,
+    waitingReactions,
+    retention: retentionDays(config),
+    log,
+  });
   const followUps = new FollowUps(deps, [postLaterResults, postReviews]);
 
   // What people say.
@@ -222,7 +235,8 @@ export async function startApp(config: Config, log: Logger, overrides: AppOverri
     isSharedAccount: (account) => tenancy !== undefined && account === SETTINGS_ACCOUNT,
     onProjectNameDue: () => projectNameSync.runSoon(),
   });
-  const showHome = (visitor: HomeActor) => tasks.home.show({ ...visitor, state: { page: 0, channelPage: 0 } });
+  const showHome = (visitor: HomeActor) =>
+    tasks.home.show({ ...visitor, state: { page: 0, channelPage: 0 } });
   const accountHome = new AccountSection({
     ...deps,
     account: new WorkspaceAccount({
@@ -237,7 +251,8 @@ export async function startApp(config: Config, log: Logger, overrides: AppOverri
   });
   const workspaceAccess = new WorkspaceAccessSettings(deps, showHome);
   const tasks = createTaskFeatures(deps, {
-    sections: (workspace, person) => visibleAdminSections(deps, { workspace, person }, [workspaceAccess, accountHome]),
+    sections: (workspace, person) =>
+      visibleAdminSections(deps, { workspace, person }, [workspaceAccess, accountHome]),
     openChannelSettings: (request) => channelSettings.open(request),
   });
   const starting = new StartFormHandler(deps, (message) => hands.onMessageAdded(message));

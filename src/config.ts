@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { agentDialectSetting } from './agent/dialect.ts';
-import { botIdList, nonNegativeInteger, emojiName, hostList, secretKeyList, workspaceIdList, fileTypeList } from './config/values.ts';
+import { agentDialectSetting } from './agent/service-options.ts';
+import {
+  botIdList,
+  emojiName,
+  fileTypeList,
+  hostList,
+  nonNegativeInteger,
+  secretKeyList,
+  workspaceIdList,
+} from './config/value-schemas.ts';
 
 /** What people need to know of a setting beside its name. */
 interface SettingNote {
@@ -224,7 +232,9 @@ export class ConfigError extends Error {
  * `<NAME>_FILE` names. Throws ConfigError.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const set = readSecretFiles(Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '')));
+  const set = readSecretFiles(
+    Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '')),
+  );
   const parsed = settingsSchema.safeParse(set);
   if (!parsed.success) {
     throw new ConfigError(

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { startApp } from './app.ts';
 import { ConfigError, readConfig, secretValues, settingRows } from './config.ts';
-import { flattenSuppressedErrors } from './operate/failures.ts';
-import { createLogger } from './operate/log.ts';
+import { createLogger } from './operate/logger.ts';
 import { Redactor } from './operate/redaction.ts';
+import { flattenSuppressedErrors } from './operate/suppressed-errors.ts';
 
 // Chunks of files that pass through die young: V8 lets 32 MiB of them go with its new space, at a millisecond each time.
 // By default it waits for 128 MiB, and before that collects the whole heap for every 64 MiB that came in.

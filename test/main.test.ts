@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startSandboxServices } from '../src/sandbox/scenery.ts';
+import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 
 const undo = new AsyncDisposableStack();
 const { settings } = await startSandboxServices({ slack: { limits: 'off' }, agent: { pace: 0.02 } }, undo);

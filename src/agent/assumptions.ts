@@ -1,4 +1,4 @@
-import { type ServiceOptions, DEFAULT_SERVICE_OPTIONS } from './dialect.ts';
+import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from './service-options.ts';
 
 /** How sure a guess is. */
 export type Confidence = 'high' | 'medium-high' | 'medium' | 'medium-low' | 'low' | 'unknown';
@@ -81,7 +81,12 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     confidence: 'medium-low',
     settings: ['uploadFileIdFields', 'uploadUrlFields', 'uploadPartSizeField', 'uploadHeadersField'],
   },
-  { point: 'bytes of a single upload', assumedAs: 'sent to its URL', confidence: 'medium', settings: ['uploadMethod'] },
+  {
+    point: 'bytes of a single upload',
+    assumedAs: 'sent to its URL',
+    confidence: 'medium',
+    settings: ['uploadMethod'],
+  },
   {
     point: 'part numbers and sizes',
     assumedAs: "from 1, in bytes, raised to keep within the most parts (S3's rules)",
@@ -124,8 +129,18 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     confidence: 'medium',
     settings: ['errorWords', 'requestIdHeader'],
   },
-  { point: 'status of a bad key', assumedAs: 'not tried again', confidence: 'medium', settings: ['badKeyStatuses'] },
-  { point: 'status of a busy task', assumedAs: 'the message waits', confidence: 'unknown', settings: ['busyStatuses'] },
+  {
+    point: 'status of a bad key',
+    assumedAs: 'not tried again',
+    confidence: 'medium',
+    settings: ['badKeyStatuses'],
+  },
+  {
+    point: 'status of a busy task',
+    assumedAs: 'the message waits',
+    confidence: 'unknown',
+    settings: ['busyStatuses'],
+  },
 ];
 
 /** The assumptions as a Markdown table for the README. */

@@ -1,12 +1,12 @@
-import type { EndpointCaller } from './caller.ts';
-import { type FileContent, openContent, openLink } from './content.ts';
-import type { ServiceOptions } from './dialect.ts';
-import type { LinkUpload } from './links.ts';
-import type { AgentCallOptions, GuardedCallOptions, NewFile, UploadedPart } from './options.ts';
-import type { UploadMemory } from './part-memory.ts';
+import type { AgentCallOptions, GuardedCallOptions, NewFile, UploadedPart } from './client-options.ts';
+import type { EndpointCaller } from './endpoint-caller.ts';
+import { type FileContent, openContent, openLink } from './file-content.ts';
 import { finalizeBody, newFileBody } from './request-bodies.ts';
-import { type FileRecord, fileSchema, partUrlsSchema } from './schema.ts';
+import type { ServiceOptions } from './service-options.ts';
+import { type FileRecord, fileSchema, partUrlsSchema } from './service-schema.ts';
+import type { LinkUpload } from './signed-links.ts';
 import { type StartedUpload, startedUploadSchema } from './started-upload.ts';
+import type { UploadMemory } from './upload-memory.ts';
 
 const FILES_PATH = '/experimental/files';
 const FILE_PATH = '/experimental/files/{file_id}';

@@ -1,5 +1,5 @@
 import { AgentResponseError, AgentResponseSizeError } from './errors.ts';
-import type { Message, Page } from './schema.ts';
+import type { Message, Page } from './service-schema.ts';
 
 /** Pages that one walk reads at most, against a service that never ends a list. */
 const MAX_PAGES = 500;

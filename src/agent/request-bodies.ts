@@ -1,6 +1,6 @@
-import type { ServiceOptions } from './dialect.ts';
-import { valueAt } from './error-words.ts';
-import type { NewFile, NewMessage, NewTask, UploadedPart } from './options.ts';
+import type { NewFile, NewMessage, NewTask, UploadedPart } from './client-options.ts';
+import { valueAt } from './error-body.ts';
+import type { ServiceOptions } from './service-options.ts';
 
 /** Body of Start a task: documented fields, and the dialect's where they are asked for. */
 export function newTaskBody(task: NewTask, serviceOptions: ServiceOptions): Record<string, unknown> {

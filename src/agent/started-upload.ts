@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { ServiceOptions } from './dialect.ts';
-import { valueAt } from './error-words.ts';
-import { MAX_ID_LENGTH } from './schema.ts';
+import { valueAt } from './error-body.ts';
+import type { ServiceOptions } from './service-options.ts';
+import { MAX_ID_LENGTH } from './service-schema.ts';
 
 const headersSchema = z.record(z.string(), z.string());
 /** Storages give long ones (characters). */
@@ -24,7 +24,10 @@ export interface StartedUpload {
 /** The schema of that answer, by the dialect's guesses. */
 export function startedUploadSchema(serviceOptions: ServiceOptions) {
   return z
-    .looseObject({ upload_type: z.string().nullish(), upload_id: z.string().max(MAX_UPLOAD_ID_LENGTH).nullish() })
+    .looseObject({
+      upload_type: z.string().nullish(),
+      upload_id: z.string().max(MAX_UPLOAD_ID_LENGTH).nullish(),
+    })
     .transform((wire, context): StartedUpload => {
       const fileId = firstTextAt(wire, serviceOptions.uploadFileIdFields, MAX_ID_LENGTH);
       const multipart = wire.upload_type === 'multipart';
@@ -55,7 +58,11 @@ function withLowerCaseNames(headers: Readonly<Record<string, string>>): Record<s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function firstTextAt(wire: unknown, places: readonly string[], most = Number.POSITIVE_INFINITY): string | null {
+function firstTextAt(
+  wire: unknown,
+  places: readonly string[],
+  most = Number.POSITIVE_INFINITY,
+): string | null {
   for (const place of places) {
     const value = valueAt(wire, place);
     if (typeof value === 'string' && value !== '' && value.length <= most) return value;

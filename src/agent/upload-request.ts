@@ -1,4 +1,4 @@
-import type { NewFile, UploadedPart } from './options.ts';
+import type { NewFile, UploadedPart } from './client-options.ts';
 
 /** An upload that has begun: enough to go on with it in another process. */
 export interface ResumableUpload {

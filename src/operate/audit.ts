@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
-import type { AuditRange } from '../store/audit.ts';
+import type { AuditRange } from '../store/audit/audit-trail.ts';
 import type { Store } from '../store/store.ts';
-import { runCommand, UsageError } from './command.ts';
+import { runCommand, UsageError } from './command-runner.ts';
 import { withOperatorStore } from './operator-store.ts';
 
 const USAGE = 'npm run audit -- --since 2026-11-01 [--until 2026-12-01] [--workspace T0123]';

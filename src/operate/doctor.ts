@@ -2,12 +2,19 @@ import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
 import { type Config, ConfigError, readConfig, secretValues } from '../config.ts';
-import { checkDatabase } from './checks/database-checks.ts';
-import { type Check, type CheckResult, passed, type CheckTools, errorMessage, failed } from './checks/finding.ts';
-import { checkResultLinks } from './checks/links-check.ts';
-import { checkClock, checkDisk } from './checks/machine-checks.ts';
-import { checkAgentService } from './checks/service-check.ts';
-import { checkSlack } from './checks/slack-checks.ts';
+import { checkAgentService } from './checks/agent-service-check.ts';
+import {
+  type Check,
+  type CheckResult,
+  type CheckTools,
+  errorMessage,
+  failed,
+  passed,
+} from './checks/check-result.ts';
+import { checkClock, checkDisk } from './checks/clock-and-disk-checks.ts';
+import { checkDatabase } from './checks/database-check.ts';
+import { checkResultLinks } from './checks/result-links-check.ts';
+import { checkSlack } from './checks/slack-check.ts';
 import { Redactor } from './redaction.ts';
 
 const CHECKS: readonly (readonly [string, Check])[] = [

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
-import type { StartedTask } from '../store/oblivion.ts';
+import type { StartedTask } from '../store/audit/erasure.ts';
 import type { Store } from '../store/store.ts';
-import { AgentAccountClients } from './account-clients.ts';
-import { runCommand, UsageError } from './command.ts';
+import { AgentAccountClients } from './agent-account-clients.ts';
+import { runCommand, UsageError } from './command-runner.ts';
 import { withOperatorStore } from './operator-store.ts';
 
 const USAGE =

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { CallAttempt } from '../agent/options.ts';
-import type { SlackCallRecord } from '../slack/client.ts';
-import type { PermitStore } from '../slack/lane-store.ts';
-import { type Stats, TURN_STATES } from '../store/figures.ts';
-import type { Turn } from '../store/tables.ts';
-import type { TurnStep } from '../store/turn-steps.ts';
+import type { CallAttempt } from '../agent/client-options.ts';
+import type { PermitStore } from '../slack/permit-store.ts';
+import type { SlackCallRecord } from '../slack/slack-client.ts';
+import type { Turn } from '../store/schema.ts';
+import { type Stats, TURN_STATES } from '../store/stats.ts';
+import type { TurnStep } from '../store/threads/turn-steps.ts';
 
 /** Where figures come from that are asked for only when somebody looks. */
 export interface MetricSources {
@@ -54,9 +54,12 @@ export class Metrics {
     'From a message in Slack to the first reply that people see',
     MEDIUM_BUCKETS,
   );
-  readonly #turnSeconds = this.#histogram('turn_seconds', 'From a message in Slack to the end of its turn', SLOW_BUCKETS, [
-    'outcome',
-  ]);
+  readonly #turnSeconds = this.#histogram(
+    'turn_seconds',
+    'From a message in Slack to the end of its turn',
+    SLOW_BUCKETS,
+    ['outcome'],
+  );
   readonly #permits = this.#counter('slack_permits_total', 'Asks for a permit of a lane', [
     'lane',
     'outcome',
@@ -74,10 +77,12 @@ export class Metrics {
     'status',
     'account',
   ]);
-  readonly #serviceSeconds = this.#histogram('service_call_seconds', 'Calls to the agent service', MEDIUM_BUCKETS, [
-    'endpoint',
-    'account',
-  ]);
+  readonly #serviceSeconds = this.#histogram(
+    'service_call_seconds',
+    'Calls to the agent service',
+    MEDIUM_BUCKETS,
+    ['endpoint', 'account'],
+  );
   readonly #serviceRetries = this.#counter('service_retries_total', 'Tries after the first', [
     'endpoint',
     'account',

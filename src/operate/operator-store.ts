@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import type { Config } from '../config.ts';
+import { type EmbeddedServer, startEmbeddedServer } from '../postgres/embedded-server.ts';
+import { findRunningServer } from '../postgres/running-server.ts';
 import { openDatabase } from '../store/database.ts';
-import { type EmbeddedServer, startEmbeddedServer } from '../store/embedded.ts';
-import { findRunningServer } from '../store/embedded-running.ts';
 import { Store } from '../store/store.ts';
 
 /**
@@ -15,7 +15,8 @@ export async function withOperatorStore<T>(
 ): Promise<T> {
   const log = pino({ level: 'silent' });
   await using undo = new AsyncDisposableStack();
-  const server = config.DATABASE_URL === undefined ? await startOrJoinEmbedded(config.DATA_FOLDER) : undefined;
+  const server =
+    config.DATABASE_URL === undefined ? await startOrJoinEmbedded(config.DATA_FOLDER) : undefined;
   if (server !== undefined) undo.defer(() => server.stop());
   const database = await openDatabase({
     ...(server === undefined ? {} : { embedded: server }),

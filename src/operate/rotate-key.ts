@@ -1,8 +1,8 @@
 import { type Config, readConfig } from '../config.ts';
-import { Keyring, DecryptionError } from '../store/keyring.ts';
-import { encryptionContext } from '../store/sealed-places.ts';
 import type { Store } from '../store/store.ts';
-import { runCommand, UsageError } from './command.ts';
+import { encryptionContext } from '../store/workspaces/encryption-context.ts';
+import { DecryptionError, Keyring } from '../store/workspaces/keyring.ts';
+import { runCommand, UsageError } from './command-runner.ts';
 import { withOperatorStore } from './operator-store.ts';
 
 const USAGE = 'npm run rotate-key, with SECRET_KEY=<new>,<old>';
@@ -47,7 +47,9 @@ export async function rotateKey(
   }
   for (const { sealed, ...key } of await accounts.sealed()) {
     const what = `the key of the account ${key.account} of ${key.workspace}`;
-    await reencrypt(what, sealed, encryptionContext.account(key), (text) => accounts.replaceEncrypted(key, sealed, text));
+    await reencrypt(what, sealed, encryptionContext.account(key), (text) =>
+      accounts.replaceEncrypted(key, sealed, text),
+    );
   }
   return count;
 }
@@ -62,7 +64,9 @@ if (import.meta.main) {
   await runCommand(async () => {
     const config = readConfig(process.env);
     const keyring = requireKeyring(config);
-    const { resealed, left, unreadable } = await withOperatorStore(config, (store) => rotateKey(store, keyring));
+    const { resealed, left, unreadable } = await withOperatorStore(config, (store) =>
+      rotateKey(store, keyring),
+    );
     console.log(`${resealed} rows are sealed under the first key now.`);
     if (left > 0) {
       console.log(`${left} changed meanwhile: give the command again before you take the old key away.`);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RateLimitedClient } from './paced-client.ts';
+import type { RateLimitedClient } from './rate-limited-client.ts';
 
 /** Something that a person can ask with one press. */
 export interface SuggestedPrompt {
@@ -20,7 +20,11 @@ export class Assistant {
   }
 
   /** Pins prompts at the top of a person's direct messages with the bot. Throws a SlackError. */
-  async setSuggestedPrompts(channel: string, title: string, prompts: readonly SuggestedPrompt[]): Promise<void> {
+  async setSuggestedPrompts(
+    channel: string,
+    title: string,
+    prompts: readonly SuggestedPrompt[],
+  ): Promise<void> {
     const args = { channel_id: channel, title, prompts: prompts.slice(0, MAX_PROMPTS) };
     await this.#api.call('assistant.threads.setSuggestedPrompts', args, { schema: anyAnswerSchema });
   }

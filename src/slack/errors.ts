@@ -69,7 +69,11 @@ export class SlackAuthError extends SlackError {
   /** The scopes that Slack asked for, comma-separated; only with `missing_scope`. */
   readonly neededScopes: string | undefined;
 
-  constructor(call: SlackErrorDetails, sentence: string, options: { dead: boolean; needed?: string | undefined }) {
+  constructor(
+    call: SlackErrorDetails,
+    sentence: string,
+    options: { dead: boolean; needed?: string | undefined },
+  ) {
     super(call, sentence);
     this.isInstallationDead = options.dead;
     this.neededScopes = options.needed;

@@ -1,12 +1,18 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { EditSpacing } from './edit-spacing.ts';
-import { ChannelGoneError, isLastingRefusal, SlackLeaseError, MessageGoneError, SlackError } from './errors.ts';
-import type { LeaseGuard } from './guard.ts';
-import type { Permit, Priority } from './lane-pump.ts';
-import { clientMsgId, METADATA_TYPE, type SlackMessage } from './message.ts';
-import type { RateLimitedClient, RateLimitedMethod } from './paced-client.ts';
-import { PostSpacing } from './post-gap.ts';
+import {
+  ChannelGoneError,
+  isLastingRefusal,
+  MessageGoneError,
+  SlackError,
+  SlackLeaseError,
+} from './errors.ts';
+import type { LeaseGuard } from './lease-guard.ts';
+import type { Permit, Priority } from './permit-queue.ts';
+import { PostSpacing } from './post-spacing.ts';
+import type { RateLimitedClient, RateLimitedMethod } from './rate-limited-client.ts';
+import { clientMsgId, METADATA_TYPE, type SlackMessage } from './slack-message.ts';
 
 /** What a post is, in the order in which posts go when a workspace's lane is short. */
 export type PostKind = 'first' | 'final' | 'result' | 'notice';
@@ -100,7 +106,12 @@ export class Posting {
       unfurl_links: false,
       unfurl_media: false,
     };
-    const permitRequest = { guard, signal, channel, rank: () => ({ order: POST_PRIORITY[request.kind], since }) };
+    const permitRequest = {
+      guard,
+      signal,
+      channel,
+      rank: () => ({ order: POST_PRIORITY[request.kind], since }),
+    };
     const { ts } = await this.#runRequired('chat.postMessage', permitRequest, () =>
       this.#postSpacing.run(channel, async () => {
         await request.beforeSend?.();
@@ -114,7 +125,10 @@ export class Posting {
   /** Edits when the budget allows it, with what there is to show then. */
   async edit(request: EditRequest): Promise<'edited' | 'unchanged' | 'left_out'> {
     const { channel, ts, guard, signal, state } = request;
-    const ownMoment = Math.max(0, this.#editSpacing.notBefore(channel, ts, state().final) - performance.now());
+    const ownMoment = Math.max(
+      0,
+      this.#editSpacing.notBefore(channel, ts, state().final) - performance.now(),
+    );
     const permitRequest = {
       guard,
       signal,
@@ -178,7 +192,9 @@ export class Posting {
   /** Takes a mark of ours away; an ornament too. One whose message or channel is gone is gone with it. */
   async removeReaction(request: MessageRequest & { name: string }): Promise<ReactionOutcome> {
     const isGone = (error: SlackError) =>
-      error.slackCode === 'no_reaction' || error instanceof MessageGoneError || error instanceof ChannelGoneError;
+      error.slackCode === 'no_reaction' ||
+      error instanceof MessageGoneError ||
+      error instanceof ChannelGoneError;
     return await this.#runOptionalReaction('reactions.remove', request, isGone);
   }
 
@@ -195,7 +211,11 @@ export class Posting {
 
   /** The id of the direct channel with a person. */
   async openDm(user: string, guard?: LeaseGuard): Promise<string> {
-    const answer = await this.#api.call('conversations.open', { users: user }, { schema: openedDmSchema, guard });
+    const answer = await this.#api.call(
+      'conversations.open',
+      { users: user },
+      { schema: openedDmSchema, guard },
+    );
     return answer.channel.id;
   }
 
@@ -217,7 +237,10 @@ export class Posting {
     const { channel, ts, name, guard } = request;
     try {
       const args = { channel, timestamp: ts, name };
-      const answer = await this.#api.tryCall(OPTIONAL_CALL_MAX_WAIT_MS, method, args, { schema: anyAnswerSchema, guard });
+      const answer = await this.#api.tryCall(OPTIONAL_CALL_MAX_WAIT_MS, method, args, {
+        schema: anyAnswerSchema,
+        guard,
+      });
       return answer === undefined ? 'later' : 'done';
     } catch (error) {
       if (!(error instanceof SlackError) || error instanceof SlackLeaseError) throw error;
@@ -234,7 +257,10 @@ export function editPriority(state: EditState): Priority {
 }
 
 /** What there is to show now; the permit is given back where there is nothing. */
-async function renderOrReleasePermit(request: EditRequest, permit: Permit): Promise<SlackMessage | undefined> {
+async function renderOrReleasePermit(
+  request: EditRequest,
+  permit: Permit,
+): Promise<SlackMessage | undefined> {
   let message: SlackMessage | undefined;
   try {
     message = await request.render();

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { tokenOnlyInstallation, SlackClient } from './client.ts';
+import { SlackClient, tokenOnlyInstallation } from './slack-client.ts';
 
 const tokenAnswerSchema = z.looseObject({
   access_token: z.string().min(1),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SlackRefusedError } from './errors.ts';
-import type { RateLimitedClient } from './paced-client.ts';
+import type { RateLimitedClient } from './rate-limited-client.ts';
 
 /** A trigger lives 3 s, and part of that is over by now: an opening that must wait longer (ms) comes too late. */
 const TRIGGER_MAX_WAIT_MS = 2_000;
@@ -21,7 +21,9 @@ export class Views {
   async open(triggerId: string, view: object): Promise<string | undefined> {
     const args = { trigger_id: triggerId, view };
     try {
-      const answer = await this.#api.tryCall(TRIGGER_MAX_WAIT_MS, 'views.open', args, { schema: openedSchema });
+      const answer = await this.#api.tryCall(TRIGGER_MAX_WAIT_MS, 'views.open', args, {
+        schema: openedSchema,
+      });
       return answer?.view.id;
     } catch (error) {
       if (error instanceof SlackRefusedError && /trigger/.test(error.slackCode)) return undefined;

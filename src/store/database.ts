@@ -9,10 +9,10 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import type { EmbeddedServer } from './embedded.ts';
-import { toDatabaseError } from './errors.ts';
+import type { EmbeddedServer } from '../postgres/embedded-server.ts';
+import { toDatabaseError } from '../postgres/errors.ts';
 import { migrate } from './migrations.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './schema.ts';
 
 /** Asks with a statement that each connection keeps prepared under its name. Throws a StoreError. */
 export type PreparedQuery = <Row extends object>(

@@ -1,4 +1,4 @@
-import type { SlackTs } from './tables.ts';
+import type { SlackTs } from './schema.ts';
 
 /** Names one thread: `root` is the ts of its first message. */
 export interface ThreadKey {

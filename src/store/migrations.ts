@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type { Logger } from 'pino';
-import { toDatabaseError, DatabaseError } from './errors.ts';
+import { DatabaseError, toDatabaseError } from '../postgres/errors.ts';
 import * as engine from './migrations/0000-engine.ts';
 import * as product from './migrations/0001-product.ts';
 import * as passingOn from './migrations/0002-passing-on.ts';
@@ -25,7 +25,7 @@ import * as auditModel from './migrations/0021-audit-model.ts';
 import * as admittingTogether from './migrations/0022-admitting-together.ts';
 import * as laneSlowing from './migrations/0023-lane-slowing.ts';
 import * as names from './migrations/0024-names.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './schema.ts';
 
 /** Every change of the tables, oldest first; they only go forward, and one that was released never changes. */
 export const migrations: Record<string, Migration> = {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AgentClient } from '../../src/agent/client.ts';
-import type { Message, Project, Task } from '../../src/agent/schema.ts';
-import { uploadFile } from '../../src/agent/upload.ts';
-import { type AgentService, startAgentService } from '../../src/sandbox/agent/service.ts';
+import { type AgentService, startAgentService } from '../../sandbox/agent/agent-service.ts';
+import { AgentClient } from '../../src/agent/agent-client.ts';
+import type { Message, Project, Task } from '../../src/agent/service-schema.ts';
+import { uploadFile } from '../../src/agent/upload-file.ts';
 
 let service: AgentService;
 let client: AgentClient;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AgentClient } from '../../src/agent/client.ts';
+import { type AgentService, startAgentService } from '../../sandbox/agent/agent-service.ts';
+import { AgentClient } from '../../src/agent/agent-client.ts';
 import { AgentRejectedError } from '../../src/agent/errors.ts';
-import { createLogger } from '../../src/operate/log.ts';
-import { type AgentService, startAgentService } from '../../src/sandbox/agent/service.ts';
+import { createLogger } from '../../src/operate/logger.ts';
 
 let service: AgentService;
 let client: AgentClient;

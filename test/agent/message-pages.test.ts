@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AgentResponseSizeError } from '../../src/agent/errors.ts';
 import {
-  withSmallerPages,
   type ListMessages,
   lastMessages,
   messagesBackward,
   messagesForward,
+  withSmallerPages,
 } from '../../src/agent/message-pages.ts';
-import { type Message, messageSchema } from '../../src/agent/schema.ts';
+import { type Message, messageSchema } from '../../src/agent/service-schema.ts';
 
 function message(id: string): Message {
   return messageSchema.parse({ id, task_id: 't', created_at: 'c', role: 'user', content: [] });

@@ -4,15 +4,15 @@ import pg from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { CheckTools } from '../../src/operate/checks/finding.ts';
-import { REQUIRED_SCOPES } from '../../src/operate/checks/scopes.ts';
+import { startInProcessSandbox } from '../../sandbox/in-process-sandbox.ts';
+import { ALL_SCOPES, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
+import type { CheckTools } from '../../src/operate/checks/check-result.ts';
+import { REQUIRED_SCOPES } from '../../src/operate/checks/required-scopes.ts';
 import { runChecks } from '../../src/operate/doctor.ts';
-import { ALL_SCOPES, startSlackWorkspace } from '../../src/sandbox/slack/workspace.ts';
-import { startInProcessSandbox } from '../../src/sandbox/stage.ts';
-import { connectionUrl } from '../../src/store/embedded.ts';
-import { Keyring } from '../../src/store/keyring.ts';
-import { silentLog } from '../silent.ts';
-import { copyTemplateDatabase, dropDatabase } from '../store/postgres.ts';
+import { connectionUrl } from '../../src/postgres/embedded-server.ts';
+import { Keyring } from '../../src/store/workspaces/keyring.ts';
+import { copyTemplateDatabase, dropDatabase } from '../support/fresh-database.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const databaseUrl = connectionUrl(await copyTemplateDatabase());
 const links = { STABLE_LINKS: 'true', SECRET_KEY: 'k'.repeat(32) };
@@ -239,5 +239,7 @@ test('the doctor asks for the scopes of the manifest', () => {
     oauth_config: z.looseObject({ scopes: z.looseObject({ bot: z.array(z.string()) }) }),
   });
   const text = readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8');
-  expect([...REQUIRED_SCOPES].sort()).toEqual([...manifest.parse(parse(text)).oauth_config.scopes.bot].sort());
+  expect([...REQUIRED_SCOPES].sort()).toEqual(
+    [...manifest.parse(parse(text)).oauth_config.scopes.bot].sort(),
+  );
 });

@@ -17,7 +17,10 @@ const sources = {
 test('figures tell what waits and is held, permits that were refused, and credentials that are not taken', async () => {
   const metrics = new Metrics(sources);
   const waits = [0, 700, 0];
-  const lanes = metrics.withPermitMetrics({ take: async () => waits.shift() ?? 0, hold: async () => undefined });
+  const lanes = metrics.withPermitMetrics({
+    take: async () => waits.shift() ?? 0,
+    hold: async () => undefined,
+  });
   const pace = { perMinute: 50, burst: 1 };
   for (const lane of ['chat.update', 'chat.update', 'chat.postMessage/C1'])
     await lanes.take('T1', lane, pace);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { rotateKey } from '../../src/operate/rotate-key.ts';
-import { Keyring } from '../../src/store/keyring.ts';
-import { encryptionContext } from '../../src/store/sealed-places.ts';
 import { Store } from '../../src/store/store.ts';
-import { freshDatabase } from '../store/postgres.ts';
+import { encryptionContext } from '../../src/store/workspaces/encryption-context.ts';
+import { Keyring } from '../../src/store/workspaces/keyring.ts';
+import { freshDatabase } from '../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);

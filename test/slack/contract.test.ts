@@ -3,21 +3,21 @@ import {
   type SlackWorkspace,
   type SlackWorkspaceOptions,
   startSlackWorkspace,
-} from '../../src/sandbox/slack/workspace.ts';
-import { RateLimiter } from '../../src/slack/budget.ts';
-import { SlackClient } from '../../src/slack/client.ts';
-import { FileDownloads } from '../../src/slack/downloads.ts';
+} from '../../sandbox/slack/slack-workspace.ts';
+import { SlackDirectory } from '../../src/slack/directory.ts';
 import { FileRefusedError } from '../../src/slack/errors.ts';
-import { slackFileSchema } from '../../src/slack/files.ts';
-import { identifyToken } from '../../src/slack/identity.ts';
-import { rateLimitTable } from '../../src/slack/limits.ts';
-import { RateLimitedClient } from '../../src/slack/paced-client.ts';
-import { SlackDirectory } from '../../src/slack/people.ts';
+import { FileDownloads } from '../../src/slack/file-downloads.ts';
+import { FileUploads } from '../../src/slack/file-uploads.ts';
+import { MessageHistory } from '../../src/slack/message-history.ts';
 import { Posting, type PostRequest } from '../../src/slack/posting.ts';
-import { MessageHistory } from '../../src/slack/read-back.ts';
-import { FileUploads } from '../../src/slack/uploads.ts';
-import { silentLog } from '../silent.ts';
-import { InMemoryRateLimits } from './gcra-lanes.ts';
+import { RateLimitedClient } from '../../src/slack/rate-limited-client.ts';
+import { RateLimiter } from '../../src/slack/rate-limiter.ts';
+import { rateLimitTable } from '../../src/slack/rate-limits.ts';
+import { slackFileSchema } from '../../src/slack/shared-file.ts';
+import { SlackClient } from '../../src/slack/slack-client.ts';
+import { identifyToken } from '../../src/slack/token-identity.ts';
+import { InMemoryRateLimits } from '../support/in-memory-rate-limits.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 let slack: SlackWorkspace;
 afterEach(() => slack.stop());
@@ -28,7 +28,11 @@ async function start(options: SlackWorkspaceOptions = {}, timeoutMs = 30_000) {
   const slackApiUrl = slack.apiUrl;
   const { installation } = await identifyToken({ token: slack.botToken, log: silentLog, slackApiUrl });
   const client = new SlackClient({ installation, log: silentLog, slackApiUrl, timeoutMs });
-  const budget = new RateLimiter({ store: new InMemoryRateLimits(), lanes: rateLimitTable(), log: silentLog });
+  const budget = new RateLimiter({
+    store: new InMemoryRateLimits(),
+    lanes: rateLimitTable(),
+    log: silentLog,
+  });
   const api = new RateLimitedClient(client, budget);
   const person = slack.createPerson({ name: 'ada' });
   const channel = slack.createChannel({ name: 'lab', topic: 'Genes' });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ChannelGoneError, SlackLeaseError, SlackUnavailableError } from '../../src/slack/errors.ts';
-import { clientMsgId } from '../../src/slack/message.ts';
 import { Posting, type PostRequest } from '../../src/slack/posting.ts';
-import { silentLog } from '../silent.ts';
-import { lease } from './installation.ts';
-import { type SlackClientScene, startSlackClientScene } from './scene.ts';
+import { clientMsgId } from '../../src/slack/slack-message.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';
+import { lease } from '../support/slack-installation.ts';
 
 let scene: SlackClientScene;
 let posting: Posting;

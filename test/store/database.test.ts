@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { pino } from 'pino';
 import { describe, expect, inject, test } from 'vitest';
+import { DatabaseError, toDatabaseError } from '../../src/postgres/errors.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { toDatabaseError, DatabaseError } from '../../src/store/errors.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { Store } from '../../src/store/store.ts';
-import { silentLog } from '../silent.ts';
-import { copyTemplateDatabase, dropDatabase, freshDatabase } from './postgres.ts';
+import { copyTemplateDatabase, dropDatabase, freshDatabase } from '../support/fresh-database.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 const server = inject('databaseServer');
 const database = await freshDatabase();

@@ -1,5 +1,5 @@
-import { type ParsedBlock, type ParsedInline, inlinesOf } from './content.ts';
-import { blocksOf, type ParsedMessage, authoredBlocksOf } from './message.ts';
+import { authoredBlocksOf, blocksOf, type ParsedMessage } from './message-parser.ts';
+import { inlinesOf, type ParsedBlock, type ParsedInline } from './parsed-blocks.ts';
 
 /** Who a message speaks to. */
 export interface Mentions {

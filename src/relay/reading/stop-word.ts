@@ -1,5 +1,5 @@
-import type { ParsedInline } from './content.ts';
-import { blocksOf, type ParsedMessage } from './message.ts';
+import { blocksOf, type ParsedMessage } from './message-parser.ts';
+import type { ParsedInline } from './parsed-blocks.ts';
 
 /**
  * Whether a message is the word stop and nothing else: in any case, with or without the bot's mention, and whatever

@@ -1,8 +1,8 @@
+import { blockquote } from './blocks-to-markdown.ts';
+import type { DisplayNames } from './display-names.ts';
 import { excerpt } from './excerpt.ts';
-import { blockquote } from './markdown.ts';
-import { fileNamesOf, type ParsedMessage } from './message.ts';
-import type { DisplayNames } from './names.ts';
-import { readableText } from './readable.ts';
+import { fileNamesOf, type ParsedMessage } from './message-parser.ts';
+import { readableText } from './readable-text.ts';
 
 /** What a transcript is made of. */
 export interface TranscriptOptions {

@@ -1,10 +1,10 @@
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import type { RenderedMessage } from '../../reply/slack-blocks.ts';
-import { MAX_LISTED_TASKS, taskListMessage } from '../../reply/views/task-lines.ts';
+import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { MAX_LISTED_TASKS, taskListMessage } from '../../render/blocks/task-lines.ts';
 import { SlackError } from '../../slack/errors.ts';
-import type { TaskPage, TaskRange, TaskRow } from '../../store/tasks.ts';
-import type { RelayDeps, WorkspaceClient } from '../context.ts';
-import { taskSummary } from './shown-task.ts';
+import type { TaskPage, TaskRange, TaskRow } from '../../store/tasks/task-records.ts';
+import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import { taskSummary } from './task-summary.ts';
 
 /** What was read so lately (ms) is not read again. */
 const FRESH_MS = 15_000;
@@ -50,14 +50,19 @@ export class TaskList {
    * whether the service told all that was asked; throws only where the store is away.
    */
   async refresh(rows: readonly TaskRow[]): Promise<boolean> {
-    const [isComplete] = await Promise.all([this.#refreshStates(rows.filter(isStale)), this.#refreshPermalinks(rows)]);
+    const [isComplete] = await Promise.all([
+      this.#refreshStates(rows.filter(isStale)),
+      this.#refreshPermalinks(rows),
+    ]);
     return isComplete;
   }
 
   async #refreshStates(rows: readonly TaskRow[]): Promise<boolean> {
     const signal = AbortSignal.timeout(SERVICE_TIMEOUT_MS);
     const projects = Map.groupBy(rows, ({ account, project }) => `${account}/${project ?? ''}`);
-    const done = await Promise.all([...projects.values()].map((group) => this.#refreshProject(group, signal)));
+    const done = await Promise.all(
+      [...projects.values()].map((group) => this.#refreshProject(group, signal)),
+    );
     return done.every(Boolean);
   }
 
@@ -128,6 +133,8 @@ export async function threadPermalink(
 function isStale({ open, readAt, finishedAt }: TaskRow): boolean {
   if (open) return false;
   return (
-    readAt === null || Date.now() - readAt.getTime() > FRESH_MS || (finishedAt !== null && readAt < finishedAt)
+    readAt === null ||
+    Date.now() - readAt.getTime() > FRESH_MS ||
+    (finishedAt !== null && readAt < finishedAt)
   );
 }

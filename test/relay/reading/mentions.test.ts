@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { idsToResolve } from '../../../src/relay/reading/display-names.ts';
 import { readMentions } from '../../../src/relay/reading/mentions.ts';
-import { parseMessage } from '../../../src/relay/reading/message.ts';
-import { idsToResolve } from '../../../src/relay/reading/names.ts';
-import { bot, list, richText, section, styled, user } from './messages.ts';
+import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
+import { bot, list, richText, section, styled, user } from '../../support/message-builders.ts';
 
 const seen = (raw: object) => readMentions(parseMessage(raw), bot);
 
@@ -33,7 +33,9 @@ describe('who a message speaks to', () => {
   });
 
   it('is not us when a forwarded message mentions us', () => {
-    expect(seen({ text: 'look', attachments: [{ is_share: true, text: `<@${bot}> hi` }] }).mentionsBot).toBe(false);
+    expect(seen({ text: 'look', attachments: [{ is_share: true, text: `<@${bot}> hi` }] }).mentionsBot).toBe(
+      false,
+    );
   });
 
   it('is somebody else when it begins with their mention and does not mention us', () => {

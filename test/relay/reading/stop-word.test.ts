@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseMessage } from '../../../src/relay/reading/message.ts';
+import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import { isStopWord } from '../../../src/relay/reading/stop-word.ts';
 
 const isStop = (text: string, more: Record<string, unknown> = {}) =>

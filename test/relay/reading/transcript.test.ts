@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { excerpt } from '../../../src/relay/reading/excerpt.ts';
-import { parseMessage } from '../../../src/relay/reading/message.ts';
+import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import { buildTranscript, withTranscript } from '../../../src/relay/reading/transcript.ts';
-import { bot, names } from './messages.ts';
+import { bot, names } from '../../support/message-builders.ts';
 
 const at = (minute: number) => `${1767258000 + minute * 60}.000100`;
 const said = (minute: number, user: string, text: string, more: object = {}) =>

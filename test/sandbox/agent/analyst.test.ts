@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { PNG } from 'pngjs';
 import { describe, expect, it } from 'vitest';
-import { barChart } from '../../../src/sandbox/agent/chart.ts';
-import { longMarkdown } from '../../../src/sandbox/agent/prose.ts';
-import { summarizeTable, summaryCsv } from '../../../src/sandbox/agent/table.ts';
-import { get, reached, services, type TestClient, textOf } from './client.ts';
+import { barChart } from '../../../sandbox/agent/bar-chart.ts';
+import { longMarkdown } from '../../../sandbox/agent/sample-prose.ts';
+import { summarizeTable, summaryCsv } from '../../../sandbox/agent/table-summary.ts';
+import { get, reached, services, type TestClient, textOf } from '../../support/agent-test-client.ts';
 
 const start = services();
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { fuzzCases, SILENT_CHANNEL_PREFIX } from '../../../src/sandbox/fuzz/case.ts';
-import { FuzzOptionsError, parseFuzzOptions } from '../../../src/sandbox/fuzz/options.ts';
-import { runFuzz } from '../../../src/sandbox/fuzz/run.ts';
-import { seededRandom } from '../../../src/sandbox/slack/workspace.ts';
+import { fuzzCases, SILENT_CHANNEL_PREFIX } from '../../../sandbox/fuzz/fuzz-case.ts';
+import { FuzzOptionsError, parseFuzzOptions } from '../../../sandbox/fuzz/fuzz-options.ts';
+import { runFuzz } from '../../../sandbox/fuzz/fuzz-run.ts';
+import { seededRandom } from '../../../sandbox/slack/slack-workspace.ts';
 
 const cast = { workspace: 'T1', botUser: 'UBOT', botId: 'BBOT' };
 
@@ -23,7 +23,8 @@ describe('the cases', () => {
     for (let index = 0; index < 3_000; index += 1) {
       const { value } = stream.next();
       const text = JSON.stringify(value?.body);
-      if (value?.kind !== 'event' || value.signature !== 'well' || !text.includes(SILENT_CHANNEL_PREFIX)) continue;
+      if (value?.kind !== 'event' || value.signature !== 'well' || !text.includes(SILENT_CHANNEL_PREFIX))
+        continue;
       if (text.includes('"TSTRANGER"') || !text.includes('"event":')) continue;
       mutants += 1;
       const written = text.split('"event":').at(-1) ?? '';

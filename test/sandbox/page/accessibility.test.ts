@@ -1,8 +1,14 @@
 import { beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, goTo, openBrowserScene, threadOf, type BrowserScene } from './browser.ts';
-import { everyBlock } from './every-block.ts';
-import { seriousFindings } from './findings.ts';
-import { call, offers, startTestApp } from './test-app.ts';
+import { seriousFindings } from '../../support/accessibility-findings.ts';
+import { call, offers, startTestApp } from '../../support/bolt-test-app.ts';
+import {
+  type BrowserScene,
+  describeInBrowser,
+  goTo,
+  openBrowserScene,
+  threadOf,
+} from '../../support/browser-scene.ts';
+import { everyBlock } from '../../support/every-block.ts';
 
 describeInBrowser('the page, for everybody', () => {
   let visit: BrowserScene;

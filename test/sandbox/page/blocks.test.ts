@@ -1,8 +1,14 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, goTo, openBrowserScene, threadOf, type BrowserScene } from './browser.ts';
-import { everyBlock } from './every-block.ts';
-import { call, offers, startTestApp } from './test-app.ts';
+import { call, offers, startTestApp } from '../../support/bolt-test-app.ts';
+import {
+  type BrowserScene,
+  describeInBrowser,
+  goTo,
+  openBrowserScene,
+  threadOf,
+} from '../../support/browser-scene.ts';
+import { everyBlock } from '../../support/every-block.ts';
 
 const patience = { timeout: 10_000 };
 

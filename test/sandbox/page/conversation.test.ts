@@ -1,6 +1,13 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, goTo, openBrowserScene, say, threadOf, type BrowserScene } from './browser.ts';
+import {
+  type BrowserScene,
+  describeInBrowser,
+  goTo,
+  openBrowserScene,
+  say,
+  threadOf,
+} from '../../support/browser-scene.ts';
 
 /** Drops a file onto a pane, as from the desktop. */
 async function drop(page: Page, pane: string, name: string, text: string): Promise<void> {

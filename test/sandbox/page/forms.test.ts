@@ -1,8 +1,15 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import * as words from '../../../src/reply/words.ts';
-import { describeInBrowser, goTo, openBrowserScene, say, threadOf, type BrowserScene } from './browser.ts';
-import { seriousFindings } from './findings.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+import { seriousFindings } from '../../support/accessibility-findings.ts';
+import {
+  type BrowserScene,
+  describeInBrowser,
+  goTo,
+  openBrowserScene,
+  say,
+  threadOf,
+} from '../../support/browser-scene.ts';
 
 const patience = { timeout: 15_000 };
 
@@ -32,7 +39,7 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
   /** Nothing is left open: a bot that was slow says so in the window, and then that all is done. */
   async function taken(): Promise<void> {
     const isOpen = async () => {
-      if (await page.getByText(words.form.posted).isVisible()) await page.keyboard.press('Escape');
+      if (await page.getByText(strings.form.posted).isVisible()) await page.keyboard.press('Escape');
       return page.getByRole('dialog').isVisible();
     };
     await expect.poll(isOpen, patience).toBe(false);

@@ -1,6 +1,6 @@
 import type { WebAPICallResult } from '@slack/web-api';
 import { describe, expect, test } from 'vitest';
-import { client, workspaceWithBot, refusal, SteppedClock } from './fixture.ts';
+import { client, refusal, SteppedClock, workspaceWithBot } from '../../support/slack-workspace-fixture.ts';
 
 const tsOf = (answer: WebAPICallResult & { ts?: string }): string => answer.ts ?? '';
 

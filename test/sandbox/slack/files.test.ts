@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { FileKind } from '../../../src/sandbox/slack/model.ts';
-import { workspaceWithBot, refusal, running, SteppedClock, socketApp, until } from './fixture.ts';
+import type { FileKind } from '../../../sandbox/slack/model.ts';
+import {
+  refusal,
+  running,
+  SteppedClock,
+  socketApp,
+  until,
+  workspaceWithBot,
+} from '../../support/slack-workspace-fixture.ts';
 
 type Lab = Awaited<ReturnType<typeof workspaceWithBot>>;
 

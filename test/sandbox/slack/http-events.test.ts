@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { httpApp, workspaceWithBot, until } from './fixture.ts';
+import { httpApp, until, workspaceWithBot } from '../../support/slack-workspace-fixture.ts';
 
 /** A server that answers events with `answer` and notes the headers of what it got after the challenge. */
 async function server(answer: RequestListener): Promise<{ url: string; headers: IncomingHttpHeaders[] }> {

@@ -1,6 +1,13 @@
 import type { BlockAction } from '@slack/bolt';
 import { describe, expect, test } from 'vitest';
-import { workspaceWithBot, refusal, running, SteppedClock, socketApp, until } from './fixture.ts';
+import {
+  refusal,
+  running,
+  SteppedClock,
+  socketApp,
+  until,
+  workspaceWithBot,
+} from '../../support/slack-workspace-fixture.ts';
 
 const button = (action_id: string, value?: string) => ({
   type: 'button' as const,

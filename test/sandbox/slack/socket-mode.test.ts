@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { client, reconnectOnClose, workspaceWithBot, running, socketApp, until } from './fixture.ts';
+import {
+  client,
+  reconnectOnClose,
+  running,
+  socketApp,
+  until,
+  workspaceWithBot,
+} from '../../support/slack-workspace-fixture.ts';
 
 interface Heard {
   type: string;
@@ -10,7 +17,10 @@ interface Heard {
 }
 
 /** A started Bolt app that notes every event before it is acknowledged. */
-async function listening(slack: Awaited<ReturnType<typeof workspaceWithBot>>['slack'], fail: () => boolean = () => false) {
+async function listening(
+  slack: Awaited<ReturnType<typeof workspaceWithBot>>['slack'],
+  fail: () => boolean = () => false,
+) {
   const { app, receiver } = socketApp(slack);
   const heard: Heard[] = [];
   const process = app.processEvent.bind(app);
@@ -44,7 +54,9 @@ describe('events over Socket Mode', () => {
   });
 
   test('the two copies may come apart', async () => {
-    const { slack, ann, channel } = await workspaceWithBot({ delivery: { order: 'mentionFirst', gapMs: 100 } });
+    const { slack, ann, channel } = await workspaceWithBot({
+      delivery: { order: 'mentionFirst', gapMs: 100 },
+    });
     const { heard } = await listening(slack);
     const start = performance.now();
     slack.say({ person: ann, channel, text: '@taskthread hello' });

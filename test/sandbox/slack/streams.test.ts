@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { SlackWorkspaceOptions } from '../../../src/sandbox/slack/workspace.ts';
-import { workspaceWithBot, refusal, SteppedClock } from './fixture.ts';
+import type { SlackWorkspaceOptions } from '../../../sandbox/slack/slack-workspace.ts';
+import { refusal, SteppedClock, workspaceWithBot } from '../../support/slack-workspace-fixture.ts';
 
 /** A thread, and a stream into it that has begun. */
 async function stream(options: SlackWorkspaceOptions = {}) {

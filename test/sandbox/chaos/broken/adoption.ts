@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
+import type { Tables } from '../../../../src/store/schema.ts';
 import { Store } from '../../../../src/store/store.ts';
-import type { Tables } from '../../../../src/store/tables.ts';
-import { Turns } from '../../../../src/store/turns.ts';
+import { Turns } from '../../../../src/store/threads/turns.ts';
 import { startBroken } from './start.ts';
 
 /** Takes every message at the service for another turn's, so that none is adopted after a lost answer. */

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import { Posts } from '../../../../src/store/posts.ts';
+import type { Tables } from '../../../../src/store/schema.ts';
 import { Store } from '../../../../src/store/store.ts';
-import type { Tables } from '../../../../src/store/tables.ts';
+import { Posts } from '../../../../src/store/threads/posts.ts';
 import { startBroken } from './start.ts';
 
 /** Remembers what was posted, but not what was about to be. */

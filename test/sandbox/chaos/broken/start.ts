@@ -1,6 +1,6 @@
 import { type AppOverrides, startApp } from '../../../../src/app.ts';
 import { readConfig } from '../../../../src/config.ts';
-import { createLogger } from '../../../../src/operate/log.ts';
+import { createLogger } from '../../../../src/operate/logger.ts';
 
 /** Runs the bot from the environment as src/main.ts does, with a part of it broken. */
 export async function startBroken(given: AppOverrides): Promise<void> {

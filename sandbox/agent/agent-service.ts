@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import { Faults } from '../faults.ts';
+import type { AgentScript } from './agent-script.ts';
+import { analyst } from './analyst.ts';
+import { CallLog, type RecordedCall } from './call-log.ts';
+import { openDiskStorage } from './disk-storage.ts';
+import type { EndpointContext, Skill } from './endpoint.ts';
+import { fileEndpoints } from './file-endpoints.ts';
+import { createHttpApp } from './http-app.ts';
+import { messageEndpoints } from './message-endpoints.ts';
+import { projectEndpoints } from './project-endpoints.ts';
+import type { FileRecord, ProjectRecord, TaskRecord } from './records.ts';
+import { openS3Storage } from './s3-storage.ts';
+import { DEFAULT_BEHAVIOUR, type ServiceBehaviour } from './service-behaviour.ts';
+import { ServiceState, type StatusChange } from './service-state.ts';
+import type { S3Location } from './storage.ts';
+import { taskEndpoints } from './task-endpoints.ts';
+import { TaskRunner } from './task-runner.ts';
+
+export interface AgentServiceOptions {
+  /** 0, the default, takes a free one. */
+  port?: number;
+  /** Customer by API key; one demo key when left out. */
+  apiKeys?: Record<string, string>;
+  /** How the open points of the document are settled. */
+  behaviour?: Partial<ServiceBehaviour>;
+  /** What the agent does; the analyst when left out. */
+  script?: AgentScript;
+  faults?: Faults;
+  /** Where the bytes live: a temporary folder when left out. */
+  storage?: { s3: S3Location };
+  /** Factor on every wait of the agent; 1 when left out. */
+  pace?: number;
+  /** Skills that a message may name. */
+  skills?: Skill[];
+  /** Milliseconds since 1970; tests move it to let links expire (disk storage only). */
+  now?: () => number;
+}
+
+/** A file as a test looks at it. */
+export interface StoredFile extends FileRecord {
+  open(): Promise<Readable>;
+  /** Hex digest of the stored bytes. */
+  sha256(): Promise<string>;
+}
+
+export interface AgentService {
+  /** The base address, with `/v1`. */
+  readonly url: string;
+  readonly port: number;
+  /** The first of the keys. */
+  readonly apiKey: string;
+  readonly faults: Faults;
+  /** May be changed while the service runs. */
+  readonly behaviour: ServiceBehaviour;
+  readonly calls: readonly RecordedCall[];
+  readonly projects: readonly Readonly<ProjectRecord>[];
+  /** With their messages, reviews and results. */
+  readonly tasks: readonly Readonly<TaskRecord>[];
+  readonly files: readonly StoredFile[];
+  onCall(listener: (call: RecordedCall) => void): () => void;
+  onStatus(listener: (change: StatusChange) => void): () => void;
+  /** Ends the agent's work, cuts all connections and removes the stored bytes. */
+  stop(): Promise<void>;
+}
+
+/** Starts the service on 127.0.0.1. */
+export async function startAgentService(options: AgentServiceOptions = {}): Promise<AgentService> {
+  const apiKeys = options.apiKeys ?? { 'sandbox-agent-key': 'demo' };
+  const behaviour: ServiceBehaviour = { ...DEFAULT_BEHAVIOUR, ...options.behaviour };
+  const faults = options.faults ?? new Faults();
+  const now = options.now ?? Date.now;
+  const log = new CallLog();
+  const state = new ServiceState(now);
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 30_000 });
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+  const port = portOf(server.address());
+  const origin = `http://127.0.0.1:${port}`;
+  const storage =
+    options.storage === undefined
+      ? await openDiskStorage({ behaviour, now, origin })
+      : openS3Storage(options.storage.s3);
+  const runners = new Map<string, TaskRunner>();
+  const turnContext = { state, storage, behaviour, pace: options.pace ?? 1 };
+  const script = options.script ?? analyst();
+  const context: EndpointContext = {
+    state,
+    storage,
+    behaviour,
+    skills: options.skills ?? [{ id: 'skl_summary', name: 'summary' }],
+    runner: (task) => {
+      const runner = runners.get(task.id) ?? new TaskRunner(turnContext, script, task);
+      runners.set(task.id, runner);
+      return runner;
+    },
+    dismiss: (task) => {
+      runners.get(task.id)?.abandon();
+      runners.delete(task.id);
+    },
+  };
+  const endpoints = [
+    ...projectEndpoints(context),
+    ...taskEndpoints(context),
+    ...messageEndpoints(context),
+    ...fileEndpoints(context),
+  ];
+  server.on('request', createHttpApp({ endpoints, storage, behaviour, faults, log, apiKeys }));
+
+  return {
+    url: `${origin}/v1`,
+    port,
+    apiKey: Object.keys(apiKeys)[0] ?? '',
+    faults,
+    behaviour,
+    calls: log.calls,
+    get projects() {
+      return [...state.projects.values()];
+    },
+    get tasks() {
+      return [...state.tasks.values()];
+    },
+    get files() {
+      return [...state.files.values()].map((file) => {
+        const open = (): Promise<Readable> => storage.read(file.key);
+        return { ...file, open, sha256: async () => digest(await open()) };
+      });
+    },
+    onCall: (listener) => log.onCall(listener),
+    onStatus: (listener) => state.onStatus(listener),
+    stop: async () => {
+      for (const runner of runners.values()) runner.abandon();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      await storage.stop();
+    },
+  };
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new Error('The server has no port');
+  return address.port;
+}
+
+async function digest(source: Readable): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of source) hash.update(chunk);
+  return hash.digest('hex');
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentTurn, AttachedFile, ReviewPlan } from './agent-script.ts';
+import { TurnCancelled } from './agent-script.ts';
+import type { Block, MessageRecord, StopReason, TaskRecord } from './records.ts';
+import { textOf } from './records.ts';
+import type { ServiceBehaviour } from './service-behaviour.ts';
+import type { ServiceState } from './service-state.ts';
+import type { Storage } from './storage.ts';
+
+/** What a turn needs of the service. */
+export interface TurnContext {
+  state: ServiceState;
+  storage: Storage;
+  behaviour: ServiceBehaviour;
+  /** Factor on every wait of the agent. */
+  pace: number;
+}
+
+/** Ends a reply before its script returns. */
+export class TurnEnd extends Error {
+  override readonly name = 'TurnEnd';
+  readonly reason: StopReason;
+  constructor(reason: StopReason, message = '') {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** The message that a turn answers. */
+export interface QueuedMessage {
+  user: MessageRecord;
+  reply: MessageRecord;
+  files: AttachedFile[];
+  skill: string | null;
+}
+
+/** The verbs of a script, bound to one reply. */
+export class RunningTurn implements AgentTurn {
+  readonly task: TaskRecord;
+  readonly text: string;
+  readonly files: readonly AttachedFile[];
+  readonly history: readonly { role: string; text: string }[];
+  readonly skill: string | null;
+  /** The message that is being written. */
+  reply: MessageRecord;
+  /** Work that goes on after the reply. */
+  readonly later: (() => Promise<void>)[] = [];
+  readonly reviews: ReviewPlan[] = [];
+  readonly #context: TurnContext;
+  readonly #force = new AbortController();
+  readonly #cancel = new AbortController();
+  #cancelNoticed = false;
+  #closed = false;
+  #answer: ((text: string) => void) | undefined;
+
+  constructor(turnContext: TurnContext, task: TaskRecord, job: QueuedMessage) {
+    this.#context = turnContext;
+    this.task = task;
+    this.reply = job.reply;
+    this.text = textOf(job.user.content);
+    this.files = job.files;
+    this.skill = job.skill;
+    this.history = task.messages
+      .slice(0, task.messages.indexOf(job.user))
+      .filter((message) => !message.review)
+      .map(({ role, content }) => ({ role, text: textOf(content) }));
+  }
+
+  get cancelling(): boolean {
+    return this.#cancel.signal.aborted;
+  }
+
+  get cancelSignal(): AbortSignal {
+    return this.#cancel.signal;
+  }
+
+  get signal(): AbortSignal {
+    return this.#force.signal;
+  }
+
+  /** Whether it waits for the user's next message. */
+  get asking(): boolean {
+    return this.#answer !== undefined;
+  }
+
+  write(text: string): void {
+    this.#mustWrite();
+    const { content } = this.reply;
+    const last = content.at(-1);
+    if (this.#context.behaviour.growth === 'in-place' && last?.type === 'text') {
+      last.text = `${String(last.text)}${text}`;
+    } else {
+      content.push({ type: 'text', text });
+    }
+  }
+
+  async tool(
+    name: string,
+    input: Record<string, unknown>,
+    run: () => Promise<string> | string,
+  ): Promise<string> {
+    const id = `toolu_${randomBytes(8).toString('hex')}`;
+    this.block({ type: 'tool_use', id, name, input });
+    const content = await run();
+    this.block({ type: 'tool_result', tool_use_id: id, content });
+    return content;
+  }
+
+  block(block: Block): void {
+    this.#mustWrite();
+    this.reply.content.push(block);
+  }
+
+  rewrite(text: string): void {
+    this.#mustWrite();
+    const others = this.reply.content.filter((block) => block.type !== 'text');
+    this.reply.content = [...others, { type: 'text', text }];
+  }
+
+  async result(name: string, mime: string, bytes: Uint8Array | string): Promise<void> {
+    if (this.#force.signal.aborted) throw new TurnCancelled();
+    const { state, storage } = this.#context;
+    const data = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+    const { project } = this.task;
+    const size = data.byteLength;
+    const file = state.addFile({ project, name, mime, size, purpose: 'output', ready: true });
+    await storage.write(file.key, data, mime);
+    state.addResult(this.task, file);
+  }
+
+  system(text: string): void {
+    this.#context.state.addMessage(this.task, 'system', [{ type: 'text', text }]);
+  }
+
+  background(work: number | (() => Promise<void>)): void {
+    this.later.push(typeof work === 'number' ? () => this.sleep(work) : work);
+  }
+
+  review(plan: ReviewPlan): void {
+    this.reviews.push(plan);
+  }
+
+  async ask(question: string): Promise<string> {
+    if (question !== '') this.write(question);
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const onCancel = (): void => {
+      this.#cancelNoticed = true;
+      reject(new TurnCancelled());
+    };
+    if (this.cancelling) onCancel();
+    this.#cancel.signal.addEventListener('abort', onCancel, { once: true });
+    this.#answer = resolve;
+    try {
+      return await promise;
+    } finally {
+      this.#answer = undefined;
+      this.#cancel.signal.removeEventListener('abort', onCancel);
+    }
+  }
+
+  /** Gives the user's answer to `ask`; from now on `reply` is written. */
+  answer(text: string, reply: MessageRecord): void {
+    this.reply = reply;
+    this.#answer?.(text);
+    this.#answer = undefined;
+  }
+
+  fail(error: string): never {
+    throw new TurnEnd('error', error);
+  }
+
+  end(reason: StopReason): never {
+    throw new TurnEnd(reason);
+  }
+
+  async sleep(ms: number): Promise<void> {
+    if (this.cancelling && !this.#cancelNoticed) {
+      this.#cancelNoticed = true;
+      throw new TurnCancelled();
+    }
+    const signal = this.#cancelNoticed || this.#closed ? this.#force.signal : this.#cancel.signal;
+    try {
+      await delay(ms * this.#context.pace, undefined, { signal });
+    } catch {
+      this.#cancelNoticed = true;
+      throw new TurnCancelled();
+    }
+  }
+
+  /** Asks the script to stop, or with `force` takes its pen away. */
+  cancel(force: boolean): void {
+    if (force) {
+      this.#closed = true;
+      this.#force.abort();
+    }
+    this.#cancel.abort();
+  }
+
+  /** No more is written to the reply. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  #mustWrite(): void {
+    if (this.#closed) throw new TurnCancelled();
+  }
+}

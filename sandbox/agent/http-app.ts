@@ -1,0 +1,130 @@
+import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
+import express from 'express';
+import type { Faults } from '../faults.ts';
+import type { CallLog } from './call-log.ts';
+import type { Endpoint } from './endpoint.ts';
+import { RateLimit } from './rate-limit.ts';
+import type { ServiceBehaviour } from './service-behaviour.ts';
+import { refusalBody, ServiceRefusal } from './service-refusal.ts';
+import type { Storage } from './storage.ts';
+
+const PREFIX = '/v1';
+
+export interface HttpAppDeps {
+  endpoints: readonly Endpoint[];
+  storage: Storage;
+  behaviour: ServiceBehaviour;
+  faults: Faults;
+  log: CallLog;
+  /** Customer by key. */
+  apiKeys: Readonly<Record<string, string>>;
+}
+
+/** The endpoints and the signed links as one application. */
+export function createHttpApp({ endpoints, storage, behaviour, faults, log, apiKeys }: HttpAppDeps): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  const nameOf = callNamer(endpoints);
+  app.use(log.middleware(nameOf));
+  app.use(faults.middleware(nameOf));
+  if (storage.router !== undefined) app.use(storage.router);
+  app.use(PREFIX, authorize(behaviour, apiKeys), jsonOnly, express.json({ limit: '8mb', strict: false }));
+  for (const endpoint of endpoints) {
+    const { method, path } = parseEndpointName(endpoint);
+    app[method](`${PREFIX}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, (request, response) => {
+      return answer(endpoint, request, response);
+    });
+  }
+  app.use(() => {
+    throw new ServiceRefusal(404, 'Not found');
+  });
+  app.use(errorHandler(behaviour));
+  return app;
+}
+
+async function answer(endpoint: Endpoint, request: Request, response: Response): Promise<void> {
+  const { query, body } = request;
+  const params = Object.fromEntries(
+    Object.entries(request.params).map(([name, value]) => [name, String(value)]),
+  );
+  const customer = String(response.locals.customer);
+  const result = await endpoint.handle({ customer, params, query, body, response });
+  if (result === undefined) return;
+  if ('redirect' in result) response.redirect(302, result.redirect);
+  else if (result.body === undefined) response.status(result.status).end();
+  else response.status(result.status).json(result.body);
+}
+
+/** Lets known keys through, as often as the rate limit allows. */
+function authorize(behaviour: ServiceBehaviour, apiKeys: Readonly<Record<string, string>>): RequestHandler {
+  const limit = new RateLimit();
+  return (request, response, next) => {
+    const [, key = ''] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '') ?? [];
+    if (!Object.hasOwn(apiKeys, key)) throw new ServiceRefusal(behaviour.badKeyStatus, 'Invalid API key');
+    response.locals.customer = apiKeys[key];
+    if (behaviour.rateLimit !== null) {
+      const waitMs = limit.take(key, behaviour.rateLimit);
+      if (waitMs > 0) {
+        const seconds = String(Math.ceil(waitMs / 1000));
+        throw new ServiceRefusal(429, 'Too many requests', [], { 'Retry-After': seconds });
+      }
+    }
+    next();
+  };
+}
+
+/** A body that is not JSON is refused rather than passed over. */
+const jsonOnly: RequestHandler = (request, _response, next) => {
+  const empty = request.headers['content-length'] === '0';
+  const sent = request.headers['transfer-encoding'] !== undefined || request.headers['content-length'];
+  if (sent && !empty && !request.is('application/json')) {
+    throw new ServiceRefusal(415, 'The body must be application/json');
+  }
+  next();
+};
+
+/** The last handler of express is known by its four arguments. */
+function errorHandler(behaviour: ServiceBehaviour): ErrorRequestHandler {
+  return (error: unknown, request, response, _next) => {
+    if (response.headersSent || request.socket.destroyed) {
+      request.socket.destroy();
+      return;
+    }
+    const refusal = refusalOf(error);
+    response.status(refusal.status).set(refusal.headers).send(refusalBody(behaviour.errorBody, refusal));
+  };
+}
+
+function refusalOf(error: unknown): ServiceRefusal {
+  if (error instanceof ServiceRefusal) return error;
+  const status = error instanceof Error && 'status' in error ? error.status : undefined;
+  // What express and its JSON parser refuse: a bad path, bad JSON, a body that is too large.
+  if (status === 400) return new ServiceRefusal(422, 'Malformed request', ['body']);
+  if (typeof status === 'number' && status < 500) return new ServiceRefusal(status, 'Malformed request');
+  return new ServiceRefusal(500, error instanceof Error ? error.message : 'Internal error');
+}
+
+function parseEndpointName({ name }: Endpoint): { method: 'get' | 'post' | 'put' | 'delete'; path: string } {
+  const [verb, path = ''] = name.split(' ');
+  const methods = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
+  if (verb !== 'GET' && verb !== 'POST' && verb !== 'PUT' && verb !== 'DELETE') throw new Error(name);
+  return { method: methods[verb], path };
+}
+
+/** The name that faults and records know a request by. */
+function callNamer(endpoints: readonly Endpoint[]): (request: Request) => string {
+  const patterns = endpoints.map(({ name }) => {
+    const source = name.replace(' ', ` ${PREFIX}`).replaceAll(/\{\w+\}/g, '[^/]+');
+    return { name, pattern: new RegExp(`^${source}$`) };
+  });
+  return (request) => {
+    const [path = ''] = request.originalUrl.split('?');
+    if (path.startsWith('/storage/')) {
+      if (request.method === 'GET') return 'GET download';
+      return path.startsWith('/storage/part/') ? 'PUT part' : 'PUT upload';
+    }
+    const line = `${request.method} ${path}`;
+    return patterns.find(({ pattern }) => pattern.test(line))?.name ?? line;
+  };
+}

@@ -1,0 +1,106 @@
+import type { AgentTurn } from './agent-script.ts';
+import { longMarkdown, writeLikeModel } from './sample-prose.ts';
+
+type Command = (turn: AgentTurn, argument: string) => Promise<void> | void;
+
+/** What a line such as `/long 20000` makes the agent do; the README lists them for people. */
+const COMMANDS: Record<string, Command> = {
+  long: (turn, argument) => writeFast(turn, longMarkdown(numberOf(argument, 20_000))),
+  slow: async (turn, argument) => {
+    const seconds = numberOf(argument, 30);
+    for (let second = 1; second <= seconds; second += 1) {
+      turn.write(`Second ${second} of ${seconds}. `);
+      await turn.sleep(1000);
+    }
+  },
+  stubborn: async (turn) => {
+    turn.write('I do not stop when I am asked to. ');
+    await new Promise((resolve) => turn.signal.addEventListener('abort', resolve, { once: true }));
+  },
+  silent: async (turn, argument) => {
+    await turn.sleep(numberOf(argument, 10) * 1000);
+    await writeLikeModel(turn, 'That was the silence. ');
+  },
+  ask: async (turn, argument) => {
+    const reply = await turn.ask(`${argument || 'Which of the two groups do you mean?'}\n\n`);
+    await writeLikeModel(turn, `You answered "${reply}". Thank you, that was what I needed.\n`);
+  },
+  fail: async (turn, argument) => {
+    await writeLikeModel(turn, 'I start, but this will not end well. ');
+    turn.fail(argument || 'The agent failed on request');
+  },
+  lengthcut: async (turn) => {
+    await writeLikeModel(turn, 'This sentence is cut off in the mid');
+    turn.end('length');
+  },
+  background: async (turn, argument) => {
+    const seconds = numberOf(argument, 5);
+    turn.background(async () => {
+      await turn.sleep(seconds * 1000);
+      await turn.result('background.txt', 'text/plain', `Written after ${seconds} s of background work.\n`);
+    });
+    await writeLikeModel(turn, `My answer is final; I work on in the background for ${seconds} s. `);
+  },
+  system: (turn, argument) => turn.system(argument || 'A note by the system'),
+  review: async (turn, argument) => {
+    const failing = argument.startsWith('fail');
+    const findings = `## Scientific review\n\n${failing ? '' : argument || 'The reasoning holds; the sample is small.'}\n`;
+    const times = { afterMs: 2000, verifyMs: 2000 };
+    turn.review({ findings, ...times, ...(failing ? { error: 'The review could not be completed' } : {}) });
+    await writeLikeModel(turn, 'A review of this answer follows. ');
+  },
+  unknownblock: async (turn) => {
+    turn.block({ type: 'citation_list', items: [{ title: 'A block kind that nobody described' }] });
+    await writeLikeModel(turn, 'There is a block of an unknown kind in this reply. ');
+  },
+  tools: async (turn, argument) => {
+    for (let call = 1; call <= numberOf(argument, 3); call += 1) {
+      await turn.tool('look_up', { query: `entry ${call}` }, async () => {
+        await turn.sleep(500);
+        return `Nothing about entry ${call}`;
+      });
+    }
+    await writeLikeModel(turn, 'I looked everywhere. ');
+  },
+  files: async (turn, argument) => {
+    for (let file = 1; file <= numberOf(argument, 1); file += 1) {
+      await turn.result(`note-${file}.txt`, 'text/plain', `Note ${file}\n`);
+    }
+    await writeLikeModel(turn, 'I left some notes. ');
+  },
+  rewrite: async (turn) => {
+    await writeLikeModel(turn, 'This is my first version, which I will take back in a moment. ');
+    await turn.sleep(1000);
+    turn.rewrite('This is my second version; the first is gone. ');
+  },
+  ping: (turn) =>
+    writeLikeModel(
+      turn,
+      'Nobody is called: <!channel> <!here> <!everyone> <@U0123456789> <!subteam^S012345>. ',
+    ),
+};
+
+/** Carries out the command lines of a message, in their order; gives what is left of its text. */
+export async function runPromptCommands(turn: AgentTurn): Promise<string> {
+  const rest: string[] = [];
+  for (const line of turn.text.split('\n')) {
+    const [, name = '', argument = ''] = /^\s*\/([a-z]+)(?:\s+(.*))?$/.exec(line) ?? [];
+    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    if (command === undefined) rest.push(line);
+    else await command(turn, argument.trim());
+  }
+  return rest.join('\n').trim();
+}
+
+/** Writes a long text fast: a few hundred characters at a time. */
+async function writeFast(turn: AgentTurn, text: string): Promise<void> {
+  for (let at = 0; at < text.length; at += 400) {
+    turn.write(text.slice(at, at + 400));
+    await turn.sleep(100);
+  }
+}
+
+function numberOf(argument: string, otherwise: number): number {
+  const value = Number.parseFloat(argument);
+  return Number.isFinite(value) && value >= 0 ? value : otherwise;
+}

@@ -1,0 +1,46 @@
+import type { ServiceBehaviour } from './service-behaviour.ts';
+
+/** A request that is refused: thrown by handlers, answered in the dialect's shape. */
+export class ServiceRefusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+  readonly place: string[];
+  readonly headers: Record<string, string>;
+
+  /** `place` names the part of the request at fault, such as `['body', 'title']`. */
+  constructor(status: number, message: string, place: string[] = [], headers: Record<string, string> = {}) {
+    super(message);
+    this.status = status;
+    this.place = place;
+    this.headers = headers;
+  }
+}
+
+export function notFound(what: string, id: string): ServiceRefusal {
+  return new ServiceRefusal(404, `${what} '${id}' not found`);
+}
+
+export function invalid(place: string[], message: string): ServiceRefusal {
+  return new ServiceRefusal(422, message, place);
+}
+
+/** The body of a refusal: a string is sent as plain text, anything else as JSON. */
+export function refusalBody(shape: ServiceBehaviour['errorBody'], refusal: ServiceRefusal): unknown {
+  const { message, place, status } = refusal;
+  switch (shape) {
+    case 'detail':
+      return { detail: place.length > 0 ? `${place.join('.')}: ${message}` : message };
+    case 'detail-list':
+      return { detail: [{ loc: place, msg: message, type: `error_${status}` }] };
+    case 'error-message':
+      return { error: { message, code: status } };
+    case 'error':
+      return { error: message };
+    case 'message':
+      return { message };
+    case 'title':
+      return { type: 'about:blank', title: message, status };
+    case 'text':
+      return message;
+  }
+}

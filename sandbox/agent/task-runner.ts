@@ -1,0 +1,154 @@
+import type { AgentScript, AttachedFile } from './agent-script.ts';
+import { TurnCancelled } from './agent-script.ts';
+import type { TurnContext } from './agent-turn.ts';
+import { type QueuedMessage, RunningTurn, TurnEnd } from './agent-turn.ts';
+import type { Block, FileRecord, MessageRecord, TaskRecord } from './records.ts';
+import { textOf } from './records.ts';
+import { runReview } from './review-writer.ts';
+
+/** A user message as it was accepted. */
+export interface AcceptedMessage {
+  content: Block[];
+  files: FileRecord[];
+  skill: string | null;
+}
+
+/** The agent at work on one task: one reply at a time, in the order of the messages. */
+export class TaskRunner {
+  readonly task: TaskRecord;
+  readonly #context: TurnContext;
+  readonly #script: AgentScript;
+  readonly #queue: QueuedMessage[] = [];
+  readonly #abandoned = new AbortController();
+  #turn: RunningTurn | undefined;
+
+  constructor(turnContext: TurnContext, script: AgentScript, task: TaskRecord) {
+    this.#context = turnContext;
+    this.#script = script;
+    this.task = task;
+  }
+
+  /** Whether the agent waits for the user's next message. */
+  get isAsking(): boolean {
+    return this.#turn?.asking ?? false;
+  }
+
+  /** Takes a user message; gives the message and the reply that will answer it. */
+  deliver(delivery: AcceptedMessage): { user: MessageRecord; reply: MessageRecord } {
+    const { state, behaviour } = this.#context;
+    const user = state.addMessage(this.task, 'user', delivery.content);
+    state.setTask(this.task, 'running');
+    if (this.#turn?.asking === true) {
+      const old = this.#turn.reply;
+      const reply = behaviour.afterAsk === 'same-reply' ? old : this.#addReply(user, delivery.files);
+      if (reply !== old) {
+        this.#settle(old, 'completed');
+        state.setMessage(reply, 'streaming');
+      }
+      this.#turn.answer(textOf(user.content), reply);
+      return { user, reply };
+    }
+    const reply = this.#addReply(user, delivery.files);
+    const files = delivery.files.map((file) => this.#attached(file));
+    this.#queue.push({ user, reply, files, skill: delivery.skill });
+    if (this.#turn === undefined) this.#next();
+    return { user, reply };
+  }
+
+  /** Stops the agent; false where nothing runs. */
+  cancel(force: boolean): boolean {
+    const { state, behaviour } = this.#context;
+    const turn = this.#turn;
+    if (turn === undefined) return false;
+    for (const job of this.#queue.splice(0)) this.#settle(job.reply, 'cancelled');
+    const writing = turn.reply.status === 'streaming' || turn.reply.status === 'cancelling';
+    turn.cancel(force || !writing);
+    if (!writing || force) {
+      if (writing) this.#settle(turn.reply, 'cancelled');
+      this.#turn = undefined;
+      state.setTask(this.task, 'cancelled');
+      return true;
+    }
+    state.setMessage(turn.reply, 'cancelling');
+    if (behaviour.gracefulCancel === 'at-once') state.setTask(this.task, 'cancelled');
+    return true;
+  }
+
+  /** Ends everything that goes on, for a deleted task or a stopping service. */
+  abandon(): void {
+    this.#abandoned.abort();
+    this.cancel(true);
+  }
+
+  #next(): void {
+    const job = this.#queue.shift();
+    if (job === undefined) return;
+    const turn = new RunningTurn(this.#context, this.task, job);
+    this.#turn = turn;
+    this.#context.state.setMessage(job.reply, 'streaming');
+    void this.#run(turn);
+  }
+
+  async #run(turn: RunningTurn): Promise<void> {
+    let end: TurnEnd;
+    try {
+      // The first write never happens before the request that caused it is answered.
+      await new Promise((resolve) => setImmediate(resolve));
+      await this.#script(turn);
+      end = new TurnEnd(turn.cancelling ? 'cancelled' : 'stop');
+    } catch (error) {
+      end = endOf(error);
+    }
+    if (this.#turn !== turn) return;
+    turn.close();
+    const status = STATUS_OF[turn.reply.status === 'cancelling' ? 'cancelled' : end.reason];
+    this.#settle(turn.reply, status, end);
+    if (status === 'completed') {
+      await Promise.all(turn.later.map((work) => this.#inBackground(work)));
+      if (this.#turn !== turn) return;
+    }
+    this.#turn = undefined;
+    if (this.#queue.length > 0) return this.#next();
+    this.#context.state.setTask(this.task, status);
+    for (const plan of turn.reviews) void runReview(this.#context, this.task, plan, this.#abandoned.signal);
+  }
+
+  async #inBackground(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof TurnCancelled) return;
+      const text = `Background work failed: ${String(error)}`;
+      this.#context.state.addMessage(this.task, 'system', [{ type: 'text', text }]);
+    }
+  }
+
+  #settle(reply: MessageRecord, status: 'completed' | 'failed' | 'cancelled', end?: TurnEnd): void {
+    const reasons = { completed: end?.reason ?? 'stop', failed: 'error', cancelled: 'cancelled' } as const;
+    reply.stopReason = reasons[status];
+    if (status === 'failed') reply.error = end?.message ?? 'The agent failed';
+    this.#context.state.setMessage(reply, status);
+  }
+
+  #addReply(user: MessageRecord, files: FileRecord[]): MessageRecord {
+    const input = { userMessageId: user.id, fileIds: files.map(({ id }) => id) };
+    return this.#context.state.addMessage(this.task, 'assistant', [], { status: 'pending', input });
+  }
+
+  #attached({ id, name, mime, size, key }: FileRecord): AttachedFile {
+    return { id, name, mime, size, open: () => this.#context.storage.read(key) };
+  }
+}
+
+const STATUS_OF = {
+  stop: 'completed',
+  length: 'completed',
+  cancelled: 'cancelled',
+  error: 'failed',
+} as const;
+
+function endOf(error: unknown): TurnEnd {
+  if (error instanceof TurnEnd) return error;
+  if (error instanceof TurnCancelled) return new TurnEnd('cancelled');
+  return new TurnEnd('error', error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,124 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { z } from 'zod';
+import type { OpenTurn } from './kill-step.ts';
+
+/** How to reach a database server. */
+export type DatabaseConnection = { host: string; port: number; user: string; database: string };
+
+const openTurnsSchema = z.array(
+  z.object({
+    replied: z.boolean(),
+    hasProject: z.boolean(),
+    hasTask: z.boolean(),
+    hasFiles: z.boolean(),
+    frozen: z.boolean(),
+    intended: z.boolean(),
+    userMessageId: z.string().nullable(),
+    assistantMessageId: z.string().nullable(),
+    settled: z.boolean(),
+  }),
+);
+const messageRowsSchema = z.array(
+  z.object({ channel: z.string(), ts: z.string(), root: z.string(), state: z.string() }),
+);
+const turnRowsSchema = z.array(
+  z.object({
+    id: z.string(),
+    channel: z.string(),
+    root: z.string(),
+    ts: z.string(),
+    userMessageId: z.string().nullable(),
+    finished: z.boolean(),
+    outcome: z.string().nullable(),
+  }),
+);
+
+export type MessageRow = z.infer<typeof messageRowsSchema>[number];
+export type TurnRow = z.infer<typeof turnRowsSchema>[number];
+
+const OPEN_TURNS_SQL = `
+  select turn.first_visible_at is not null
+      or exists (select from posts where posts.turn = turn.id and posts.state = 'posted') as replied,
+    exists (select from projects where projects.channel = turn.channel and projects.project_id is not null)
+      as "hasProject",
+    thread.task_id is not null as "hasTask",
+    jsonb_array_length(coalesce(message.words -> 'files', '[]')) > 0 as "hasFiles",
+    turn.content is not null as frozen,
+    turn.send_intended_at is not null as intended,
+    turn.user_message_id as "userMessageId",
+    turn.assistant_message_id as "assistantMessageId",
+    turn.settled_at is not null as settled
+  from turns turn
+    join threads thread using (workspace, channel, root)
+    join messages message
+      on message.workspace = turn.workspace and message.channel = turn.channel and message.ts = turn.message_ts
+  where turn.finished_at is null`;
+
+/** The bot's rows, read from outside over a connection of our own. */
+export class BotDatabase {
+  readonly #client: pg.Client;
+  #lost = false;
+
+  private constructor(client: pg.Client) {
+    this.#client = client;
+    client.on('error', () => {
+      this.#lost = true;
+    });
+  }
+
+  static async open(connection: DatabaseConnection): Promise<BotDatabase> {
+    const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000 });
+    const ledger = new BotDatabase(client);
+    await client.connect();
+    return ledger;
+  }
+
+  /** Whether the server ended or cut the connection. */
+  get isLost(): boolean {
+    return this.#lost;
+  }
+
+  async openTurns(): Promise<OpenTurn[]> {
+    return openTurnsSchema.parse(await this.#rows(OPEN_TURNS_SQL));
+  }
+
+  async messages(): Promise<MessageRow[]> {
+    return messageRowsSchema.parse(
+      await this.#rows('select channel, ts::text, root::text, state from messages'),
+    );
+  }
+
+  async turns(): Promise<TurnRow[]> {
+    return turnRowsSchema.parse(
+      await this.#rows(
+        `select id::text, channel, root::text, message_ts::text as ts, user_message_id as "userMessageId",
+           finished_at is not null as finished, outcome from turns`,
+      ),
+    );
+  }
+
+  /** How many messages and turns are not done. */
+  async unfinished(): Promise<number> {
+    const sql = `select (select count(*) from messages where state in ('waiting', 'sending'))
+      + (select count(*) from turns where finished_at is null) as count`;
+    return z.coerce
+      .number()
+      .parse(z.array(z.object({ count: z.unknown() })).parse(await this.#rows(sql))[0]?.count);
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end().catch(() => undefined);
+  }
+
+  async #rows(sql: string): Promise<unknown[]> {
+    return (await this.#client.query(sql)).rows;
+  }
+}
+
+/** Where the embedded server of a bot listens that keeps its data in this folder. */
+export async function embeddedConnection(dataFolder: string): Promise<DatabaseConnection> {
+  const lines = (await readFile(join(dataFolder, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
+  return { host: lines[4]?.trim() ?? '', port: 5432, user: 'taskthread', database: 'taskthread' };
+}

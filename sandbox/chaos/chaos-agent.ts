@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import type { AgentScript } from '../agent/agent-script.ts';
+import { seededRandom } from '../slack/slack-workspace.ts';
+import { between, oneOf } from './random-streams.ts';
+
+/** What the agent does with one message. */
+export interface ScriptedReply {
+  /** The reply's text in the pieces in which it is written. */
+  pieces: string[];
+  /** The pause after each piece, in ms. */
+  pauseMs: number;
+  /** Names of the files that it leaves. */
+  results: string[];
+  /** Whether it calls a tool first. */
+  callsTool: boolean;
+}
+
+/** Words in a message that ask for a result. */
+export const RESULT_REQUEST = 'leave a file';
+
+const LONG_REPLY_LINES = 130;
+const VOCABULARY =
+  'amber birch cedar delta ember fjord grove heron inlet juniper kelp larch moss north otter'.split(' ');
+
+/**
+ * The reply to a message: a function of its text and of how often the same text was said before in the task. It
+ * carries a token of its own, so that it is found in a thread exactly once or not.
+ */
+export function scriptedReply(text: string, earlier: number): ScriptedReply {
+  const digest = createHash('sha256').update(`${earlier} ${text}`).digest();
+  const token = digest.toString('hex').slice(0, 10);
+  const random = seededRandom(digest.readUInt32LE(8));
+  const lines = random() < 0.08 ? LONG_REPLY_LINES : between(random, 3, 8);
+  const words = () =>
+    Array.from({ length: between(random, 8, 14) }, () => oneOf(random, VOCABULARY)).join(' ');
+  const pieces = [
+    `Reply ${token} begins.\n\n`,
+    ...Array.from({ length: lines }, (_, line) => `Line ${line + 1} of ${token}: ${words()}.\n\n`),
+    `Reply ${token} ends.`,
+  ];
+  const results = text.includes(RESULT_REQUEST)
+    ? Array.from({ length: between(random, 1, 2) }, (_, index) => `result-${token}-${index + 1}.csv`)
+    : [];
+  return {
+    pieces,
+    pauseMs: between(random, 500, 2_500) / pieces.length,
+    results,
+    callsTool: random() < 0.25,
+  };
+}
+
+/** The agent of a run. */
+export function chaosAgent(): AgentScript {
+  return async (turn) => {
+    const earlier = turn.history.filter(({ role, text }) => role === 'user' && text === turn.text).length;
+    const reply = scriptedReply(turn.text, earlier);
+    for (const [index, piece] of reply.pieces.entries()) {
+      turn.write(piece);
+      if (index === 0 && reply.callsTool)
+        await turn.tool('look_up', { query: 'the weather' }, () => 'stormy');
+      await turn.sleep(reply.pauseMs);
+    }
+    for (const name of reply.results) await turn.result(name, 'text/csv', `name\n${name}\n`);
+  };
+}

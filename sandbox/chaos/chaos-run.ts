@@ -1,0 +1,201 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AgentService, startAgentService } from '../agent/agent-service.ts';
+import type { Faults } from '../faults.ts';
+import { startPostgresServer } from '../postgres-server.ts';
+import { startSlackWorkspace } from '../slack/slack-workspace.ts';
+import { type DatabaseConnection, embeddedConnection, type TurnRow } from './bot-database.ts';
+import { BotFleet } from './bot-fleet.ts';
+import { compileCacheSettings } from './bot-process.ts';
+import { botSettings } from './bot-settings.ts';
+import { chaosAgent } from './chaos-agent.ts';
+import type { ChaosOptions } from './chaos-options.ts';
+import type { ChaosRunStats } from './chaos-report.ts';
+import { Conversation } from './conversation.ts';
+import { CrashInjector } from './crash-injector.ts';
+import { type Damage, type Findings, findDamage } from './damage.ts';
+import { DatabaseObserver } from './database-observer.ts';
+import { DeliveryTracker } from './delivery-tracker.ts';
+import {
+  ALL_FAULTS,
+  CallNotifier,
+  FAULT_TARGETS,
+  type FaultProfile,
+  type FaultTarget,
+  ObservedFaults,
+} from './fault-profile.ts';
+import { collectFindings } from './findings.ts';
+import { startLoadBalancer } from './load-balancer.ts';
+import { between, createRandomStreams, type RandomStreams } from './random-streams.ts';
+
+const MESSAGES_PER_KILL = 3;
+/** People talk faster than that at first, so that little is left to do after the last kill. */
+const INITIAL_MESSAGES_PER_KILL = 5;
+/** Bytes: a larger file goes up in parts of half that. */
+const MULTIPART_THRESHOLD = 1_024;
+
+/** What a run came to. */
+export interface ChaosRunResult {
+  findings: Findings;
+  /** The bot's own rows on its turns. */
+  turns: readonly TurnRow[];
+  damage: Damage;
+  figures: ChaosRunStats;
+}
+
+/** What a run needs. */
+export interface ChaosRunOptions extends ChaosOptions {
+  logs: string;
+  /** What is started and killed; the bot as it is when left out. */
+  program?: string;
+  /** The faults of both services until the last kill; a rule with `times` lasts until it is used up. */
+  weather?: FaultProfile;
+  /** An empty, migrated database that others run; a server of the run's own when left out. */
+  database?: DatabaseConnection;
+  /** Ends the wait for the end as soon as there is so much damage. */
+  enough?: (damage: Damage) => boolean;
+}
+
+/** One run from start to end; nothing of it is left. `tell` hears how far it is. */
+export async function runChaos(
+  options: ChaosRunOptions,
+  onProgress: (line: string) => void,
+): Promise<ChaosRunResult> {
+  const began = performance.now();
+  await using undo = new AsyncDisposableStack();
+  const { kills, seed, replicas, logs } = options;
+  await mkdir(logs, { recursive: true });
+  const folder = await mkdtemp(join(tmpdir(), 'taskthread-chaos-'));
+  undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+  await chmod(folder, 0o711);
+  const random = createRandomStreams(seed);
+  const callNotifier = new CallNotifier();
+  const { slack, agent } = await startServices(random, callNotifier, undo);
+  const deliveryTracker = new DeliveryTracker(slack);
+  const stopFaults = injectFaults(options.weather ?? ALL_FAULTS, { slack, agent });
+  const own = async () =>
+    replicas > 1 ? (await startPostgresServer(join(folder, 'shared'), undo)).connection : undefined;
+  const shared = options.database ?? (await own());
+  const dataFolder = join(folder, 'data');
+  const settings = {
+    ...(await compileCacheSettings(join(folder, 'compiled'))),
+    ...botSettings(slack, agent, options.transport, shared ?? { dataFolder }),
+  };
+  const bots = new BotFleet({ settings, logs, program: options.program });
+  undo.defer(async () => void (await bots.stop()));
+  const observer = new DatabaseObserver(async () => shared ?? embeddedConnection(dataFolder));
+  undo.defer(() => observer.stop());
+  await bots.start(replicas);
+  onProgress(`the bot runs after ${seconds(began)} s`);
+  await observer.start();
+  if (options.transport === 'http') {
+    const loadBalancer = await startLoadBalancer(() => bots.port());
+    undo.defer(() => loadBalancer.stop());
+    await slack.useHttp({ eventsUrl: loadBalancer.eventsUrl });
+  }
+
+  const settled = settledReplies(agent);
+  const conversation = new Conversation(slack, random.people);
+  const parts = {
+    bots,
+    callNotifier,
+    random: random.kills,
+    botDatabase: () => observer.botDatabase,
+    completedReplies: () => settled,
+    sayOne: () => conversation.sayOne(),
+  };
+  const crashInjector = new CrashInjector(parts, replicas);
+  while (crashInjector.kills < kills) {
+    const due = Math.min(kills * MESSAGES_PER_KILL, (crashInjector.kills + 1) * INITIAL_MESSAGES_PER_KILL);
+    const talk = talkUntil(conversation, due, random.people);
+    await crashInjector.killOne();
+    await talk;
+    if (crashInjector.kills % 10 === 0) onProgress(`${crashInjector.kills} kills after ${seconds(began)} s`);
+  }
+  stopFaults();
+  const { enough } = options;
+  const isEnough = enough && ((findings: Findings) => enough(findDamage(findings)));
+  const { findings, turns } = await collectFindings(slack, agent, observer, conversation, isEnough);
+  onProgress(`settled after ${seconds(began)} s`);
+  const said = findings.said.map((message) => ({
+    ...message,
+    reached: deliveryTracker.wasDelivered(message),
+  }));
+  const damage = findDamage({ ...findings, said });
+  await observer.stop();
+  const lateStops = await bots.stop();
+  const used = new Set(agent.tasks.map(({ project }) => project.id));
+  const figures = {
+    kills: crashInjector.kills,
+    messages: conversation.said.length,
+    killsByStep: crashInjector.killsByStep,
+    seconds: seconds(began),
+    seed,
+    replicas,
+    files: conversation.said.filter(({ files }) => files.length > 0).length,
+    freezes: crashInjector.freezes,
+    undelivered: said.filter(({ reached }) => !reached).length,
+    orphanedTasks: agent.tasks.length - findings.tasks.length,
+    orphanedProjects: agent.projects.filter(({ id }) => !used.has(id)).length,
+    failedStarts: bots.failedStarts,
+    lateStops,
+  };
+  return { findings, turns, damage, figures };
+}
+
+async function startServices(random: RandomStreams, callNotifier: CallNotifier, undo: AsyncDisposableStack) {
+  const slack = await startSlackWorkspace({
+    random: random.slack,
+    retryScale: 1 / 60,
+    clientMsgIdDedupe: false,
+    delivery: { order: 'random', duplicateChance: 0.15 },
+    limits: { tier2: 60, tier3: 240, tier4: 300, methods: { 'chat.update': 400 } },
+    faults: new ObservedFaults(random.slackWeather, (call) => callNotifier.notify('slack', call)),
+  });
+  undo.defer(() => slack.stop());
+  const agent = await startAgentService({
+    script: chaosAgent(),
+    behaviour: { multipartThreshold: MULTIPART_THRESHOLD, partSize: MULTIPART_THRESHOLD / 2, minPartSize: 1 },
+    faults: new ObservedFaults(random.agentWeather, (call) => callNotifier.notify('agent', call)),
+  });
+  undo.defer(() => agent.stop());
+  return { slack, agent };
+}
+
+/** Lets the weather begin; the answer ends what does not end by itself. */
+function injectFaults(
+  faultProfile: FaultProfile,
+  services: Record<FaultTarget, { faults: Faults }>,
+): () => void {
+  const rules = FAULT_TARGETS.flatMap((place) => faultProfile[place].map((rule) => ({ place, rule })));
+  const ends = rules.map(({ place, rule }) => {
+    const end = services[place].faults.add(rule);
+    return rule.times === undefined ? end : () => undefined;
+  });
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+/** The service's replies that are complete, kept up to date. */
+function settledReplies(agent: AgentService): ReadonlySet<string> {
+  const settled = new Set<string>();
+  agent.onStatus((change) => {
+    if (change.kind === 'message' && change.status === 'completed') settled.add(change.message.id);
+  });
+  return settled;
+}
+
+/** People talk until they have said so much. */
+async function talkUntil(conversation: Conversation, due: number, random: () => number): Promise<void> {
+  while (conversation.said.length < due) {
+    conversation.sayOne();
+    await sleep(between(random, 0, 250));
+  }
+}
+
+function seconds(since: number): number {
+  return Math.round((performance.now() - since) / 100) / 10;
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import type { Channel, Message, Person, SlackWorkspace } from '../slack/slack-workspace.ts';
+import { RESULT_REQUEST } from './chaos-agent.ts';
+import type { FileFingerprint, SaidMessage } from './damage.ts';
+import { between, oneOf } from './random-streams.ts';
+
+interface OpenThread {
+  name: string;
+  channel: Channel;
+  root: string;
+  said: number;
+  maxMessages: number;
+}
+
+/** Gaps between the two copies of a mention, in ms. */
+const COPY_GAPS_MS = [0, 0, 30, 400, 2_500, 6_000];
+const MAX_OPEN_THREADS = 14;
+const FILE_CHANCE = 0.3;
+
+/** What people say in a run: several channels and threads, words said twice, files. */
+export class Conversation {
+  readonly said: SaidMessage[] = [];
+  readonly #slack: SlackWorkspace;
+  readonly #random: () => number;
+  readonly #people: Person[];
+  readonly #channels: Channel[] = [];
+  readonly #open: OpenThread[] = [];
+  readonly #maxChannels: number;
+  #threads = 0;
+  #files = 0;
+
+  /** New channels come with new threads, up to `mostChannels`. */
+  constructor(slack: SlackWorkspace, random: () => number, maxChannels = Number.POSITIVE_INFINITY) {
+    this.#maxChannels = maxChannels;
+    this.#slack = slack;
+    this.#random = random;
+    this.#people = ['ada', 'grace', 'linus'].map((name) => slack.createPerson({ name, realName: name }));
+    for (let i = 0; i < 3; i += 1) this.#newChannel();
+  }
+
+  /** The people's names, as they sign what they say in a thread of several. */
+  get names(): string[] {
+    return this.#people.map(({ name }) => name);
+  }
+
+  /** Somebody says something, somewhere. */
+  sayOne(): void {
+    const random = this.#random;
+    this.#slack.delivery.gapMs = oneOf(random, COPY_GAPS_MS);
+    const thread = this.#open.length < 4 || random() < 0.35 ? undefined : oneOf(random, this.#open);
+    if (thread === undefined || this.#open.length === 0) this.#startThread();
+    else this.#reply(thread);
+  }
+
+  #startThread(): void {
+    const random = this.#random;
+    if (this.#channels.length < this.#maxChannels && random() < 0.5) this.#newChannel();
+    this.#threads += 1;
+    const name = `th${this.#threads}`;
+    const channel = oneOf(random, this.#channels.slice(-16));
+    const text = `what about ${name} today${this.#resultRequest()}`;
+    const root = this.#say({ channel, name, text, root: undefined });
+    this.#open.push({ name, channel, root: root.ts, said: 1, maxMessages: random() < 0.65 ? 2 : 3 });
+    if (this.#open.length > MAX_OPEN_THREADS) this.#open.shift();
+  }
+
+  #reply(thread: OpenThread): void {
+    const { name, channel, root } = thread;
+    const same = this.#random() < 0.4;
+    const text = same
+      ? `go on with ${name} please`
+      : `step ${thread.said} of ${name}${this.#resultRequest()}`;
+    this.#say({ channel, name, text, root });
+    thread.said += 1;
+    if (thread.said >= thread.maxMessages) this.#open.splice(this.#open.indexOf(thread), 1);
+  }
+
+  #say(what: { channel: Channel; name: string; text: string; root: string | undefined }): Message {
+    const random = this.#random;
+    const { channel, text, root } = what;
+    const files = random() < FILE_CHANCE ? this.#newFiles() : [];
+    const message = this.#slack.say({
+      person: random() < 0.8 ? (this.#people[0] ?? oneOf(random, this.#people)) : oneOf(random, this.#people),
+      channel,
+      text: root === undefined ? `<@${this.#slack.bot.userId}> ${text}` : text,
+      ...(root === undefined ? {} : { thread: root }),
+      ...(files.length === 0 ? {} : { files }),
+    });
+    this.said.push({
+      thread: `${channel.id}/${root ?? message.ts}`,
+      channel: channel.id,
+      ts: message.ts,
+      text,
+      files: files.map(({ name, bytes }): FileFingerprint => `${name} ${sha256(bytes)}`),
+    });
+    return message;
+  }
+
+  #resultRequest(): string {
+    return this.#random() < 0.25 ? ` and ${RESULT_REQUEST}` : '';
+  }
+
+  #newFiles(): { name: string; mime: string; bytes: string }[] {
+    return Array.from({ length: this.#random() < 0.2 ? 2 : 1 }, () => {
+      this.#files += 1;
+      const name = `data-${this.#files}.csv`;
+      const rows = Array.from({ length: between(this.#random, 5, 300) }, (_, row) => `${row},${this.#files}`);
+      return { name, mime: 'text/csv', bytes: `row,file\n${rows.join('\n')}\n` };
+    });
+  }
+
+  #newChannel(): void {
+    this.#channels.push(
+      this.#slack.createChannel({ name: `room-${this.#channels.length + 1}`, purpose: 'Where much happens' }),
+    );
+  }
+}
+
+/** Hex digest. */
+export function sha256(bytes: string | Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BotDatabase } from './bot-database.ts';
+import type { BotFleet } from './bot-fleet.ts';
+import type { CallNotifier, FaultTarget } from './fault-profile.ts';
+import { type KillStep, killStepOf, type OpenTurn } from './kill-step.ts';
+import { between, shuffled } from './random-streams.ts';
+
+/** The call whose arrival a kill waits for; none: a random moment. */
+type KillTrigger = { place: FaultTarget; call: RegExp } | undefined;
+
+/** One for each step, so that rare steps are hit too. */
+const KILL_TRIGGERS: readonly KillTrigger[] = [
+  undefined,
+  { place: 'slack', call: /^chat\.postMessage$/ },
+  { place: 'agent', call: /^POST \/projects$/ },
+  { place: 'agent', call: /^POST \/experimental\/tasks$/ },
+  { place: 'agent', call: /^(POST \/experimental\/files|PUT (part|upload))/ },
+  { place: 'agent', call: /^GET .*\/messages$/ },
+  { place: 'agent', call: /^POST .*\/messages$/ },
+  { place: 'agent', call: /^GET .*\/messages\/\{message_id\}$/ },
+  { place: 'slack', call: /^chat\.update$/ },
+  { place: 'agent', call: /^GET .*\/results$/ },
+];
+const TRIGGER_TIMEOUT_MS = 600;
+const MAX_OPEN_TURNS = 30;
+const PROGRESS_PAUSE_MS = 1_000;
+
+/** What the assault works with. */
+export interface CrashInjectorDeps {
+  bots: BotFleet;
+  callNotifier: CallNotifier;
+  random: () => number;
+  /** The rows of the bot, as long as its database runs. */
+  botDatabase(): BotDatabase | undefined;
+  /** Has somebody say something, where no turn is unfinished. */
+  sayOne(): void;
+  /** The service's replies that are complete. */
+  completedReplies(): ReadonlySet<string>;
+}
+
+/** Freezes and kills the bot's processes while turns are unfinished, and starts them again. */
+export class CrashInjector {
+  /** How many kills hit at least one turn at each step. */
+  readonly killsByStep = new Map<KillStep, number>();
+  kills = 0;
+  freezes = 0;
+  readonly #deps: CrashInjectorDeps;
+  readonly #replicas: number;
+  #remainingTriggers: KillTrigger[] = [];
+
+  constructor(deps: CrashInjectorDeps, replicas: number) {
+    this.#deps = deps;
+    this.#replicas = replicas;
+  }
+
+  /** Waits for the next moment, strikes there, and starts the process again; resolves when it takes events. */
+  async killOne(): Promise<void> {
+    const { bots, random } = this.#deps;
+    await this.#waitForProgress();
+    for (;;) {
+      const index = between(random, 0, this.#replicas - 1);
+      await this.#freezeAt(this.#nextTrigger(), () => bots.at(index).freeze());
+      const turns = await this.#openTurns();
+      if (turns.length === 0) {
+        bots.at(index).thaw();
+        this.#deps.sayOne();
+        await sleep(100);
+        continue;
+      }
+      if (random() < 0.08) await this.#leaveFrozen(index);
+      for (const step of new Set(turns.map((turn) => killStepOf(turn, this.#deps.completedReplies())))) {
+        this.killsByStep.set(step, (this.killsByStep.get(step) ?? 0) + 1);
+      }
+      await bots.at(index).kill();
+      this.kills += 1;
+      await bots.restart(index);
+      return;
+    }
+  }
+
+  /** Where kills come faster than work gets done, each life is given a little time. */
+  async #waitForProgress(): Promise<void> {
+    const deadline = performance.now() + PROGRESS_PAUSE_MS;
+    while (performance.now() < deadline && (await this.#openTurns()).length > MAX_OPEN_TURNS)
+      await sleep(100);
+  }
+
+  /** Leaves the process frozen for a while; some go on after that and are killed a little later. */
+  async #leaveFrozen(index: number): Promise<void> {
+    const { bots, random } = this.#deps;
+    this.freezes += 1;
+    await sleep(between(random, 500, 2_500));
+    if (random() < 0.3) return;
+    bots.at(index).thaw();
+    await sleep(between(random, 0, 500));
+  }
+
+  async #freezeAt(trigger: KillTrigger, freeze: () => void): Promise<void> {
+    const { callNotifier, random } = this.#deps;
+    const lateMs = random() < 0.5 ? 0 : between(random, 1, 40);
+    if (trigger === undefined) {
+      await sleep(between(random, 20, 600));
+      freeze();
+      return;
+    }
+    const called = Promise.withResolvers<void>();
+    const unsubscribe = callNotifier.onNext(trigger.place, trigger.call, () => {
+      if (lateMs > 0) return void setTimeout(called.resolve, lateMs);
+      // In this very moment: the call has arrived and is not handled yet.
+      freeze();
+      called.resolve();
+    });
+    const timeout = new AbortController();
+    await Promise.race([
+      called.promise,
+      sleep(TRIGGER_TIMEOUT_MS, undefined, timeout).catch(() => undefined),
+    ]);
+    timeout.abort();
+    unsubscribe();
+    freeze();
+  }
+
+  #nextTrigger(): KillTrigger {
+    if (this.#remainingTriggers.length === 0)
+      this.#remainingTriggers = shuffled(this.#deps.random, KILL_TRIGGERS);
+    return this.#remainingTriggers.pop();
+  }
+
+  async #openTurns(): Promise<OpenTurn[]> {
+    return (
+      (await this.#deps
+        .botDatabase()
+        ?.openTurns()
+        .catch(() => [])) ?? []
+    );
+  }
+}

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentService } from '../agent/agent-service.ts';
+import type { Message, SlackWorkspace } from '../slack/slack-workspace.ts';
+import type { TurnRow } from './bot-database.ts';
+import type { BotPost, FileFingerprint, Findings, SaidMessage, ServiceTask, ShownThread } from './damage.ts';
+import type { DatabaseObserver } from './database-observer.ts';
+
+/** The mark on a message that waits. */
+const WAITING_REACTION = 'hourglass_flowing_sand';
+/** Words of a turn that is not over. */
+const UNFINISHED_TEXT =
+  /getting started|Passing (your files|“)|The agent is working|as soon as it can|Stopping…|cannot be reached|a lot to do|does not accept the key|holding messages back/;
+
+const SETTLE_TIMEOUT_MS = 120_000;
+const POLL_INTERVAL_MS = 200;
+
+/**
+ * What there is once everything is done, or has had the time to be done, and the bot's rows on its turns; or as soon
+ * as there is `enough`, where that is asked for.
+ */
+export async function collectFindings(
+  slack: SlackWorkspace,
+  agent: AgentService,
+  observer: DatabaseObserver,
+  { said, names }: { said: readonly SaidMessage[]; names: readonly string[] },
+  enough?: (findings: Findings) => boolean,
+): Promise<{ findings: Findings; turns: TurnRow[] }> {
+  const gather = async () => {
+    const [unfinished, turns] = [await observer.unfinished(), await observer.turns()];
+    const findings = {
+      said,
+      tasks: await serviceTasks(agent, names),
+      threads: shownThreads(slack, said),
+      waitedTogether: observer.waitedTogether,
+      sent: sendOrder(agent, turns),
+      unfinished,
+    };
+    return { findings, turns };
+  };
+  const marks = () => shownThreads(slack, said).reduce((sum, thread) => sum + thread.marks, 0);
+  let delivered = false;
+  void slack.settled().then(() => {
+    delivered = true;
+  });
+  const deadline = performance.now() + SETTLE_TIMEOUT_MS;
+  while (performance.now() < deadline) {
+    if (delivered && (await observer.unfinished()) === 0 && marks() === 0) break;
+    if (enough !== undefined) {
+      const now = await gather();
+      if (enough(now.findings)) return now;
+    }
+    await sleep(POLL_INTERVAL_MS);
+  }
+  // Whoever still had an old lease may post now, and must not.
+  await sleep(1_000);
+  return gather();
+}
+
+/** What the tasks hold; `names` are the people who sign their words in threads of several. */
+async function serviceTasks(agent: AgentService, names: readonly string[]): Promise<ServiceTask[]> {
+  const marks = new Map<string, FileFingerprint>();
+  for (const file of agent.files) {
+    if (file.ready && file.purpose === 'input') marks.set(file.id, `${file.name} ${await file.sha256()}`);
+  }
+  // The id stands for the name where Slack did not tell it.
+  const signature = new RegExp(`^(${names.join('|')}|U[0-9A-Z]+): `);
+  return agent.tasks.flatMap(({ id, project, messages, results }) => {
+    const replies = messages.filter(({ role }) => role === 'assistant');
+    const held = messages
+      .filter(({ role }) => role === 'user')
+      .map((message) => {
+        const { fileIds = [] } =
+          replies.find(({ input }) => input?.userMessageId === message.id)?.input ?? {};
+        return {
+          text: textOf(message.content).replace(signature, ''),
+          files: fileIds.map((file) => marks.get(file) ?? file),
+        };
+      });
+    if (held.length === 0) return [];
+    const texts = replies.map(({ content }) => textOf(content));
+    return [
+      {
+        id,
+        project: project.id,
+        messages: held,
+        replies: texts,
+        results: results.map(({ file }) => file.name),
+      },
+    ];
+  });
+}
+
+/** What the threads show in which people said something. */
+function shownThreads(slack: SlackWorkspace, said: readonly SaidMessage[]): ShownThread[] {
+  return [...new Set(said.map(({ thread }) => thread))].map((thread) => {
+    const [channel = '', root = ''] = thread.split('/');
+    const messages = slack.thread(channel, root);
+    return {
+      thread,
+      posts: messages
+        .filter(({ user }) => user === slack.bot.userId)
+        .map((message) => botPost(slack, message)),
+      marks: messages.filter(({ reactions }) => (reactions.get(WAITING_REACTION) ?? []).length > 0).length,
+    };
+  });
+}
+
+function botPost(slack: SlackWorkspace, message: Message): BotPost {
+  const blocks = message.blocks ?? [];
+  const answers = blocks.filter(({ type }) => type === 'markdown');
+  const others = blocks.filter(({ type }) => type !== 'markdown');
+  const aside = message.blocks === undefined ? message.text : slack.visibleText({ text: '', blocks: others });
+  const payload = message.metadata?.event_payload;
+  const key = typeof payload === 'object' && payload !== null && 'key' in payload ? payload.key : undefined;
+  return {
+    answer: answers.length === 0 ? '' : slack.visibleText({ text: '', blocks: answers }),
+    aside,
+    key: typeof key === 'string' ? key : undefined,
+    history: message.versions.map(({ at, text }) => ({ at, text: text.slice(0, 60) })),
+    looksUnfinished: JSON.stringify(others).includes('"action_id":"stop"') || UNFINISHED_TEXT.test(aside),
+  };
+}
+
+/** By thread, the ts of its messages in the order in which the service got them. */
+function sendOrder(agent: AgentService, turns: readonly TurnRow[]): Findings['sent'] {
+  const position = new Map(
+    agent.tasks.flatMap(({ messages }) => messages.map(({ id }, index) => [id, index] as const)),
+  );
+  const at = ({ userMessageId }: TurnRow) => position.get(userMessageId ?? '') ?? -1;
+  const order = new Map<string, string[]>();
+  for (const turn of turns.filter((one) => at(one) >= 0).toSorted((a, b) => at(a) - at(b))) {
+    const thread = `${turn.channel}/${turn.root}`;
+    order.set(thread, [...(order.get(thread) ?? []), turn.ts]);
+  }
+  return order;
+}
+
+function textOf(content: readonly { type: string; text?: unknown }[]): string {
+  return content
+    .flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []))
+    .join('');
+}

@@ -1,0 +1,37 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { flattenSuppressedErrors } from '../../src/operate/suppressed-errors.ts';
+import { ChaosOptionsError, parseChaosOptions } from './chaos-options.ts';
+import { isUndamaged, reportLine } from './chaos-report.ts';
+import { runChaos } from './chaos-run.ts';
+import { DAMAGE_KINDS } from './damage.ts';
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const options = parseChaosOptions(args);
+    const logs = options.logs ?? (await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-')));
+    const { findings, turns, damage, figures } = await runChaos({ ...options, logs }, (line) =>
+      console.error(`chaos: ${line}`),
+    );
+    const whole = isUndamaged(damage);
+    for (const kind of DAMAGE_KINDS)
+      for (const sentence of damage[kind]) console.error(`${kind}: ${sentence}`);
+    if (!whole) {
+      await writeFile(
+        join(logs, 'findings.json'),
+        JSON.stringify({ ...findings, sent: [...findings.sent], turns }, undefined, 1),
+      );
+      console.error(`The bot's log lines and what was found are in ${logs}`);
+    }
+    if (whole && options.logs === undefined) await rm(logs, { recursive: true, force: true });
+    console.log(reportLine(damage, figures));
+    return whole ? 0 : 1;
+  } catch (error) {
+    const wrong = error instanceof ChaosOptionsError;
+    console.error(...(wrong ? [error.message] : flattenSuppressedErrors(error)));
+    return wrong ? 2 : 1;
+  }
+}

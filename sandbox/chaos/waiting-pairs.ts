@@ -1,0 +1,28 @@
+import type { MessageRow } from './bot-database.ts';
+import type { WaitingPair } from './damage.ts';
+
+/** Remembers which messages of a thread were waiting at the same moment: of those the earliest must go first. */
+export class WaitingPairs {
+  readonly #pairs = new Map<string, WaitingPair>();
+
+  /** To be called with the messages as they are at one moment. */
+  record(messages: readonly MessageRow[]): void {
+    const threads = new Map<string, string[]>();
+    for (const { channel, root, ts, state } of messages) {
+      if (state !== 'waiting') continue;
+      const thread = `${channel}/${root}`;
+      threads.set(thread, [...(threads.get(thread) ?? []), ts]);
+    }
+    for (const [thread, waiting] of threads) {
+      // Slack's ts have six decimals and the same length, so that they sort as text.
+      const [earliest, ...others] = waiting.toSorted();
+      if (earliest === undefined) continue;
+      for (const later of others)
+        this.#pairs.set(`${thread} ${earliest} ${later}`, { thread, earlier: earliest, later });
+    }
+  }
+
+  get pairs(): WaitingPair[] {
+    return [...this.#pairs.values()];
+  }
+}

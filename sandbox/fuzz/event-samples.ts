@@ -1,0 +1,227 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { pick, type Random } from './mutation.ts';
+
+/** Who and where an event may be about. */
+export interface EventIdentities {
+  workspace: string;
+  /** The bot's user and its bot id. */
+  botUser: string;
+  botId: string;
+}
+
+type EventBody = Record<string, unknown>;
+
+const record = z.record(z.string(), z.unknown());
+
+/** An event of the Events API as Slack wraps it. */
+export function wrapEvent(
+  { workspace, botUser }: EventIdentities,
+  event: EventBody,
+  eventId: string,
+): EventBody {
+  return {
+    token: 'z',
+    type: 'event_callback',
+    team_id: workspace,
+    context_team_id: workspace,
+    api_app_id: 'A1',
+    event_id: eventId,
+    event_time: 1_700_000_000,
+    authorizations: [{ enterprise_id: null, team_id: workspace, user_id: botUser, is_bot: true }],
+    event,
+  };
+}
+
+/** Events that must stay without effect, each in a channel and with a ts of its own. */
+export function silentEvent(cast: EventIdentities, channel: string, ts: string, random: Random): EventBody {
+  const plain = {
+    type: 'message',
+    channel,
+    channel_type: 'channel',
+    user: 'U1',
+    ts,
+    event_ts: ts,
+    text: 'nobody asked',
+    client_msg_id: '0e9e0b6f-7c5c-4a34-8d50-3a2f4d8b8a01',
+    blocks: [
+      {
+        type: 'rich_text',
+        block_id: 'b',
+        elements: [
+          {
+            type: 'rich_text_section',
+            elements: [
+              { type: 'text', text: 'nobody ', style: { bold: true } },
+              { type: 'user', user_id: 'U2' },
+              { type: 'link', url: 'https://a.example', text: 'a' },
+              { type: 'emoji', name: 'dna' },
+            ],
+          },
+          {
+            type: 'rich_text_list',
+            style: 'bullet',
+            elements: [{ type: 'rich_text_section', elements: [] }],
+          },
+        ],
+      },
+    ],
+  };
+  const mention = `<@${cast.botUser}>`;
+  const file = {
+    id: 'F1',
+    name: 'a.csv',
+    mimetype: 'text/csv',
+    size: 10,
+    mode: 'hosted',
+    url_private: 'https://x',
+  };
+  const was = { ...plain, text: 'before' };
+  return pick<EventBody>(random, [
+    plain,
+    { ...plain, subtype: 'file_share', files: [file] },
+    { ...plain, thread_ts: '1600000000.000100' },
+    { ...plain, text: `${mention} from a bot`, blocks: undefined, bot_id: 'B9', app_id: 'A9' },
+    {
+      ...plain,
+      text: `${mention} from ourselves`,
+      blocks: undefined,
+      user: cast.botUser,
+      bot_id: cast.botId,
+    },
+    { ...plain, subtype: 'channel_join', text: `${mention} has joined` },
+    { ...plain, subtype: 'bot_message', user: undefined, bot_id: 'B9' },
+    { type: 'message', subtype: 'message_changed', channel, ts, message: plain, previous_message: plain },
+    {
+      type: 'message',
+      subtype: 'message_changed',
+      channel,
+      ts,
+      message: { ...plain, bot_id: cast.botId },
+      previous_message: was,
+    },
+    {
+      type: 'message',
+      subtype: 'message_deleted',
+      channel,
+      ts,
+      deleted_ts: ts,
+      previous_message: { ...was, bot_id: 'B9' },
+    },
+    { type: 'app_mention', channel, user: 'U9', ts: 'yesterday', text: `${mention} hi` },
+    {
+      type: 'reaction_added',
+      user: 'U1',
+      reaction: 'eyes',
+      item: { type: 'message', channel, ts },
+      event_ts: ts,
+    },
+    {
+      type: 'member_joined_channel',
+      user: 'U1',
+      channel,
+      channel_type: 'C',
+      team: cast.workspace,
+      event_ts: ts,
+    },
+    { type: 'channel_rename', channel: { id: channel, name: 'new', created: 1 }, event_ts: ts },
+    { type: 'planet_aligned', channel, event_ts: ts },
+  ]);
+}
+
+/** Whether nothing in it could be for the bot once a part is taken away, so that mutants of it are silent too. */
+export function staysSilent(event: EventBody, { botUser }: EventIdentities): boolean {
+  return !JSON.stringify(event).includes(botUser);
+}
+
+/** A mention as Slack sends it; what comes of its mutants is open. */
+export function mentionEvent({ botUser }: EventIdentities, channel: string, ts: string): EventBody {
+  return {
+    type: 'app_mention',
+    user: 'UFUZZ',
+    ts,
+    event_ts: ts,
+    channel,
+    text: `<@${botUser}> look \u0000 at <https://a.example|this> and <#C2|x>`,
+    blocks: [
+      {
+        type: 'rich_text',
+        elements: [
+          {
+            type: 'rich_text_section',
+            elements: [
+              { type: 'user', user_id: botUser },
+              { type: 'text', text: ' look' },
+            ],
+          },
+        ],
+      },
+    ],
+    files: [
+      { id: 'F2', name: 'b.csv', mimetype: 'text/csv', size: 3, mode: 'hosted', url_private: 'https://x' },
+    ],
+  };
+}
+
+/** Presses and commands, as forms or envelopes carry them. */
+export function interaction({ workspace }: EventIdentities, channel: string, random: Random): EventBody {
+  const value = pick(random, ['0190a0b0-c0d0-7000-8000-000000000001', 'nonsense', '']);
+  const press = {
+    type: 'block_actions',
+    team: { id: workspace, domain: 'd' },
+    user: { id: 'U1', team_id: workspace },
+    api_app_id: 'A1',
+    channel: { id: channel },
+    container: { type: 'message', message_ts: '1700000000.000100', channel_id: channel },
+    message: { ts: '1700000000.000100', text: 'x' },
+    trigger_id: 't',
+    response_url: 'https://hooks.slack.com/actions/T/1/x',
+    actions: [
+      {
+        action_id: pick(random, ['stop', 'continue', 'retry', 'fresh_links', 'correct', 'x', '__proto__']),
+        block_id: 'b',
+        type: 'button',
+        value,
+        action_ts: '1700000000.000200',
+      },
+    ],
+  };
+  return pick<EventBody>(random, [
+    press,
+    { ...press, actions: [] },
+    {
+      type: 'view_submission',
+      team: press.team,
+      user: press.user,
+      view: { id: 'V1', callback_id: 'x', state: {} },
+    },
+    { type: 'shortcut', team: press.team, user: press.user, callback_id: 'x', trigger_id: 't' },
+    {
+      command: '/agent',
+      text: 'status',
+      team_id: workspace,
+      user_id: 'U1',
+      channel_id: channel,
+      trigger_id: 't',
+    },
+  ]);
+}
+
+/** The recorded payloads of a folder, as if they were for our workspace; none where there is no folder. */
+export function recordedPayloads(folder: string | undefined, { workspace }: EventIdentities): EventBody[] {
+  if (folder === undefined) return [];
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  return names.sort().flatMap((name) => {
+    const read = record.safeParse(JSON.parse(readFileSync(join(folder, name), 'utf8')));
+    if (!read.success || read.data.type !== 'event_callback') return [];
+    return [
+      {
+        ...read.data,
+        team_id: workspace,
+        context_team_id: workspace,
+        authorizations: [{ team_id: workspace }],
+      },
+    ];
+  });
+}

@@ -1,0 +1,100 @@
+import {
+  type EventIdentities,
+  interaction,
+  mentionEvent,
+  silentEvent,
+  staysSilent,
+  wrapEvent,
+} from './event-samples.ts';
+import { mutate, pick, type Random } from './mutation.ts';
+
+/** One thing to send. */
+export interface FuzzCase {
+  kind: 'event' | 'interaction';
+  /** The body; a string is sent as it is, though it may be no JSON. */
+  body: unknown;
+  /** How it is signed by HTTP; whatever is not `well` must be refused. */
+  signature: 'well' | 'wrong' | 'missing' | 'old' | 'future';
+}
+
+/** What channels are called in which nothing may come of anything. */
+export const SILENT_CHANNEL_PREFIX = 'CSILENT';
+
+/** A stream of cases, the same for the same random numbers. */
+export function* fuzzCases(
+  cast: EventIdentities,
+  recordings: readonly unknown[],
+  random: Random,
+): Generator<FuzzCase> {
+  for (let number = 1; ; number += 1) yield oneCase(cast, recordings, random, number);
+}
+
+function oneCase(
+  cast: EventIdentities,
+  recordings: readonly unknown[],
+  random: Random,
+  number: number,
+): FuzzCase {
+  const channel = `${SILENT_CHANNEL_PREFIX}${number}`;
+  const ts = `17${String(number).padStart(8, '0')}.000100`;
+  const eventId = `EvFuzz${number}`;
+  const roll = random();
+  // A mention that is not signed well is silent too.
+  if (roll < 0.05) {
+    const body = wrapEvent(cast, mentionEvent(cast, channel, ts), eventId);
+    return { kind: 'event', body, signature: pick(random, ['wrong', 'missing', 'old', 'future']) };
+  }
+  if (roll < 0.08) return { kind: 'event', body: tornBody(cast, channel, ts, random), signature: 'well' };
+  if (roll < 0.12) {
+    const body = interaction(cast, channel, random);
+    return { kind: 'interaction', body: random() < 0.5 ? body : mutate(body, random), signature: 'well' };
+  }
+  // Mentions that somebody tampered with, in channels that Slack does not know: few, for each may become a turn.
+  if (roll < 0.123) {
+    const body = wrapEvent(cast, mentionEvent(cast, `CLOUD${number}`, ts), eventId);
+    return { kind: 'event', body: random() < 0.3 ? body : mutate(body, random), signature: 'well' };
+  }
+  if (roll < 0.25 && recordings.length > 0) {
+    const recording = recordings[Math.floor(random() * recordings.length)];
+    return { kind: 'event', body: mutate(redirectMentions(recording), random), signature: 'well' };
+  }
+  if (roll < 0.27) {
+    const stranger = { ...cast, workspace: 'TSTRANGER' };
+    return {
+      kind: 'event',
+      body: wrapEvent(stranger, mentionEvent(cast, channel, ts), eventId),
+      signature: 'well',
+    };
+  }
+  const event = silentEvent(cast, channel, ts, random);
+  const body = wrapEvent(cast, event, eventId);
+  const bend = staysSilent(event, cast) && random() < 0.7;
+  return { kind: 'event', body: bend ? { ...body, event: mutate(event, random) } : body, signature: 'well' };
+}
+
+/** A recording of a mention must not become one of ours: it is of another workspace. */
+function redirectMentions(recording: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(recording)
+      .replaceAll(/<@U[A-Z0-9]+>/g, '<@USOMEONE>')
+      .replaceAll('"im"', '"channel"'),
+  );
+}
+
+/** A body that is no JSON, or JSON of nothing. */
+function tornBody(cast: EventIdentities, channel: string, ts: string, random: Random): string {
+  const whole = JSON.stringify(wrapEvent(cast, silentEvent(cast, channel, ts, random), 'EvTorn'));
+  const cut = whole.slice(0, Math.floor(random() * whole.length));
+  return pick(random, [
+    cut,
+    '',
+    'null',
+    '[]',
+    '0',
+    '"text"',
+    '{}',
+    `${whole}${whole}`,
+    `\u0000${whole}`,
+    '{"type":1}',
+  ]);
+}

@@ -1,0 +1,224 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { startAgentService } from '../agent/agent-service.ts';
+import { BotProcess, compileCacheSettings } from '../chaos/bot-process.ts';
+import { startPostgresServer } from '../postgres-server.ts';
+import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
+import { recordedPayloads } from './event-samples.ts';
+import { sendByHttp, sendBySocket } from './event-sender.ts';
+import { type FuzzCase, fuzzCases, SILENT_CHANNEL_PREFIX } from './fuzz-case.ts';
+import type { FuzzOptions } from './fuzz-options.ts';
+import { HeapMonitor } from './heap-monitor.ts';
+
+/** Requests on their way at one time, on each border. */
+const CONCURRENCY = 40;
+const HEAP_SAMPLES = 60;
+const ANSWER_TIMEOUT_MS = 60_000;
+/** A heap may breathe by so much (MiB). */
+const MAX_HEAP_GROWTH_MIB = 16;
+
+/** What a run found. */
+export interface FuzzReport {
+  fuzz: 'events';
+  events: number;
+  seed: number;
+  seconds: number;
+  /** Answers of the HTTP receiver by status. */
+  statuses: Record<string, number>;
+  heapGrowthMiB: { http: number; socket: number };
+  /** Real questions that were asked between the events, and answered. */
+  questions: number;
+  answered: number;
+  /** Sentences; empty where all is well. */
+  harm: string[];
+}
+
+/** One run from start to end; nothing of it is left. `tell` hears how far it is. */
+export async function runFuzz(
+  { events, seed }: FuzzOptions,
+  onProgress: (line: string) => void = () => undefined,
+): Promise<FuzzReport> {
+  await using undo = new AsyncDisposableStack();
+  const began = performance.now();
+  const stage = await prepare(seed, undo);
+  const { slack, http, socket, database } = stage;
+  const [httpPort, socketPort] = [http.port ?? 0, socket.port ?? 0];
+  const memory = { http: new HeapMonitor(httpPort), socket: new HeapMonitor(socketPort) };
+  const cast = { workspace: slack.team.id, botUser: slack.bot.userId, botId: slack.bot.botId };
+  const stream = fuzzCases(cast, recordedPayloads(process.env.SLACK_PAYLOADS, cast), seededRandom(seed));
+  const report: FuzzReport = {
+    ...{ fuzz: 'events', events, seed, seconds: 0, statuses: {}, questions: 0, answered: 0, harm: [] },
+    heapGrowthMiB: { http: 0, socket: 0 },
+  };
+  const asked = new Questions(slack);
+  let sent = 0;
+  const half = Math.ceil(events / 2);
+  const step = Math.ceil(events / HEAP_SAMPLES);
+  const work = async (border: { left: number }, send: (next: FuzzCase) => Promise<void>) => {
+    while (border.left > 0 && http.alive && socket.alive) {
+      border.left -= 1;
+      const { value, done } = stream.next();
+      if (done === true) return;
+      sent += 1;
+      const number = sent;
+      if (number % step === 0) {
+        await Promise.all([memory.http.sample(), memory.socket.sample()]).catch(() => undefined);
+        if (number % (step * 6) === 0) {
+          asked.ask();
+          onProgress(`${number} events after ${Math.round((performance.now() - began) / 1_000)} s`);
+        }
+      }
+      await send(value);
+    }
+  };
+  const borders = { http: { left: half }, socket: { left: events - half } };
+  const byHttp = async (next: FuzzCase) => {
+    const answer = await sendByHttp(httpPort, slack.signingSecret, next).catch((error: unknown) => {
+      report.harm.push(`no answer by HTTP (${causeOf(error)}) to ${shortened(next)}`);
+    });
+    if (answer === undefined) return;
+    report.statuses[answer.status] = (report.statuses[answer.status] ?? 0) + 1;
+    if (answer.status >= 500) report.harm.push(`answered ${answer.status}: ${shortened(next)}`);
+    if (answer.unsigned && answer.status !== 401)
+      report.harm.push(`not refused although ${next.signature} signed: ${shortened(next)}`);
+  };
+  const bySocket = (next: FuzzCase) => sendBySocket(slack, next);
+  await Promise.all(
+    Array.from({ length: CONCURRENCY }, () => [
+      work(borders.http, byHttp),
+      work(borders.socket, bySocket),
+    ]).flat(),
+  );
+  report.questions = asked.count;
+  report.answered = await asked.answered(database);
+  if (report.answered < report.questions) report.harm.push('a real question got no answer');
+  report.heapGrowthMiB = { http: memory.http.growthMiB(), socket: memory.socket.growthMiB() };
+  for (const [name, growth] of Object.entries(report.heapGrowthMiB)) {
+    if (growth > MAX_HEAP_GROWTH_MIB) report.harm.push(`the heap grew by ${growth} MiB (${name})`);
+  }
+  for (const [name, bot] of Object.entries({ http, socket })) {
+    if (bot.alive) continue;
+    report.harm.unshift(
+      `the process ended (${name}): ${await fatalLogLines(join(stage.folder, `${name}.log`))}`,
+    );
+  }
+  report.harm.push(...(await unexpectedRows(database)));
+  for (const [name, bot] of Object.entries({ http, socket })) {
+    if (!(await bot.stop())) report.harm.push(`the process did not stop when asked (${name})`);
+  }
+  report.seconds = Math.round((performance.now() - began) / 100) / 10;
+  return report;
+}
+
+async function prepare(seed: number, undo: AsyncDisposableStack) {
+  const folder = await mkdtemp(join(tmpdir(), 'taskthread-fuzz-'));
+  undo.defer(() => rm(folder, { recursive: true, force: true }));
+  await chmod(folder, 0o711);
+  const database = await startPostgresServer(join(folder, 'data'), undo);
+  const slack = await startSlackWorkspace({ limits: 'off', ackTimeoutMs: 1_000, random: seededRandom(seed) });
+  undo.defer(() => slack.stop());
+  const agent = await startAgentService({ pace: 0.02 });
+  undo.defer(() => agent.stop());
+  const shared = {
+    ...(await compileCacheSettings(join(folder, 'compiled'))),
+    SLACK_BOT_TOKEN: slack.botToken,
+    SLACK_API_URL: slack.apiUrl,
+    SLACK_EDITS_PER_MINUTE: '3000',
+    AGENT_BASE_URL: agent.url,
+    AGENT_API_KEY: agent.apiKey,
+    PRIVATE_HOSTS: '127.0.0.1',
+    DATABASE_URL: database.url,
+    PORT: '0',
+    HOST: '127.0.0.1',
+    // What is refused is logged as a warning, and that is thousands of lines.
+    LOG_LEVEL: 'info',
+  };
+  const start = async (name: string, settings: Record<string, string>) => {
+    const bot = new BotProcess({ ...shared, ...settings }, join(folder, `${name}.log`));
+    undo.defer(async () => void (bot.alive && (await bot.kill())));
+    if (!(await bot.ready())) throw new Error(`The bot does not start (${name}).`);
+    return bot;
+  };
+  const http = await start('http', { SLACK_SIGNING_SECRET: slack.signingSecret });
+  const socket = await start('socket', { SLACK_APP_TOKEN: slack.appToken });
+  return { slack, http, socket, database: database.connection, folder };
+}
+
+/** Real questions of a real person, which the bot must still answer. */
+class Questions {
+  readonly #slack: SlackWorkspace;
+  readonly #channels: string[] = [];
+
+  constructor(slack: SlackWorkspace) {
+    this.#slack = slack;
+  }
+
+  get count(): number {
+    return this.#channels.length;
+  }
+
+  ask(): void {
+    const person = this.#slack.createPerson({ name: `p${this.count}` });
+    const channel = this.#slack.createChannel({ name: `q${this.count}` });
+    const text = `<@${this.#slack.bot.userId}> are you still there?`;
+    this.#slack.say({ person, channel, text });
+    this.#channels.push(channel.id);
+  }
+
+  /** How many turns came to their end, after some patience. */
+  async answered(connection: pg.ClientConfig): Promise<number> {
+    const client = new pg.Client(connection);
+    await client.connect();
+    const deadline = performance.now() + ANSWER_TIMEOUT_MS;
+    try {
+      for (;;) {
+        const { rows } = await client.query<{ done: number }>(
+          `select count(*)::int as done from turns where channel = any($1) and outcome = 'completed' and finished_at is not null`,
+          [this.#channels],
+        );
+        const done = rows[0]?.done ?? 0;
+        if (done >= this.count || performance.now() > deadline) return done;
+        await sleep(100);
+      }
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+/** Why a process ended, by its own log. */
+async function fatalLogLines(log: string): Promise<string> {
+  const lines = (await readFile(log, 'utf8')).split('\n');
+  const fatal = lines.filter((line) => line.includes('"level":60') || !line.startsWith('{'));
+  return fatal.slice(-20).join('\n').slice(0, 4_000);
+}
+
+/** Rows for what should have stayed silent. */
+async function unexpectedRows(connection: pg.ClientConfig): Promise<string[]> {
+  const client = new pg.Client(connection);
+  await client.connect();
+  try {
+    const found: string[] = [];
+    for (const table of ['messages', 'threads', 'turns', 'posts', 'projects']) {
+      const { rows } = await client.query<{ channel: string }>(
+        `select channel from ${table} where channel like $1 or workspace = 'TSTRANGER' limit 5`,
+        [`${SILENT_CHANNEL_PREFIX}%`],
+      );
+      found.push(...rows.map(({ channel }) => `a row in ${table} for ${channel}, which should be silent`));
+    }
+    return found;
+  } finally {
+    await client.end();
+  }
+}
+
+function causeOf(error: unknown): string {
+  return error instanceof Error ? `${error.message}: ${String(error.cause)}` : String(error);
+}
+
+function shortened({ body }: FuzzCase): string {
+  return (typeof body === 'string' ? body : JSON.stringify(body)).slice(0, 400);
+}

@@ -1,0 +1,18 @@
+import { flattenSuppressedErrors } from '../../src/operate/suppressed-errors.ts';
+import { FuzzOptionsError, parseFuzzOptions } from './fuzz-options.ts';
+import { runFuzz } from './fuzz-run.ts';
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const report = await runFuzz(parseFuzzOptions(args), (line) => console.error(`fuzz: ${line}`));
+    for (const sentence of report.harm.slice(0, 20)) console.error(`harm: ${sentence}`);
+    console.log(JSON.stringify({ ...report, harm: report.harm.length }));
+    return report.harm.length === 0 ? 0 : 1;
+  } catch (error) {
+    const wrong = error instanceof FuzzOptionsError;
+    console.error(...(wrong ? [error.message] : flattenSuppressedErrors(error)));
+    return wrong ? 2 : 1;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Logger } from 'pino';
+import { startApp, type TaskthreadApp } from '../src/app.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import type { AgentService } from './agent/agent-service.ts';
+import { type SandboxServicesOptions, startSandboxServices } from './sandbox-services.ts';
+import type { SlackWorkspace } from './slack/slack-workspace.ts';
+
+/** What a stage is made of. */
+export interface InProcessSandboxOptions extends SandboxServicesOptions {
+  log: Logger;
+}
+
+/** A Slack workspace, an agent service and the bot between them, on this machine. */
+export interface InProcessSandbox {
+  readonly slack: SlackWorkspace;
+  readonly agent: AgentService;
+  readonly bot: TaskthreadApp;
+  readonly config: Config;
+  /** Ends the bot and starts it again on the same database. */
+  restartBot(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts everything on free ports of 127.0.0.1; `stop` leaves nothing behind. */
+export async function startInProcessSandbox(options: InProcessSandboxOptions): Promise<InProcessSandbox> {
+  await using undo = new AsyncDisposableStack();
+  const { slack, agent, settings } = await startSandboxServices(options, undo);
+  const config = readConfig(settings);
+  let bot = await startBot(config, options, slack);
+  undo.defer(() => bot.stop());
+  const all = undo.move();
+  return {
+    slack,
+    agent,
+    config,
+    get bot() {
+      return bot;
+    },
+    restartBot: async () => {
+      await bot.stop();
+      bot = await startBot(config, options, slack);
+    },
+    stop: () => all.disposeAsync(),
+  };
+}
+
+async function startBot(
+  config: Config,
+  options: InProcessSandboxOptions,
+  slack: SlackWorkspace,
+): Promise<TaskthreadApp> {
+  const bot = await startApp(config, options.log);
+  if (options.transport === 'http') {
+    await slack.useHttp({ eventsUrl: `http://127.0.0.1:${bot.port}/slack/events` });
+  }
+  return bot;
+}

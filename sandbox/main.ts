@@ -1,0 +1,50 @@
+import { parseArgs } from 'node:util';
+import { startInteractiveSandbox } from './interactive-sandbox.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const DEFAULT_PORT = 4700;
+
+const { DATABASE_URL: databaseUrl, LOG_LEVEL = 'info' } = process.env;
+const { values } = parseArgs({ options: { port: { type: 'string' } } });
+
+console.log('Starting a Slack workspace, an agent service, PostgreSQL and the bot on this machine…');
+const opening = startInteractiveSandbox({
+  // The usual address where nobody has it, so that it can be kept.
+  ports: values.port === undefined ? [DEFAULT_PORT, 0] : [Number(values.port)],
+  agent: { behaviour: { partSize: 5 * MEBIBYTE }, pace: 5 },
+  slack: { retryScale: 1 / 20 },
+  ...(databaseUrl === undefined ? {} : { databaseUrl }),
+  settings: { LOG_LEVEL },
+});
+
+let stopping = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop());
+try {
+  const { page, slack, agent } = await opening;
+  console.log(`
+  Open ${page.url} in a browser. Ctrl-C ends everything.
+
+  Another bot can connect with
+    SLACK_API_URL=${slack.apiUrl}
+    SLACK_BOT_TOKEN=${slack.botToken}
+    SLACK_APP_TOKEN=${slack.appToken}
+    AGENT_BASE_URL=${agent.url}
+    AGENT_API_KEY=${agent.apiKey}
+    PRIVATE_HOSTS=127.0.0.1
+`);
+} catch (error) {
+  if (!stopping) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  }
+}
+
+/** Leaves nothing behind, also where it has not started wholly. */
+async function stop(): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  // The bot hears Ctrl-C too, so that a start in progress may fail; it has tidied up then.
+  const playground = await opening.catch(() => undefined);
+  await playground?.stop();
+  process.exit(0);
+}

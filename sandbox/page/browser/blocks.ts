@@ -1,0 +1,117 @@
+import type { BlockModel, Fields, MarkdownBlock } from '../page-protocol.ts';
+import type { Surface } from './block-surface.ts';
+import { type Child, h } from './dom.ts';
+import { element, picture, textObject } from './elements.ts';
+import { choiceInput } from './inputs.ts';
+import { isFields, objects, plain, text } from './json-fields.ts';
+import { markdown } from './markdown.ts';
+import { richText } from './rich-text.ts';
+import { alert, card, container, plan, table, taskCard, video } from './table-and-card-blocks.ts';
+
+type Renderer = (block: Fields, blockId: string, surface: Surface) => HTMLElement;
+
+const renderers: Record<string, Renderer> = {
+  markdown: (block) =>
+    h('div', { class: 'block prose' }, isMarkdown(block) ? markdown(block.tree) : text(block.text)),
+  rich_text: (block) => h('div', { class: 'block prose rich' }, ...richText(block)),
+  section,
+  context: (block) => h('div', { class: 'block context' }, ...objects(block.elements).map(contextPart)),
+  header: (block) => h('h3', { class: 'block header' }, plain(block.text)),
+  divider: () => h('hr', { class: 'block' }),
+  image: (block) =>
+    h(
+      'figure',
+      { class: 'block' },
+      isFields(block.title) && h('figcaption', {}, plain(block.title)),
+      picture(block, 'large'),
+    ),
+  actions,
+  context_actions: actions,
+  input,
+  table,
+  data_table: table,
+  plan,
+  task_card: taskCard,
+  card: (block, blockId, surface) => card(block, blockId, surface),
+  carousel: (block, blockId, surface) =>
+    h(
+      'div',
+      { class: 'block carousel' },
+      ...objects(block.elements).map((one) => card(one, blockId, surface)),
+    ),
+  container: (block, blockId, surface) => container(block, blockId, surface, blocks),
+  alert,
+  video,
+  file: (block) => h('p', { class: 'block unknown' }, `A remote file: ${text(block.external_id)}`),
+};
+
+/** Blocks as people see them; one of a kind that is not known here is named. */
+export function blocks(list: readonly BlockModel[], surface: Surface): HTMLElement[] {
+  return list.map((block) => oneBlock(block, surface));
+}
+
+export function oneBlock(block: BlockModel, surface: Surface): HTMLElement {
+  const render = Object.hasOwn(renderers, block.type) ? renderers[block.type] : undefined;
+  if (render === undefined) return h('p', { class: 'block unknown' }, `Unknown block type: ${block.type}`);
+  return render(block, text(block.block_id), surface);
+}
+
+function isMarkdown(block: Fields): block is MarkdownBlock {
+  return block.type === 'markdown' && isFields(block.tree);
+}
+
+function section(block: Fields, blockId: string, surface: Surface): HTMLElement {
+  const fields = objects(block.fields);
+  return h(
+    'div',
+    { class: 'block section' },
+    h(
+      'div',
+      { class: 'section-text' },
+      isFields(block.text) && h('div', { class: 'lines' }, textObject(block.text)),
+      fields.length > 0 &&
+        h(
+          'div',
+          { class: 'fields' },
+          ...fields.map((field) => h('div', { class: 'lines' }, textObject(field))),
+        ),
+    ),
+    isFields(block.accessory) && h('div', { class: 'accessory' }, element(block.accessory, blockId, surface)),
+  );
+}
+
+function contextPart(one: Fields): Child {
+  return one.type === 'image' ? picture(one, 'small') : h('span', { class: 'lines' }, textObject(one));
+}
+
+function actions(block: Fields, blockId: string, surface: Surface): HTMLElement {
+  return h(
+    'div',
+    { class: 'block actions' },
+    ...objects(block.elements).map((one) => element(one, blockId, surface)),
+  );
+}
+
+function input(block: Fields, blockId: string, surface: Surface): HTMLElement {
+  const one = isFields(block.element) ? block.element : {};
+  const label = `label-${blockId}`;
+  const hint = isFields(block.hint) ? `hint-${blockId}` : undefined;
+  const actionId = text(one.action_id);
+  const changed = (values: string[]) => {
+    const [value] = values;
+    if (block.dispatch_action === true)
+      void surface.act({ actionId, ...(value === undefined ? {} : { value }) });
+  };
+  return h(
+    'div',
+    { class: 'block field', 'data-block': blockId },
+    h(
+      'div',
+      { id: label, class: 'label' },
+      plain(block.label),
+      block.optional === true && h('span', { class: 'soft' }, ' (optional)'),
+    ),
+    choiceInput(one, `${blockId}/${actionId}`, changed, { by: label, describedBy: hint }),
+    hint !== undefined && h('div', { id: hint, class: 'hint' }, plain(block.hint)),
+  );
+}

@@ -1,0 +1,83 @@
+import type { ChannelModel } from '../page-protocol.ts';
+import { openApp } from './app-tab.ts';
+import { avatar } from './avatar.ts';
+import { byId, type Child, fill, h, keepingFocus } from './dom.ts';
+import { icon } from './icons.ts';
+import { state } from './page-state.ts';
+
+const groups: { name: string; kinds: ChannelModel['kind'][] }[] = [
+  { name: 'Channels', kinds: ['channel', 'group'] },
+  { name: 'Direct messages', kinds: ['im', 'mpim'] },
+];
+
+/** The list of conversations. `chosen` hears when people have gone to one. */
+export function drawNav(chosen: () => void): void {
+  const nav = byId('nav');
+  state.on(['world', 'place', 'messages'], () =>
+    keepingFocus(nav, () =>
+      fill(
+        nav,
+        groups.map((group) => groupOf(group, chosen)),
+      ),
+    ),
+  );
+}
+
+function groupOf({ name, kinds }: (typeof groups)[number], chosen: () => void): Child {
+  const channels = state.world.channels.filter(({ kind }) => kinds.includes(kind));
+  if (channels.length === 0) return undefined;
+  const id = `group-${kinds[0]}`;
+  return [
+    h('h2', { id }, name),
+    h('ul', { 'aria-labelledby': id }, ...channels.map((channel) => row(channel, chosen))),
+  ];
+}
+
+function row(channel: ChannelModel, chosen: () => void): HTMLElement {
+  const unread = channel.id === state.channel ? 0 : state.unread(channel.id);
+  const go = () => {
+    state.go(channel.id);
+    if (channel.id === state.botDm?.id) openApp(state.tab);
+    chosen();
+  };
+  return h(
+    'li',
+    {},
+    h(
+      'button',
+      {
+        type: 'button',
+        class: unread > 0 ? 'place unread' : 'place',
+        'aria-current': channel.id === state.channel ? 'page' : undefined,
+        'data-key': channel.id,
+        onclick: go,
+      },
+      picture(channel),
+      h('span', { class: 'place-name' }, channel.name),
+      unread > 0 &&
+        h('span', { class: 'count' }, String(unread), h('span', { class: 'visually-hidden' }, ' unread')),
+    ),
+  );
+}
+
+function picture({ kind, members }: ChannelModel): Child {
+  if (kind === 'channel') return icon('hash');
+  if (kind === 'group') return icon('lock');
+  return avatar(members.find((id) => id !== state.me) ?? '');
+}
+
+/** The switcher between people. */
+export function drawPeople(become: (id: string) => void): void {
+  const select = byId('me');
+  if (!(select instanceof HTMLSelectElement)) return;
+  select.addEventListener('change', () => become(select.value));
+  state.on(['world'], () => {
+    const people = state.world.people.filter(({ kind }) => kind !== 'bot');
+    const labels: Record<string, string> = { guest: ' (guest)', stranger: ' (external)' };
+    fill(
+      select,
+      people.map(({ id, realName, kind }) => h('option', { value: id }, `${realName}${labels[kind] ?? ''}`)),
+    );
+    select.value = state.me;
+  });
+}

@@ -1,0 +1,53 @@
+import { fill, h } from './dom.ts';
+import { state } from './page-state.ts';
+
+const WINDOW_SECONDS = 60;
+const CALL_HEIGHT_PX = 4;
+
+/** How much of Slack's chat.update limit is used: a column for each of the last sixty seconds. */
+export class EditRateMeter {
+  readonly #columns = Array.from({ length: WINDOW_SECONDS }, () => h('span', { class: 'second' }));
+  readonly #words = h('p', { class: 'budget-words' });
+  readonly #meter = h('div', {
+    class: 'budget',
+    role: 'meter',
+    'aria-label': 'chat.update calls in the last minute',
+    'aria-valuemin': 0,
+  });
+  readonly element = h('div', {}, this.#words, this.#meter);
+
+  constructor() {
+    this.#meter.append(...this.#columns);
+    state.on(['calls', 'world'], () => this.#draw());
+    setInterval(() => this.#draw(), 1_000);
+  }
+
+  #draw(): void {
+    const most = state.basics?.editsPerMinute ?? 0;
+    const now = Date.now();
+    const recent = state.calls.filter(
+      ({ name, at }) => name === 'chat.update' && at > now - WINDOW_SECONDS * 1_000,
+    );
+    const taken = recent.filter(({ status }) => status !== 429).length;
+    const refused = recent.length - taken;
+    fill(
+      this.#words,
+      h('strong', {}, String(taken)),
+      ` of ${most} that Slack allows`,
+      refused > 0 && h('span', { class: 'refused' }, `, ${refused} refused`),
+    );
+    this.#meter.setAttribute('aria-valuemax', String(most));
+    this.#meter.setAttribute('aria-valuenow', String(Math.min(most, taken)));
+    for (const [at, column] of this.#columns.entries()) {
+      const inSecond = recent.filter(
+        (call) => Math.floor((now - call.at) / 1_000) === WINDOW_SECONDS - 1 - at,
+      );
+      column.style.height = `${inSecond.length === 0 ? 2 : Math.min(28, 4 + inSecond.length * CALL_HEIGHT_PX)}px`;
+      column.classList.toggle('used', inSecond.length > 0);
+      column.classList.toggle(
+        'refused',
+        inSecond.some(({ status }) => status === 429),
+      );
+    }
+  }
+}

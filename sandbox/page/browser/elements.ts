@@ -1,0 +1,158 @@
+import type { Fields } from '../page-protocol.ts';
+import type { Surface } from './block-surface.ts';
+import { confirmDialog } from './confirm-dialog.ts';
+import { type Child, h, safeAddress } from './dom.ts';
+import { icon } from './icons.ts';
+import { choiceInput, INPUT_TYPES } from './inputs.ts';
+import { isFields, maybeText, objects, plain, text } from './json-fields.ts';
+import { webLink } from './links.ts';
+import { openMenu } from './menu.ts';
+import { mrkdwn } from './mrkdwn.ts';
+
+/** A text object: mrkdwn with its styles, plain text as it is. */
+export function textObject(value: unknown): Child {
+  if (!isFields(value)) return undefined;
+  return value.type === 'mrkdwn' ? mrkdwn(text(value.text)) : text(value.text);
+}
+
+/** A picture; one that is not on this machine stays a link, because the page loads nothing from outside. */
+export function picture(one: Fields, size: 'small' | 'large'): HTMLElement {
+  const alt = text(one.alt_text) || 'Picture';
+  const file = isFields(one.slack_file) ? one.slack_file : {};
+  const id = maybeText(file.id);
+  const address = id === undefined ? safeAddress(one.image_url ?? file.url) : `/files/${id}`;
+  if (address === undefined) return h('span', { class: 'unknown' }, alt);
+  const here = address.startsWith('/') || ['127.0.0.1', 'localhost'].includes(new URL(address).hostname);
+  if (!here) return h('a', { href: address, target: '_blank', rel: 'noopener noreferrer' }, alt);
+  return h('img', { src: address, alt, class: `picture ${size}`, loading: 'lazy' });
+}
+
+/** A button, select or other element that acts at once. */
+export function element(one: Fields, blockId: string, surface: Surface): HTMLElement {
+  const actionId = text(one.action_id);
+  const key = `${blockId}/${actionId}`;
+  switch (one.type) {
+    case 'button':
+    case 'workflow_button':
+      return button(one, actionId, surface);
+    case 'icon_button':
+      return press(
+        surface,
+        { actionId, value: text(one.value) },
+        { class: 'button quiet', 'aria-label': plain(one.text), title: plain(one.text), 'data-key': key },
+        icon(one.icon === 'trash' ? 'cross' : 'dot'),
+      );
+    case 'feedback_buttons':
+      return feedback(one, actionId, surface);
+    case 'overflow':
+      return overflow(one, actionId, surface);
+    case 'image':
+      return picture(one, 'small');
+    default:
+      if (!INPUT_TYPES.has(text(one.type)))
+        return h('span', { class: 'unknown' }, `Unknown element: ${text(one.type)}`);
+      return choiceInput(one, key, (values) => void tell(one, surface, actionId, values));
+  }
+}
+
+function button(one: Fields, actionId: string, surface: Surface): HTMLElement {
+  const style = maybeText(one.style);
+  const value = maybeText(one.value);
+  const pressed = { actionId, ...(value === undefined ? {} : { value }) };
+  const address = safeAddress(one.url);
+  const label = maybeText(one.accessibility_label);
+  const attributes = {
+    class: `button ${style ?? ''}`,
+    'data-key': `${actionId}/${value ?? ''}`,
+    'data-action': actionId,
+    'aria-label': label,
+  };
+  if (address === undefined) return press(surface, pressed, attributes, plain(one.text), one.confirm);
+  return webLink(address, attributes, [plain(one.text)], () => void surface.act(pressed));
+}
+
+function press(
+  surface: Surface,
+  pressed: { actionId: string; value?: string },
+  attributes: Record<string, string | undefined>,
+  label: Child,
+  confirm?: unknown,
+  then?: (made: HTMLButtonElement) => void,
+): HTMLButtonElement {
+  const tell = async () => {
+    if (made.ariaBusy === 'true' || !(await confirmed(confirm))) return;
+    made.ariaBusy = 'true';
+    const heard = await surface.act(pressed);
+    made.ariaBusy = 'false';
+    if (heard) then?.(made);
+  };
+  const made = h('button', { type: 'button', ...attributes, onclick: () => void tell() }, label);
+  return made;
+}
+
+async function confirmed(raw: unknown): Promise<boolean> {
+  if (!isFields(raw)) return true;
+  return confirmDialog({
+    title: plain(raw.title),
+    text: plain(raw.text),
+    yes: plain(raw.confirm) || 'Yes',
+    no: plain(raw.deny) || 'No',
+    style: raw.style === 'danger' ? 'danger' : 'primary',
+  });
+}
+
+async function tell(one: Fields, surface: Surface, actionId: string, values: string[]): Promise<void> {
+  if (!(await confirmed(one.confirm))) return;
+  const [value] = values;
+  const several = text(one.type).startsWith('multi_') || one.type === 'checkboxes';
+  await surface.act({ actionId, ...(several ? { values } : value === undefined ? {} : { value }) });
+}
+
+function feedback(one: Fields, actionId: string, surface: Surface): HTMLElement {
+  /** As in Slack, the thumb that was pressed last stays marked. */
+  const chosen = (made: HTMLButtonElement) => {
+    for (const thumb of made.parentElement?.children ?? [])
+      thumb.setAttribute('aria-pressed', String(thumb === made));
+  };
+  const thumb = (raw: unknown, name: 'up' | 'down') => {
+    if (!isFields(raw)) return undefined;
+    const label = maybeText(raw.accessibility_label) ?? plain(raw.text);
+    return press(
+      surface,
+      { actionId, value: text(raw.value) },
+      {
+        class: 'button quiet',
+        'aria-label': label,
+        title: label,
+        'aria-pressed': 'false',
+        'data-key': `${actionId}/${text(raw.value)}`,
+      },
+      icon(name),
+      undefined,
+      chosen,
+    );
+  };
+  return h(
+    'span',
+    { class: 'feedback' },
+    thumb(one.positive_button, 'up'),
+    thumb(one.negative_button, 'down'),
+  );
+}
+
+function overflow(one: Fields, actionId: string, surface: Surface): HTMLElement {
+  const made = h(
+    'button',
+    { type: 'button', class: 'button quiet', 'aria-label': 'More', 'data-key': actionId },
+    icon('more'),
+  );
+  made.setAttribute('aria-haspopup', 'menu');
+  made.addEventListener('click', () => {
+    const items = objects(one.options).map((option) => ({
+      label: plain(option.text),
+      choose: () => void tell(one, surface, actionId, [text(option.value)]),
+    }));
+    openMenu(made, 'More', items);
+  });
+  return made;
+}

@@ -1,0 +1,63 @@
+import type { FileModel } from '../page-protocol.ts';
+import { h } from './dom.ts';
+import { icon } from './icons.ts';
+import { tableFrame } from './markdown.ts';
+
+const PREVIEW_BYTES = 4_000;
+const PREVIEW_ROWS = 3;
+const PREVIEW_COLUMNS = 8;
+
+/** Bytes in words. */
+export function formatSize(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} bytes`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} KB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** A shared file: a picture, the first rows of a table or lines of a text, and a link to the whole. */
+export function fileCard(file: FileModel): HTMLElement {
+  const { url, size, name } = file;
+  if (url === undefined)
+    return h('div', { class: 'file gone' }, icon('file'), h('span', {}, `${name}: no longer there`));
+  const preview = h('div', { class: 'preview' });
+  if (file.mime.startsWith('image/'))
+    preview.append(h('img', { src: url, alt: name, class: 'picture large', loading: 'lazy' }));
+  else if (/^text\/|json$/.test(file.mime)) void showBeginning(preview, file, url);
+  return h(
+    'div',
+    { class: 'file' },
+    h(
+      'div',
+      { class: 'file-head' },
+      icon('file'),
+      h('a', { href: `${url}?download`, download: name }, name),
+      h('span', { class: 'soft' }, formatSize(size ?? 0)),
+    ),
+    preview,
+  );
+}
+
+async function showBeginning(preview: HTMLElement, file: FileModel, url: string): Promise<void> {
+  const response = await fetch(`${url}?start=${PREVIEW_BYTES}`);
+  if (!response.ok) return;
+  const lines = (await response.text()).split('\n');
+  // The last line may be cut.
+  const whole = (file.size ?? 0) > PREVIEW_BYTES ? lines.slice(0, -1) : lines;
+  const separator = separatorOf(file);
+  const shown = whole.filter((line) => line !== '').slice(0, PREVIEW_ROWS + 1);
+  if (separator === undefined) preview.append(h('pre', {}, h('code', {}, shown.join('\n'))));
+  else preview.append(tableOf(shown, separator));
+}
+
+function separatorOf({ name, mime }: FileModel): string | undefined {
+  if (mime === 'text/csv' || name.endsWith('.csv')) return ',';
+  return name.endsWith('.tsv') ? '\t' : undefined;
+}
+
+function tableOf(lines: string[], separator: string): HTMLElement {
+  const [head = [], ...rows] = lines.map((line) => line.split(separator).slice(0, PREVIEW_COLUMNS));
+  return tableFrame(
+    h('thead', {}, h('tr', {}, ...head.map((cell) => h('th', { scope: 'col' }, cell)))),
+    h('tbody', {}, ...rows.map((row) => h('tr', {}, ...row.map((cell) => h('td', {}, cell))))),
+  );
+}

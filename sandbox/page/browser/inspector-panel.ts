@@ -1,0 +1,109 @@
+import type { FaultSwitch } from '../page-protocol.ts';
+import { announce, warnOnFailure } from './announcements.ts';
+import { CallList } from './call-list.ts';
+import { byId, fill, h, keepingFocus } from './dom.ts';
+import { EditRateMeter } from './edit-rate-meter.ts';
+import { state } from './page-state.ts';
+import { controlBot, setSwitch } from './server-connection.ts';
+
+const phases = {
+  starting: 'The bot is starting…',
+  running: 'The bot is running',
+  down: 'The bot is down',
+} as const;
+
+/** Behind the scenes: the bot, the edit budget, the faults, and every call. */
+export class Panel {
+  readonly #bot = h('div', { class: 'bot-state' });
+  readonly #faults = h('div', { class: 'switches' });
+  #phase: string | undefined;
+
+  constructor() {
+    const connect = h('details', { class: 'connect' }, h('summary', {}, 'Addresses'));
+    byId('panel-body').append(
+      part('The bot', this.#bot),
+      part('Edits in the last minute', new EditRateMeter().element),
+      part('Trouble', this.#faults),
+      part('Calls', new CallList().element),
+      connect,
+    );
+    state.on(['bot'], () => this.#drawBot());
+    state.on(['switches'], () =>
+      keepingFocus(this.#faults, () => fill(this.#faults, ...state.switches.map(switchRow))),
+    );
+    state.on(['world'], () => {
+      const { slackApiUrl = '', serviceUrl = '' } = state.basics ?? {};
+      fill(
+        connect,
+        h('summary', {}, 'Addresses'),
+        h('p', {}, 'Slack’s Web API ', h('code', {}, slackApiUrl)),
+        h('p', {}, 'The agent service ', h('code', {}, serviceUrl)),
+      );
+    });
+  }
+
+  #drawBot(): void {
+    const { bot } = state;
+    if (bot === undefined) {
+      fill(
+        this.#bot,
+        h('p', { class: 'soft' }, 'No bot of the sandbox’s own: one from outside may connect.'),
+      );
+      return;
+    }
+    const { phase, pid } = bot;
+    if (this.#phase !== undefined && this.#phase !== phase) announce(phases[phase]);
+    this.#phase = phase;
+    const down = phase === 'down';
+    const press = () => void warnOnFailure(controlBot(down ? 'start' : 'crash'));
+    keepingFocus(this.#bot, () =>
+      fill(
+        this.#bot,
+        h(
+          'p',
+          { class: `phase phase-${phase}` },
+          phases[phase],
+          pid !== undefined && h('span', { class: 'soft' }, ` process ${pid}`),
+        ),
+        h(
+          'button',
+          {
+            type: 'button',
+            class: down ? 'button primary' : 'button danger',
+            'data-key': 'bot',
+            disabled: phase === 'starting',
+            onclick: press,
+          },
+          down ? 'Start it again' : 'Crash it (kill -9)',
+        ),
+        down &&
+          h(
+            'p',
+            { class: 'soft' },
+            'Events that nobody takes are sent again after 3 s and 15 s here (1 and 5 minutes at Slack).',
+          ),
+      ),
+    );
+  }
+}
+
+function part(name: string, content: HTMLElement): HTMLElement {
+  const id = `part-${name.replaceAll(/\W+/g, '-').toLowerCase()}`;
+  return h('section', { class: 'part', 'aria-labelledby': id }, h('h3', { id }, name), content);
+}
+
+function switchRow({ id, name, what, on }: FaultSwitch): HTMLElement {
+  return h(
+    'button',
+    {
+      type: 'button',
+      role: 'switch',
+      class: 'switch',
+      'aria-checked': String(on),
+      'data-key': id,
+      onclick: () => void warnOnFailure(setSwitch(id, !on)),
+    },
+    h('span', { class: 'switch-track', 'aria-hidden': 'true' }),
+    h('span', {}, name, h('small', {}, what)),
+  );
+}

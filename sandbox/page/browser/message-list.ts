@@ -1,0 +1,116 @@
+import type { MessageModel } from '../page-protocol.ts';
+import { h } from './dom.ts';
+import { MessageView, type Where } from './message.ts';
+
+/** Within this many pixels of its end a list follows what is new. */
+const NEAR_END_PX = 80;
+
+/**
+ * Messages one below the other. One of them at a time takes the Tab key; arrows go to the others. The list follows
+ * its end while people are there, and stays where they read otherwise.
+ */
+export class MessageList {
+  readonly element: HTMLElement;
+  readonly #where: Where;
+  readonly #views = new Map<string, MessageView>();
+  readonly #list = h('div', { class: 'messages', role: 'group' });
+  #subject = '';
+
+  /** `before` stands above the first message. */
+  constructor(where: Where, name: string, before?: HTMLElement) {
+    this.#where = where;
+    this.#list.setAttribute('aria-label', name);
+    this.element = h('div', { class: 'scroller' }, before, this.#list);
+    this.#list.addEventListener('keydown', (event) => this.#move(event));
+    this.#list.addEventListener('focusin', ({ target }) => {
+      const article = target instanceof Element ? target.closest('article') : null;
+      if (article instanceof HTMLElement) this.#takeTab(article);
+    });
+    const sizes = new ResizeObserver(() => this.#follow());
+    sizes.observe(this.#list);
+    sizes.observe(this.element);
+    this.element.addEventListener('scroll', () => this.#scrolled());
+  }
+
+  #atEnd = true;
+  #top = 0;
+
+  /** Shows these messages; `subject` tells one conversation from another. */
+  show(subject: string, messages: MessageModel[]): void {
+    if (subject !== this.#subject) {
+      this.#subject = subject;
+      this.#views.clear();
+      this.#list.replaceChildren();
+      this.#atEnd = true;
+    }
+    const wanted = new Set(messages.map(({ ts }) => ts));
+    for (const [ts, view] of this.#views) {
+      if (wanted.has(ts)) continue;
+      view.element.remove();
+      this.#views.delete(ts);
+    }
+    let before: Element | null = null;
+    for (const message of messages) {
+      const element = this.#viewOf(message).element;
+      if (element.previousElementSibling !== before || element.parentElement === null) {
+        if (before === null) this.#list.prepend(element);
+        else before.after(element);
+      }
+      before = element;
+    }
+    if (this.#list.querySelector('[tabindex="0"].message') === null) {
+      const last = this.#list.lastElementChild;
+      if (last instanceof HTMLElement) last.tabIndex = 0;
+    }
+    this.#follow();
+  }
+
+  #viewOf(message: MessageModel): MessageView {
+    const known = this.#views.get(message.ts);
+    if (known !== undefined) {
+      known.update(message);
+      return known;
+    }
+    const view = new MessageView(message, this.#where);
+    this.#views.set(message.ts, view);
+    return view;
+  }
+
+  #distance(): number {
+    const { scrollHeight, scrollTop, clientHeight } = this.element;
+    return scrollHeight - scrollTop - clientHeight;
+  }
+
+  #follow(): void {
+    if (this.#atEnd && this.#views.size > 0) this.element.scrollTop = this.element.scrollHeight;
+    this.#top = this.element.scrollTop;
+  }
+
+  /** Only people go up; where the end has moved away, a picture or table was loaded above it. */
+  #scrolled(): void {
+    const { scrollTop } = this.element;
+    if (this.#distance() < NEAR_END_PX) this.#atEnd = true;
+    else if (scrollTop < this.#top) this.#atEnd = false;
+    this.#top = scrollTop;
+  }
+
+  #takeTab(article: HTMLElement): void {
+    for (const { element } of this.#views.values()) element.tabIndex = element === article ? 0 : -1;
+  }
+
+  #move(event: KeyboardEvent): void {
+    const { target, key } = event;
+    if (!(target instanceof HTMLElement) || !target.classList.contains('message')) return;
+    const next = {
+      ArrowDown: target.nextElementSibling,
+      ArrowUp: target.previousElementSibling,
+      Home: this.#list.firstElementChild,
+      End: this.#list.lastElementChild,
+    }[key];
+    if (!(next instanceof HTMLElement)) return;
+    event.preventDefault();
+    this.#takeTab(next);
+    next.focus();
+    next.scrollIntoView({ block: 'nearest' });
+  }
+}

@@ -1,0 +1,77 @@
+import type { MessageModel } from '../page-protocol.ts';
+import { warnOnFailure } from './announcements.ts';
+import { confirmDialog } from './confirm-dialog.ts';
+import { h } from './dom.ts';
+import { editBox } from './edit-box.ts';
+import { emoji, PICKER_EMOJI } from './emoji.ts';
+import { icon } from './icons.ts';
+import { type MenuItem, openMenu } from './menu.ts';
+import type { Where } from './message.ts';
+import { state } from './page-state.ts';
+import { performAction } from './server-connection.ts';
+
+/** The buttons of a message: react, reply, and what else can be done with it. */
+export function toolbar(current: () => MessageModel, where: Where, article: HTMLElement): HTMLElement {
+  const react = tool('Add a reaction', 'smile', () =>
+    openMenu(react, 'Reactions', reactions(current()), true),
+  );
+  react.setAttribute('aria-haspopup', 'menu');
+  const reply = tool('Reply in thread', 'thread', () => {
+    const { channel, ts, thread } = current();
+    state.go(channel, thread ?? ts);
+  });
+  const more = tool('More actions', 'more', () =>
+    openMenu(more, 'More actions', otherActions(current(), article)),
+  );
+  more.setAttribute('aria-haspopup', 'menu');
+  return h('div', { class: 'tools' }, react, where === 'channel' && reply, more);
+}
+
+function tool(name: string, picture: string, use: () => void): HTMLButtonElement {
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'icon-button',
+      'aria-label': name,
+      title: name,
+      'data-key': `tool/${name}`,
+      onclick: use,
+    },
+    icon(picture),
+  );
+}
+
+function reactions({ channel, ts }: MessageModel): MenuItem[] {
+  return PICKER_EMOJI.map((name) => ({
+    label: emoji(name),
+    name: name === '+1' ? 'thumbs up' : name.replaceAll('_', ' '),
+    choose: () =>
+      void warnOnFailure(performAction({ kind: 'react', person: state.me, channel, ts, name, on: true })),
+  }));
+}
+
+function otherActions(message: MessageModel, article: HTMLElement): MenuItem[] {
+  const { channel, ts } = message;
+  const offered = message.ephemeral ? [] : (state.basics?.messageShortcuts ?? []);
+  const shortcuts = offered.map(({ id, name }) => ({
+    label: name,
+    choose: () =>
+      void warnOnFailure(performAction({ kind: 'shortcut', person: state.me, callbackId: id, channel, ts })),
+  }));
+  const copy = { label: 'Copy text', choose: () => void navigator.clipboard.writeText(article.innerText) };
+  if (message.user !== state.me) return [...shortcuts, copy];
+  return [
+    ...shortcuts,
+    { label: 'Edit message', choose: () => editBox(message, article) },
+    copy,
+    { label: 'Delete message', danger: true, choose: () => void remove(message) },
+  ];
+}
+
+async function remove({ channel, ts }: MessageModel): Promise<void> {
+  const text = 'The app is told about it, as in Slack.';
+  if (await confirmDialog({ title: 'Delete this message?', text, yes: 'Delete', style: 'danger' })) {
+    await warnOnFailure(performAction({ kind: 'remove', person: state.me, channel, ts }));
+  }
+}

@@ -1,0 +1,195 @@
+import type {
+  CallModel,
+  ChannelModel,
+  FaultSwitch,
+  LiveEvent,
+  MessageModel,
+  PersonModel,
+  PrivateModel,
+  StaticInfo,
+  WorkspaceModel,
+} from '../page-protocol.ts';
+
+type Topic = 'place' | 'world' | 'messages' | 'mine' | 'calls' | 'bot' | 'switches';
+
+type BotState = Extract<LiveEvent, { kind: 'bot' }>['bot'];
+
+const MAX_CALLS = 400;
+const EMPTY_WORKSPACE: WorkspaceModel = { team: '', bot: '', people: [], channels: [] };
+
+/** What the page knows, and which part of it people look at. */
+export class PageState {
+  me = '';
+  world = EMPTY_WORKSPACE;
+  basics: StaticInfo | undefined;
+  mine: PrivateModel = { ephemerals: [] };
+  bot: BotState | undefined;
+  switches: FaultSwitch[] = [];
+  /** Oldest first. */
+  calls: CallModel[] = [];
+  channel = '';
+  thread: string | undefined;
+  tab: 'home' | 'messages' = 'messages';
+  /** Whether the thread was opened without a wish of the person. */
+  quietly = false;
+  readonly #messages = new Map<string, MessageModel>();
+  readonly #read = new Map<string, string>();
+  readonly #listeners = new Map<Topic, Set<() => void>>();
+  readonly #arrivals = new Set<(message: MessageModel) => void>();
+
+  on(topics: Topic[], listener: () => void): void {
+    for (const topic of topics) {
+      const known = this.#listeners.get(topic) ?? new Set();
+      this.#listeners.set(topic, known.add(listener));
+    }
+  }
+
+  /** Called for each message that was not there before. */
+  onArrival(listener: (message: MessageModel) => void): void {
+    this.#arrivals.add(listener);
+  }
+
+  take(event: LiveEvent): void {
+    switch (event.kind) {
+      case 'start':
+        this.#start(event);
+        break;
+      case 'message': {
+        const { message } = event;
+        const fresh = !this.#messages.has(keyOf(message));
+        this.#messages.set(keyOf(message), message);
+        if (message.channel === this.channel) this.#markRead();
+        this.#tell('messages');
+        if (fresh) for (const listener of this.#arrivals) listener(message);
+        break;
+      }
+      case 'gone':
+        this.#messages.delete(keyOf(event));
+        this.#tell('messages');
+        break;
+      case 'mine': {
+        const before = new Set(this.mine.ephemerals.map(({ ts }) => ts));
+        this.mine = event.mine;
+        this.#tell('mine', 'messages');
+        for (const one of event.mine.ephemerals)
+          if (!before.has(one.ts)) for (const listener of this.#arrivals) listener(one);
+        break;
+      }
+      case 'call':
+        this.calls.push(event.call);
+        if (this.calls.length > MAX_CALLS) this.calls.splice(0, this.calls.length - MAX_CALLS);
+        this.#tell('calls');
+        break;
+      case 'world':
+        this.world = event.world;
+        this.#tell('world');
+        break;
+      case 'bot':
+        this.bot = event.bot;
+        this.#tell('bot');
+        break;
+      case 'switches':
+        this.switches = event.switches;
+        this.#tell('switches');
+    }
+  }
+
+  /** Looks at a channel, and a thread of it; `quietly` leaves the focus where it is. */
+  go(channel: string, thread?: string, quietly = false): void {
+    this.quietly = quietly;
+    if (channel !== this.channel) this.tab = 'messages';
+    this.channel = channel;
+    this.thread = thread;
+    this.#markRead();
+    this.#tell('place');
+  }
+
+  show(tab: 'home' | 'messages'): void {
+    this.tab = tab;
+    this.#tell('place');
+  }
+
+  person(id: string): PersonModel | undefined {
+    return this.world.people.find((one) => one.id === id);
+  }
+
+  nameOf(id: string): string {
+    return this.person(id)?.realName ?? id;
+  }
+
+  get place(): ChannelModel | undefined {
+    return this.world.channels.find(({ id }) => id === this.channel);
+  }
+
+  /** This person's direct messages with the bot. */
+  get botDm(): ChannelModel | undefined {
+    const { bot, channels } = this.world;
+    return channels.find(({ kind, members }) => kind === 'im' && members.includes(bot));
+  }
+
+  /** The messages of a channel itself, oldest first: roots, and replies that were sent to the channel too. */
+  roots(channel: string): MessageModel[] {
+    return this.#sorted((one) => {
+      const here = one.thread === undefined || one.subtype === 'thread_broadcast';
+      return one.channel === channel && here;
+    });
+  }
+
+  /** A thread's root and replies, oldest first. */
+  inThread(channel: string, root: string): MessageModel[] {
+    return this.#sorted((one) => one.channel === channel && (one.ts === root || one.thread === root));
+  }
+
+  unread(channel: string): number {
+    const read = this.#read.get(channel) ?? '';
+    return this.#sorted((one) => one.channel === channel && one.ts > read && one.user !== this.me).length;
+  }
+
+  #sorted(which: (message: MessageModel) => boolean): MessageModel[] {
+    return [...this.#messages.values(), ...this.mine.ephemerals]
+      .filter(which)
+      .sort((one, other) => (one.ts < other.ts ? -1 : 1));
+  }
+
+  #start(event: Extract<LiveEvent, { kind: 'start' }>): void {
+    const newcomer = event.me !== this.me;
+    Object.assign(this, {
+      me: event.me,
+      world: event.world,
+      basics: event.basics,
+      mine: event.mine,
+      bot: event.bot,
+      switches: event.switches,
+      calls: event.calls,
+    });
+    this.#messages.clear();
+    for (const message of event.messages) this.#messages.set(keyOf(message), message);
+    if (newcomer) {
+      this.#read.clear();
+      for (const { channel, ts } of event.messages) this.#read.set(channel, ts);
+    }
+    if (this.place === undefined) {
+      this.channel = event.world.channels[0]?.id ?? '';
+      this.thread = undefined;
+    }
+    this.#markRead();
+    this.#tell('world', 'messages', 'mine', 'calls', 'bot', 'switches', 'place');
+  }
+
+  #markRead(): void {
+    const last = this.#sorted(({ channel }) => channel === this.channel).at(-1);
+    if (last !== undefined) this.#read.set(this.channel, last.ts);
+  }
+
+  #tell(...topics: Topic[]): void {
+    const listeners = new Set(topics.flatMap((topic) => [...(this.#listeners.get(topic) ?? [])]));
+    for (const listener of listeners) listener();
+  }
+}
+
+function keyOf({ channel, ts }: { channel: string; ts: string }): string {
+  return `${channel} ${ts}`;
+}
+
+/** The page's one state. */
+export const state = new PageState();

@@ -1,0 +1,60 @@
+import type { ChannelModel, Fields } from '../page-protocol.ts';
+import { isFields, objects, plain, text } from './json-fields.ts';
+import { state } from './page-state.ts';
+
+/** Something to choose. */
+export interface Option {
+  value: string;
+  label: string;
+  /** What it says about itself. */
+  about?: string;
+}
+
+/** What a select, and the like, offers. */
+export function optionsOf(one: Fields): Option[] {
+  const type = text(one.type).replace(/^multi_/, '');
+  if (type === 'users_select')
+    return state.world.people.map(({ id, realName }) => ({ value: id, label: realName }));
+  if (type === 'channels_select' || type === 'conversations_select') {
+    return state.world.channels
+      .filter((channel) =>
+        type === 'channels_select' ? channel.kind === 'channel' : passes(channel, one.filter),
+      )
+      .map(({ id, kind, name }) => ({
+        value: id,
+        label: kind === 'im' || kind === 'mpim' ? name : `#${name}`,
+      }));
+  }
+  const grouped = objects(one.option_groups).flatMap((group) => objects(group.options));
+  return [...objects(one.options), ...grouped].map((option) => ({
+    value: text(option.value),
+    label: plain(option.text),
+    ...(option.description === undefined ? {} : { about: plain(option.description) }),
+  }));
+}
+
+/** How the filter of a `conversations_select` calls a kind of channel. */
+const included = { channel: 'public', group: 'private', im: 'im', mpim: 'mpim' } as const;
+
+function passes({ kind, members }: ChannelModel, filter: unknown): boolean {
+  if (!isFields(filter)) return true;
+  const withBot = kind === 'im' && members.includes(state.world.bot);
+  if (filter.exclude_bot_users === true && withBot) return false;
+  return !Array.isArray(filter.include) || filter.include.includes(included[kind]);
+}
+
+/** What is chosen at first. */
+export function initials(one: Fields): string[] {
+  const single = [
+    one.initial_user,
+    one.initial_channel,
+    one.initial_conversation === undefined && one.default_to_current_conversation === true
+      ? state.channel
+      : one.initial_conversation,
+  ];
+  const lists = [one.initial_users, one.initial_channels, one.initial_conversations];
+  const options = [...objects(one.initial_options), ...objects([one.initial_option])].map(
+    ({ value }) => value,
+  );
+  return [...single, ...lists.flat(), ...options].filter((value) => typeof value === 'string');
+}

@@ -1,0 +1,81 @@
+import { warnOnFailure } from './announcements.ts';
+import { Composer } from './composer.ts';
+import { byId, fill, h } from './dom.ts';
+import { acceptFileDrops } from './file-drop.ts';
+import { icon } from './icons.ts';
+import { MessageList } from './message-list.ts';
+import { state } from './page-state.ts';
+import { performAction } from './server-connection.ts';
+import { sampleFile } from './welcome.ts';
+
+/** A thread beside its channel. */
+export class ThreadPane {
+  readonly #composer = new Composer('thread');
+  readonly #list = new MessageList('thread', 'Thread');
+  readonly #name = h('p', { class: 'soft' });
+  readonly #status = h('p', { class: 'session', hidden: true });
+  readonly #pane = byId('thread');
+  #shown: string | undefined;
+
+  constructor() {
+    const close = () => {
+      const root = state.thread;
+      state.go(state.channel);
+      document.querySelector<HTMLElement>(`#channel [data-ts="${root}"]`)?.focus();
+    };
+    const button = h(
+      'button',
+      {
+        type: 'button',
+        class: 'icon-button',
+        'aria-label': 'Close the thread',
+        title: 'Close the thread',
+        onclick: close,
+      },
+      icon('close'),
+    );
+    this.#pane.append(
+      h('header', { class: 'pane-head' }, h('h2', {}, 'Thread'), this.#name, button),
+      this.#list.element,
+      this.#status,
+      this.#composer.element,
+    );
+    this.#pane.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape' && !event.defaultPrevented && !(event.target instanceof HTMLTextAreaElement))
+        close();
+    });
+    acceptFileDrops(this.#pane, this.#composer, sampleFile);
+    state.on(['messages', 'place', 'world'], () => this.#draw());
+  }
+
+  #draw(): void {
+    const { channel, thread, place } = state;
+    this.#pane.hidden = thread === undefined;
+    document.body.classList.toggle('with-thread', thread !== undefined);
+    if (thread === undefined || place === undefined) {
+      this.#shown = undefined;
+      return;
+    }
+    this.#name.textContent =
+      place.kind === 'channel' || place.kind === 'group' ? `#${place.name}` : place.name;
+    const messages = state.inThread(channel, thread);
+    this.#list.show(`${state.me} ${channel} ${thread}`, messages);
+    this.#composer.at({ channel, thread }, 'Reply in this thread');
+    this.#drawStatus(channel, thread, messages[0]?.status);
+    if (this.#shown === thread) return;
+    this.#shown = thread;
+    if (!state.quietly) this.#composer.focus();
+  }
+
+  /** The line of Slack's agent feature, with a Stop button of Slack's own. */
+  #drawStatus(channel: string, ts: string, status = ''): void {
+    this.#status.hidden = status === '';
+    const stop = () =>
+      void warnOnFailure(performAction({ kind: 'stop-session', person: state.me, channel, ts }));
+    fill(
+      this.#status,
+      status === 'processing' ? 'Working…' : status,
+      status === 'processing' && h('button', { type: 'button', class: 'button', onclick: stop }, 'Stop'),
+    );
+  }
+}

@@ -1,0 +1,146 @@
+import type { Response } from 'express';
+import type { AgentService } from '../agent/agent-service.ts';
+import type { RecordedCall as ServiceCall } from '../agent/call-log.ts';
+import type { BotSupervisor } from '../bot-supervisor.ts';
+import { SLACK_LIMITS } from '../slack/rate-limits.ts';
+import type { Channel, Message, RecordedCall, SlackWorkspace } from '../slack/slack-workspace.ts';
+import { sampleFile } from './action-executor.ts';
+import type { FaultSwitches } from './fault-switches.ts';
+import type { ManifestCommands } from './manifest-commands.ts';
+import type { CallModel, LiveEvent } from './page-protocol.ts';
+import { messageModel, messageModels, privateModel, workspaceModel } from './view-models.ts';
+
+/** Calls that somebody sees who comes later. */
+const RECENT_CALLS = 150;
+
+interface Reader {
+  me: string;
+  response: Response;
+}
+
+/** Tells each open page what its person sees, as it happens (server-sent events). */
+export class EventStream {
+  readonly #slack: SlackWorkspace;
+  readonly #agent: AgentService;
+  readonly #bot: BotSupervisor | undefined;
+  readonly #switches: FaultSwitches;
+  readonly #manifestCommands: ManifestCommands;
+  readonly #readers = new Set<Reader>();
+  readonly #unsubscribers: (() => void)[];
+
+  constructor(parts: {
+    slack: SlackWorkspace;
+    agent: AgentService;
+    bot: BotSupervisor | undefined;
+    switches: FaultSwitches;
+    offers: ManifestCommands;
+  }) {
+    const { slack, agent, bot } = parts;
+    this.#slack = slack;
+    this.#agent = agent;
+    this.#bot = bot;
+    this.#switches = parts.switches;
+    this.#manifestCommands = parts.offers;
+    this.#unsubscribers = [
+      slack.onChange(({ channel, message }) => {
+        if (message.subtype !== undefined && /^(channel|group)_/.test(message.subtype))
+          this.#sendWorkspaces();
+        this.#sendMessage(channel, message);
+      }),
+      slack.onPrivateChange((user) =>
+        this.#send({ kind: 'mine', mine: privateModel(slack, user) }, (me) => me === user),
+      ),
+      slack.onCall((call) => {
+        this.#send({ kind: 'call', call: slackCall(call) });
+        if (/^(agents\.sessions|assistant\.threads)\.setStatus$/.test(call.method)) this.#sendStatus(call);
+      }),
+      agent.onCall((call) => this.#send({ kind: 'call', call: serviceCall(call) })),
+      bot?.onState((state) => this.#send({ kind: 'bot', bot: state })) ?? (() => {}),
+    ];
+  }
+
+  /** Begins to tell a page; ends when it goes. */
+  open(me: string, response: Response): void {
+    response.set({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    const reader = { me, response };
+    response.write(`data: ${JSON.stringify(this.#startEvent(me))}\n\n`);
+    this.#readers.add(reader);
+    response.on('close', () => this.#readers.delete(reader));
+  }
+
+  /** Tells all pages how the switches are. */
+  sendSwitches(): void {
+    this.#send({ kind: 'switches', switches: this.#switches.all });
+  }
+
+  stop(): void {
+    for (const quiet of this.#unsubscribers) quiet();
+    for (const { response } of this.#readers) response.end();
+  }
+
+  #startEvent(me: string): LiveEvent {
+    const slack = this.#slack;
+    const { name, bytes } = sampleFile();
+    const calls = [...slack.calls.slice(-RECENT_CALLS).map(slackCall), ...this.#lastServiceCalls()];
+    return {
+      kind: 'start',
+      me,
+      basics: {
+        ...this.#manifestCommands,
+        sample: { name, bytes: bytes.length },
+        editsPerMinute: SLACK_LIMITS.tier3,
+        slackApiUrl: slack.apiUrl,
+        serviceUrl: this.#agent.url,
+      },
+      world: workspaceModel(slack, me),
+      messages: messageModels(slack, me),
+      mine: privateModel(slack, me),
+      calls: calls.sort((one, other) => one.at - other.at).slice(-RECENT_CALLS),
+      bot: this.#bot?.state,
+      switches: this.#switches.all,
+    };
+  }
+
+  #lastServiceCalls(): CallModel[] {
+    return this.#agent.calls.slice(-RECENT_CALLS).map(serviceCall);
+  }
+
+  #sendWorkspaces(): void {
+    for (const me of new Set([...this.#readers].map((reader) => reader.me))) {
+      this.#send({ kind: 'world', world: workspaceModel(this.#slack, me) }, (other) => other === me);
+    }
+  }
+
+  #sendStatus({ args, ok }: RecordedCall): void {
+    if (!ok) return;
+    const channel = this.#slack.channel(String(args.channel_id));
+    const root = channel.messages.get(String(args.thread_ts));
+    if (root !== undefined) this.#sendMessage(channel, root);
+  }
+
+  #sendMessage(channel: Channel, message: Message): void {
+    const seen = messageModel(this.#slack, channel, message);
+    const event: LiveEvent =
+      seen === undefined
+        ? { kind: 'gone', channel: channel.id, ts: message.ts }
+        : { kind: 'message', message: seen };
+    this.#send(event, (me) => channel.members.has(me));
+  }
+
+  #send(event: LiveEvent, whom: (me: string) => boolean = () => true): void {
+    let line: string | undefined;
+    for (const { me, response } of this.#readers) {
+      if (!whom(me)) continue;
+      line ??= `data: ${JSON.stringify(event)}\n\n`;
+      response.write(line);
+    }
+  }
+}
+
+function slackCall({ method, ok, status, error, ms, at }: RecordedCall): CallModel {
+  return { side: 'slack', name: method, ok, status, ...(error === undefined ? {} : { error }), ms, at };
+}
+
+function serviceCall({ name, status, ms, at }: ServiceCall): CallModel {
+  return { side: 'service', name, ok: status >= 200 && status < 400, status, ms, at };
+}

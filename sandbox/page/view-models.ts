@@ -1,0 +1,142 @@
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+import { type Block, type Channel, isFields, type Message, type SlackFile } from '../slack/model.ts';
+import type { SlackWorkspace } from '../slack/slack-workspace.ts';
+import type { View } from '../slack/views.ts';
+import type {
+  BlockModel,
+  FileModel,
+  MessageModel,
+  PrivateModel,
+  ViewModel,
+  WorkspaceModel,
+} from './page-protocol.ts';
+
+/** The workspace's people and channels as one person finds them. */
+export function workspaceModel(slack: SlackWorkspace, me: string): WorkspaceModel {
+  const { team } = slack;
+  const people = [...team.people.values()].map(({ id, name, realName, kind }) => ({
+    id,
+    name,
+    realName: id === team.bot.userId ? 'Taskthread' : realName,
+    kind,
+  }));
+  const channels = [...team.channels.values()]
+    .filter((channel) => channel.members.has(me))
+    .map((channel) => ({
+      id: channel.id,
+      kind: channel.kind,
+      name: nameOf(slack, channel, me),
+      purpose: channel.topic || channel.purpose,
+      members: [...channel.members],
+      archived: channel.archived,
+    }));
+  return { team: team.name, bot: team.bot.userId, people, channels };
+}
+
+function nameOf(slack: SlackWorkspace, channel: Channel, me: string): string {
+  if (channel.kind !== 'im' && channel.kind !== 'mpim') return channel.name;
+  const others = [...channel.members].filter((id) => id !== me);
+  return others.map((id) => (id === slack.bot.userId ? 'Taskthread' : slack.person(id).realName)).join(', ');
+}
+
+/** Every message in the channels that a person is in, oldest first. */
+export function messageModels(slack: SlackWorkspace, me: string): MessageModel[] {
+  const channels = [...slack.team.channels.values()].filter((channel) => channel.members.has(me));
+  return channels.flatMap((channel) =>
+    [...channel.messages.values()].flatMap((message) => messageModel(slack, channel, message) ?? []),
+  );
+}
+
+/** A message as it is shown; undefined where nothing of it is. */
+export function messageModel(
+  slack: SlackWorkspace,
+  channel: Channel,
+  message: Message,
+): MessageModel | undefined {
+  const deleted = message.deletedAt !== undefined;
+  if (deleted && slack.thread(channel, message.ts).length === 0) return undefined;
+  const blocks = deleted ? undefined : message.blocks;
+  return {
+    channel: channel.id,
+    ts: message.ts,
+    user: message.user,
+    text: deleted ? '' : message.text,
+    ...(blocks === undefined ? {} : { blocks: blocks.map(blockModel) }),
+    files: deleted ? [] : message.fileIds.map((id) => fileModel(slack.file(id))),
+    ...(message.threadTs === undefined ? {} : { thread: message.threadTs }),
+    ...(message.subtype === undefined ? {} : { subtype: message.subtype }),
+    edited: message.edited !== undefined,
+    deleted,
+    ephemeral: false,
+    reactions: [...message.reactions].map(([name, users]) => ({ name, users })),
+    ...statusOf(slack, channel, message),
+  };
+}
+
+/** A thread's status, while there is something to show. */
+function statusOf(slack: SlackWorkspace, channel: Channel, { ts }: Message): { status?: string } {
+  const status = slack.status(channel.id, ts)?.status;
+  return status === undefined || ['active', 'suspended', 'closed'].includes(status) ? {} : { status };
+}
+
+function fileModel(file: SlackFile): FileModel {
+  const common = { id: file.id, name: file.name ?? 'untitled', mime: file.mime };
+  const gone = file.deleted || ['tombstone', 'hidden_by_limit'].includes(file.kind);
+  return gone ? common : { ...common, size: file.content.size, url: `/files/${file.id}` };
+}
+
+function blockModel(block: Block): BlockModel {
+  if (block.type !== 'markdown' || typeof block.text !== 'string') return block;
+  return { ...block, tree: markdownTree(block.text) };
+}
+
+/** The syntax tree of Markdown, without the places in the text. */
+export function markdownTree(text: string): object {
+  const tree = fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  return JSON.parse(JSON.stringify(tree, (key, value: unknown) => (key === 'position' ? undefined : value)));
+}
+
+/** What one person alone sees: ephemeral messages, the open modal, the app's Home. */
+export function privateModel(slack: SlackWorkspace, me: string): PrivateModel {
+  const channels = [...slack.team.channels.values()].filter((channel) => channel.members.has(me));
+  const ephemerals = channels.flatMap((channel) =>
+    slack.ephemerals(me, channel).map((one) => ({
+      channel: channel.id,
+      ts: one.ts,
+      user: slack.bot.userId,
+      text: one.text,
+      ...(one.blocks === undefined ? {} : { blocks: one.blocks.map(blockModel) }),
+      files: [],
+      ...(one.threadTs === undefined ? {} : { thread: one.threadTs }),
+      edited: false,
+      deleted: false,
+      ephemeral: true,
+      reactions: [],
+    })),
+  );
+  const [modal, home] = [slack.modal(me), slack.home(me)];
+  return {
+    ephemerals,
+    ...(modal === undefined ? {} : { modal: viewModel(modal) }),
+    ...(home === undefined ? {} : { home: viewModel(home) }),
+  };
+}
+
+function viewModel(view: View): ViewModel {
+  const { title, submit, close } = view.texts;
+  const submitText = textOf(submit);
+  return {
+    id: view.id,
+    hash: view.hash,
+    blocks: view.blocks.map(blockModel),
+    title: textOf(title) ?? '',
+    ...(submitText === undefined ? {} : { submit: submitText }),
+    close: textOf(close) ?? 'Close',
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return isFields(value) && typeof value.text === 'string' ? value.text : undefined;
+}

@@ -1,0 +1,16 @@
+import { pino } from 'pino';
+import { connectionUrl, type EmbeddedServer, startEmbeddedServer } from '../src/postgres/embedded-server.ts';
+
+/**
+ * Starts a database server on the files in `folder`, until `undo`; `url` is its DATABASE_URL. What is measured wants
+ * `fsync`, as the bot's own server has it.
+ */
+export async function startPostgresServer(
+  folder: string,
+  undo: AsyncDisposableStack,
+  { fsync = false }: { fsync?: boolean } = {},
+): Promise<{ connection: EmbeddedServer['connection']; url: string }> {
+  const server = await startEmbeddedServer({ folder, log: pino({ level: 'silent' }), fsync });
+  undo.defer(() => server.stop());
+  return { connection: server.connection, url: connectionUrl(server.connection) };
+}

@@ -1,0 +1,103 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AgentService, type AgentServiceOptions, startAgentService } from './agent/agent-service.ts';
+import { startS3 } from './agent/s3-server.ts';
+import {
+  type SlackWorkspace,
+  type SlackWorkspaceOptions,
+  startSlackWorkspace,
+} from './slack/slack-workspace.ts';
+
+/** The few people of the sandbox ask as much as they like. */
+export const UNLIMITED_QUOTAS = {
+  TURNS_PER_HOUR_PERSON: '0',
+  TURNS_PER_HOUR_WORKSPACE: '0',
+  TURNS_AT_ONCE_PERSON: '0',
+  TURNS_AT_ONCE_WORKSPACE: '0',
+} as const;
+
+/** What the bot stands between. */
+export interface SandboxServicesOptions {
+  slack?: SlackWorkspaceOptions;
+  agent?: AgentServiceOptions;
+  /** Bytes lie in a real S3 server; in a folder when left out. */
+  s3?: boolean;
+  /** Events come by Socket Mode when left out. */
+  transport?: 'socket' | 'http';
+  /** Workspaces install the app by OAuth; there is no token in the settings. */
+  oauth?: boolean;
+  /** A database of its own under a temporary folder when left out. */
+  databaseUrl?: string;
+  /** Settings beside those that the scenery makes. */
+  settings?: Record<string, string>;
+}
+
+/** A Slack workspace and an agent service on this machine, and how a bot finds them. */
+export interface SandboxServices {
+  readonly slack: SlackWorkspace;
+  readonly agent: AgentService;
+  /** The bot's settings. */
+  readonly settings: Record<string, string>;
+  /** A temporary folder, gone at the end. */
+  readonly folder: string;
+}
+
+/** Starts both on free ports of 127.0.0.1; the steps added to `undo`, taken last first, leave nothing behind. */
+export async function startSandboxServices(
+  options: SandboxServicesOptions,
+  undo: AsyncDisposableStack,
+): Promise<SandboxServices> {
+  const folder = await mkdtemp(join(tmpdir(), 'taskthread-'));
+  // A database server that was killed may still be at its last words.
+  undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
+  // Where we are root, the database's own user must get to its folder.
+  await chmod(folder, 0o711);
+  const slack = await startSlackWorkspace(options.slack ?? {});
+  undo.defer(() => slack.stop());
+  const agent = await startAgent(options, folder, undo);
+  const settings = {
+    ...(options.oauth === true ? oauthSettings(slack) : { SLACK_BOT_TOKEN: slack.botToken }),
+    ...(options.transport === 'http'
+      ? { SLACK_SIGNING_SECRET: slack.signingSecret }
+      : { SLACK_APP_TOKEN: slack.appToken }),
+    SLACK_API_URL: slack.apiUrl,
+    AGENT_BASE_URL: agent.url,
+    AGENT_API_KEY: agent.apiKey,
+    PRIVATE_HOSTS: '127.0.0.1',
+    ACCOUNT_HOSTS: '127.0.0.1',
+    ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
+    DATA_FOLDER: join(folder, 'data'),
+    PORT: '0',
+    HOST: '127.0.0.1',
+    ...UNLIMITED_QUOTAS,
+    ...options.settings,
+  };
+  return { slack, agent, settings, folder };
+}
+
+/** The app's own credentials; browsers are sent to an address that nobody answers at. */
+function oauthSettings(slack: SlackWorkspace): Record<string, string> {
+  return {
+    SLACK_CLIENT_ID: slack.clientId,
+    SLACK_CLIENT_SECRET: slack.clientSecret,
+    SECRET_KEY: 'sandbox-'.repeat(4),
+    PUBLIC_URL: 'https://bot.invalid',
+  };
+}
+
+async function startAgent(
+  options: SandboxServicesOptions,
+  folder: string,
+  undo: AsyncDisposableStack,
+): Promise<AgentService> {
+  let storage = options.agent?.storage;
+  if (options.s3 === true) {
+    const s3 = await startS3({ folder: join(folder, 's3') });
+    undo.defer(() => s3.stop());
+    storage = { s3 };
+  }
+  const agent = await startAgentService({ ...options.agent, ...(storage === undefined ? {} : { storage }) });
+  undo.defer(() => agent.stop());
+  return agent;
+}

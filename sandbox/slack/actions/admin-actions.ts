@@ -1,0 +1,227 @@
+import type { Channel, Fields, Person, PersonKind, Team } from '../model.ts';
+import { channelJson } from '../slack-objects.ts';
+import type { WorkspaceDeps } from '../web-api-method.ts';
+
+/** A person or the id of one. */
+export type PersonRef = Person | string;
+/** A channel or the id of one. */
+export type ChannelRef = Channel | string;
+
+export interface NewPerson {
+  name: string;
+  realName?: string;
+  /** `member` when left out; a `stranger` comes from another organisation (Slack Connect). */
+  kind?: PersonKind;
+  admin?: boolean;
+  teamId?: string;
+  /** Where the person is at home, in an organisation (Enterprise Grid): `teamId` when left out. */
+  homeTeamId?: string;
+}
+
+export interface NewChannel {
+  name: string;
+  topic?: string;
+  purpose?: string;
+  private?: boolean;
+  /** Everybody in the workspace but bots when left out. */
+  members?: PersonRef[];
+  /** Whether our bot is in it; yes when left out. */
+  bot?: boolean;
+  /** A Slack Connect channel. */
+  shared?: boolean;
+  teamId?: string;
+}
+
+/** What admins and owners do: people, channels, membership, tokens. */
+export class AdminActions {
+  protected readonly deps: WorkspaceDeps;
+
+  constructor(deps: WorkspaceDeps) {
+    this.deps = deps;
+  }
+
+  createPerson(wanted: NewPerson): Person {
+    const team = this.teamOr(wanted.teamId);
+    const person = this.deps.world.addPerson(team, wanted.name, wanted.kind ?? 'member');
+    if (wanted.homeTeamId !== undefined) person.homeTeamId = wanted.homeTeamId;
+    const { organisation } = team.installation;
+    if (organisation !== undefined) person.organisation = organisation.id;
+    person.realName = wanted.realName ?? wanted.name;
+    person.admin = wanted.admin ?? false;
+    return person;
+  }
+
+  /** An admin ends somebody's account. */
+  deactivate(personRef: PersonRef): void {
+    this.person(personRef).deleted = true;
+  }
+
+  /** Makes a channel; who is in it from the start joined without an event. */
+  createChannel(wanted: NewChannel): Channel {
+    const team = this.teamOr(wanted.teamId);
+    const people = [...team.people.values()].filter((person) => person.kind !== 'bot');
+    const members = (wanted.members ?? people).map((member) => this.person(member).id);
+    if (wanted.bot !== false) members.push(team.bot.userId);
+    const kind = wanted.private ? 'group' : 'channel';
+    const channel = this.deps.world.addChannel(
+      team,
+      kind,
+      wanted.name,
+      members[0] ?? team.bot.userId,
+      members,
+    );
+    channel.topic = wanted.topic ?? '';
+    channel.purpose = wanted.purpose ?? '';
+    channel.shared = wanted.shared ?? false;
+    return channel;
+  }
+
+  /** The direct conversation of a person with the bot. */
+  openDm(person: PersonRef): Channel {
+    const found = this.person(person);
+    return this.deps.world.dm(this.deps.world.team(found.teamId), found.id);
+  }
+
+  /** The group conversation of these people and the bot. */
+  openGroupDm(people: PersonRef[]): Channel {
+    const found = people.map((person) => this.person(person));
+    return this.deps.world.groupDm(
+      this.teamOr(found[0]?.teamId),
+      found.map((person) => person.id),
+    );
+  }
+
+  /** Invites a person, or the bot when left out. */
+  invite(channelRef: ChannelRef, personRef?: PersonRef, inviter?: PersonRef): void {
+    const channel = this.channel(channelRef);
+    const team = this.deps.world.team(channel.teamId);
+    const user = personRef === undefined ? team.bot.userId : this.person(personRef).id;
+    const invitedBy = inviter === undefined ? channel.creator : this.person(inviter).id;
+    channel.members.add(user);
+    this.member(team, channel, 'member_joined_channel', { user, inviter: invitedBy });
+    this.notice(channel, user, 'channel_join', `<@${user}> has joined the channel`);
+  }
+
+  /** Removes a person, or the bot when left out. */
+  kick(channelRef: ChannelRef, personRef?: PersonRef): void {
+    const channel = this.channel(channelRef);
+    const team = this.deps.world.team(channel.teamId);
+    const user = personRef === undefined ? team.bot.userId : this.person(personRef).id;
+    this.member(team, channel, 'member_left_channel', { user });
+    channel.members.delete(user);
+    if (user === team.bot.userId)
+      this.roomEvent(channel, 'left', { channel: channel.id, actor_id: channel.creator });
+    else this.notice(channel, user, 'channel_leave', `<@${user}> has left the channel`);
+  }
+
+  archive(channelRef: ChannelRef): void {
+    const channel = this.channel(channelRef);
+    this.notice(channel, channel.creator, 'channel_archive', `<@${channel.creator}> archived the channel`);
+    channel.archived = true;
+    this.roomEvent(channel, 'archive', { channel: channel.id, user: channel.creator });
+  }
+
+  unarchive(channelRef: ChannelRef): void {
+    const channel = this.channel(channelRef);
+    channel.archived = false;
+    this.roomEvent(channel, 'unarchive', { channel: channel.id, user: channel.creator });
+  }
+
+  rename(channelRef: ChannelRef, name: string): void {
+    const channel = this.channel(channelRef);
+    const before = channel.name;
+    channel.name = name;
+    const renamed = `has renamed the channel from "${before}" to "${name}"`;
+    this.notice(channel, channel.creator, 'channel_name', `<@${channel.creator}> ${renamed}`);
+    const bot = this.deps.world.team(channel.teamId).bot.userId;
+    this.roomEvent(channel, 'rename', { channel: channelJson(channel, bot) });
+  }
+
+  setPurpose(channelRef: ChannelRef, purpose: string): void {
+    const channel = this.channel(channelRef);
+    channel.purpose = purpose;
+    const said = `<@${channel.creator}> set the channel description: ${purpose}`;
+    this.notice(channel, channel.creator, 'channel_purpose', said);
+  }
+
+  setTopic(channelRef: ChannelRef, topic: string): void {
+    const channel = this.channel(channelRef);
+    channel.topic = topic;
+    this.notice(
+      channel,
+      channel.creator,
+      'channel_topic',
+      `<@${channel.creator}> set the channel topic: ${topic}`,
+    );
+  }
+
+  deleteChannel(channelRef: ChannelRef): void {
+    const channel = this.channel(channelRef);
+    this.roomEvent(channel, 'deleted', { channel: channel.id, actor_id: channel.creator });
+    this.deps.world.team(channel.teamId).channels.delete(channel.id);
+  }
+
+  /** From now on the bot's token is refused with token_revoked. */
+  revokeToken(teamId?: string): void {
+    const team = this.teamOr(teamId);
+    team.installation.state = 'revoked';
+    this.sendUninstallEvent('tokens_revoked', team.id);
+  }
+
+  /** Removes the app from the workspace; calls are refused with account_inactive. */
+  uninstall(teamId?: string): void {
+    const team = this.teamOr(teamId);
+    this.revokeToken(team.id);
+    team.installation.state = 'inactive';
+    this.sendUninstallEvent('app_uninstalled', team.id);
+  }
+
+  /** Sends only the event of an uninstallation, perhaps late or once more. */
+  sendUninstallEvent(type: 'tokens_revoked' | 'app_uninstalled', teamId?: string): void {
+    const team = this.teamOr(teamId);
+    const tokens = type === 'tokens_revoked' ? { tokens: { oauth: [], bot: [team.bot.userId] } } : {};
+    this.deps.events.emit(team, { type, ...tokens, event_ts: this.deps.world.ids.ts() });
+  }
+
+  /** The organisation takes the app from one of its workspaces, or gives it back. */
+  setAccess(teamId: string, access: 'granted' | 'revoked'): void {
+    const team = this.teamOr(teamId);
+    team.isWithdrawn = access === 'revoked';
+    const event = { type: `team_access_${access}`, team_ids: [teamId], event_ts: this.deps.world.ids.ts() };
+    this.deps.events.emit(team, event);
+  }
+
+  /** @throws if there is no such person */
+  person(ref: PersonRef): Person {
+    return typeof ref === 'string' ? this.deps.world.anyPerson(ref) : ref;
+  }
+
+  /** @throws if there is no such channel */
+  channel(ref: ChannelRef): Channel {
+    return typeof ref === 'string' ? this.deps.world.anyChannel(ref) : ref;
+  }
+
+  protected teamOr(id: string | undefined): Team {
+    const [first] = this.deps.world.teams.keys();
+    return this.deps.world.team(id ?? first ?? '');
+  }
+
+  private member(team: Team, channel: Channel, type: string, who: Fields): void {
+    if (!channel.members.has(team.bot.userId)) return;
+    const channelType = channel.kind === 'channel' ? 'C' : 'G';
+    const event = { type, channel: channel.id, channel_type: channelType, team: team.id, ...who };
+    this.deps.events.emit(team, { ...event, event_ts: this.deps.world.ids.ts() }, { channel });
+  }
+
+  /** A line that Slack itself writes into a channel. */
+  private notice(channel: Channel, user: string, subtype: string, text: string): void {
+    this.deps.messages.post(channel, { user, subtype, text });
+  }
+
+  /** `channel_archive` and the like, or `group_archive` for a private channel. */
+  private roomEvent(channel: Channel, what: string, detail: Fields): void {
+    const type = `${channel.kind === 'channel' ? 'channel' : 'group'}_${what}`;
+    const event = { type, ...detail, event_ts: this.deps.world.ids.ts() };
+    this.deps.events.emit(this.deps.world.team(channel.teamId), event, { channel });
+  }
+}

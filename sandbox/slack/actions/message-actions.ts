@@ -1,0 +1,179 @@
+import { type ContentSource, readAll } from '../file-content.ts';
+import type { Block, Channel, Ephemeral, Fields, Message, SlackFile, Team } from '../model.ts';
+import { compose } from '../rich-text-composer.ts';
+import { visibleText } from '../visible-text.ts';
+import type { NewFile } from '../world.ts';
+import { AdminActions, type ChannelRef, type PersonRef } from './admin-actions.ts';
+
+/** A file that a person shares; without bytes it is a few words. */
+export type SharedFile = NewFile & Partial<ContentSource>;
+
+export interface MessageInput {
+  person: PersonRef;
+  channel: ChannelRef;
+  /** As typed: `@name`, `<@U..>`, `#channel`, `<#C..>`, links, *bold*, lists, quotes, fences. */
+  text: string;
+  /** The root's ts, for a reply. */
+  thread?: string;
+  /** A reply that is also sent to the channel. */
+  broadcast?: boolean;
+  files?: SharedFile[];
+  /** Ids of files that are in Slack already. */
+  existingFileIds?: string[];
+  subtype?: string;
+  /** In place of the rich_text block that Slack's client makes. */
+  blocks?: Block[];
+  clientMsgId?: string;
+  /** The person accepts Slack's offer to invite the mentioned bot: it gets the app_mention, not the message. */
+  acceptsInvite?: boolean;
+}
+
+/** What people say, and reading what was said. */
+export class MessageActions extends AdminActions {
+  /** A person says something. @throws if the person is not in the channel */
+  say(saying: MessageInput): Message {
+    const channel = this.channel(saying.channel);
+    const person = this.person(saying.person);
+    const team = this.deps.world.team(channel.teamId);
+    if (!channel.members.has(person.id))
+      throw new Error(`${person.name} is not in ${channel.name || channel.id}.`);
+    if (channel.archived) throw new Error(`${channel.name} is archived.`);
+    const added = saying.files?.map((file) => this.addFile(team, person.id, file).id);
+    const fileIds =
+      added === undefined ? saying.existingFileIds : [...added, ...(saying.existingFileIds ?? [])];
+    const typed = this.composed(team, saying.text);
+    const withBlocks = saying.subtype === undefined || saying.subtype === 'me_message';
+    const draft = {
+      user: person.id,
+      botId: person.botId,
+      appId: person.botId === undefined ? undefined : `A${person.botId.slice(1)}`,
+      text: typed.text,
+      blocks: saying.blocks ?? (withBlocks && saying.text !== '' ? typed.blocks : undefined),
+      threadTs: saying.thread,
+      broadcast: saying.broadcast,
+      subtype: saying.subtype ?? (fileIds === undefined ? undefined : 'file_share'),
+      fileIds,
+      clientMsgId:
+        saying.clientMsgId ??
+        (fileIds === undefined && person.botId === undefined ? this.deps.world.ids.uuid() : undefined),
+    };
+    const { messages } = this.deps;
+    if (!saying.acceptsInvite) return messages.post(channel, draft);
+    return messages.postInvitation(channel, draft, () => this.invite(channel, undefined, person));
+  }
+
+  /** A person puts a file into a modal's file input: the app may read it although no message shows it. */
+  upload(person: PersonRef, file: SharedFile): SlackFile {
+    const { id, teamId } = this.person(person);
+    const added = this.addFile(this.deps.world.team(teamId), id, file);
+    added.givenToApp = true;
+    return added;
+  }
+
+  /** A person edits a message. */
+  edit(channelRef: ChannelRef, ts: string, text: string): void {
+    const channel = this.channel(channelRef);
+    const message = this.message(channel, ts);
+    const typed = this.composed(this.deps.world.team(channel.teamId), text);
+    this.deps.messages.edit(channel, message, { ...typed, editedBy: message.user });
+  }
+
+  /** Somebody deletes a message. */
+  remove(channelRef: ChannelRef, ts: string): void {
+    const channel = this.channel(channelRef);
+    this.deps.messages.remove(channel, this.message(channel, ts));
+  }
+
+  /** Slack adds the preview of a link: a change without an edit. */
+  unfurl(channelRef: ChannelRef, ts: string): void {
+    const channel = this.channel(channelRef);
+    const message = this.message(channel, ts);
+    const attachments: Fields[] = [
+      { id: 1, from_url: 'https://example.com/', title: 'Example', fallback: 'Example' },
+    ];
+    this.deps.messages.edit(channel, message, { text: message.text, blocks: message.blocks, attachments });
+  }
+
+  react(person: PersonRef, channelRef: ChannelRef, ts: string, name: string): void {
+    const channel = this.channel(channelRef);
+    this.deps.messages.react(channel, this.message(channel, ts), this.person(person).id, name, true);
+  }
+
+  unreact(person: PersonRef, channelRef: ChannelRef, ts: string, name: string): void {
+    const channel = this.channel(channelRef);
+    this.deps.messages.react(channel, this.message(channel, ts), this.person(person).id, name, false);
+  }
+
+  /** The message with this ts. @throws if there is none */
+  message(channelRef: ChannelRef, ts: string): Message {
+    const channel = this.channel(channelRef);
+    const message = channel.messages.get(ts);
+    if (message === undefined) throw new Error(`${channel.name || channel.id} has no message ${ts}.`);
+    return message;
+  }
+
+  /** The messages of a channel that exist, replies included, oldest first. */
+  messages(channelRef: ChannelRef): Message[] {
+    return [...this.channel(channelRef).messages.values()].filter(
+      (message) => message.deletedAt === undefined,
+    );
+  }
+
+  /** The root and the replies of a thread that exist, oldest first. */
+  thread(channelRef: ChannelRef, rootTs: string): Message[] {
+    return this.deps.world.thread(this.channel(channelRef), rootTs);
+  }
+
+  /** What a reader sees of a message: the text of its blocks, or its text. */
+  visibleText(message: { text: string; blocks: Block[] | undefined }): string {
+    return message.blocks === undefined ? message.text : visibleText(message.blocks);
+  }
+
+  /** What only this person sees in a channel. */
+  ephemerals(person: PersonRef, channelRef: ChannelRef): Ephemeral[] {
+    const { id } = this.person(person);
+    return this.channel(channelRef).ephemerals.filter((one) => one.user === id);
+  }
+
+  hasFile(id: string): boolean {
+    return this.deps.world.files.has(id);
+  }
+
+  /** @throws if there is no such file */
+  file(id: string): SlackFile {
+    const file = this.deps.world.files.get(id);
+    if (file === undefined) throw new Error(`The sandbox has no file ${id}.`);
+    return file;
+  }
+
+  /** All bytes of a file; for files that fit into memory. */
+  fileBytes(id: string): Promise<Buffer> {
+    return readAll(this.file(id).content);
+  }
+
+  private addFile(team: Team, user: string, shared: SharedFile): SlackFile {
+    const { bytes, path, size, make } = {
+      bytes: undefined,
+      path: undefined,
+      size: undefined,
+      make: undefined,
+      ...shared,
+    };
+    const source: ContentSource =
+      path !== undefined
+        ? { path }
+        : size !== undefined
+          ? { size, ...(make === undefined ? {} : { make }) }
+          : { bytes: bytes ?? 'A few words.\n' };
+    return this.deps.world.addFile(team, user, shared, source);
+  }
+
+  private composed(team: Team, typed: string): { text: string; blocks: Block[] } {
+    const names = {
+      person: (name: string) => [...team.people.values()].find((person) => person.name === name)?.id,
+      channel: (name: string) =>
+        [...team.channels.values()].find((channel: Channel) => channel.name === name)?.id,
+    };
+    return compose(typed, names, this.deps.world.ids.letters(5));
+  }
+}

@@ -1,0 +1,116 @@
+import { type Block, type Fields, isFields } from './model.ts';
+import { initialValues } from './view-inputs.ts';
+
+/** Gives a file object for an id; undefined where there is no such file. */
+type FileOf = (id: string) => Fields | undefined;
+
+/** The field that holds what is chosen in an element; `value` for those that are not listed. */
+const CHOSEN: Record<string, string> = {
+  users_select: 'selected_user',
+  channels_select: 'selected_channel',
+  conversations_select: 'selected_conversation',
+  multi_users_select: 'selected_users',
+  multi_channels_select: 'selected_channels',
+  multi_conversations_select: 'selected_conversations',
+  datepicker: 'selected_date',
+  timepicker: 'selected_time',
+  datetimepicker: 'selected_date_time',
+};
+
+const ONE_OPTION = ['static_select', 'external_select', 'radio_buttons', 'overflow'];
+const SEVERAL_OPTIONS = ['checkboxes', 'multi_static_select', 'multi_external_select'];
+const STATELESS = ['button', 'icon_button', 'feedback_buttons', 'overflow', 'workflow_button', 'image'];
+
+/** Every element with an action_id, with its block's id. */
+function elements(blockId: unknown, value: unknown): { blockId: unknown; element: Fields }[] {
+  if (Array.isArray(value)) return value.flatMap((one) => elements(blockId, one));
+  if (!isFields(value)) return [];
+  const inside = Object.values(value).flatMap((one) => elements(blockId, one));
+  return typeof value.action_id === 'string' ? [{ blockId, element: value }, ...inside] : inside;
+}
+
+/** The action that pressing an element sends. @throws if there is no such element */
+export function pressAction(
+  blocks: Block[],
+  click: { actionId: string; value?: string; values?: string[] },
+  actionTs: string,
+): Fields {
+  const wanted = click.values ?? (click.value === undefined ? [] : [click.value]);
+  const found = blocks
+    .flatMap((block) => elements(block.block_id, block))
+    .filter(({ element }) => element.action_id === click.actionId);
+  const exact = found.find(({ element }) => {
+    const values = choices(element)?.map((one) => one.value);
+    return values === undefined || wanted.every((value) => values.includes(value));
+  });
+  if (exact === undefined)
+    throw new Error(`Nothing to press: no ${click.actionId}${click.value ? ` = ${click.value}` : ''}.`);
+  const { element, blockId } = exact;
+  const common = { type: element.type, action_id: element.action_id, block_id: blockId, action_ts: actionTs };
+  switch (element.type) {
+    case 'button':
+      return { ...common, text: element.text, ...present({ value: element.value, style: element.style }) };
+    case 'icon_button':
+    case 'feedback_buttons': {
+      const option = choices(element)?.find((one) => one.value === click.value) ?? element;
+      return { ...common, ...present({ value: option.value, text: option.text }) };
+    }
+    default:
+      return { ...common, ...chosen(element, wanted) };
+  }
+}
+
+/** What can be chosen in an element; undefined where anything can. */
+function choices(element: Fields): Fields[] | undefined {
+  const groups = Array.isArray(element.option_groups) ? element.option_groups.filter(isFields) : [];
+  const lists = [
+    element.options,
+    ...groups.map((group) => group.options),
+    [element.positive_button, element.negative_button],
+  ];
+  const options = lists.flatMap((list) => (Array.isArray(list) ? list.filter(isFields) : []));
+  if (options.length > 0) return options;
+  return element.type === 'button' || element.type === 'icon_button' ? [element] : undefined;
+}
+
+/** The state of an element in which these values are chosen or written. */
+function chosen(element: Fields, values: string[], fileOf?: FileOf): Fields {
+  const type = String(element.type);
+  const [value] = values;
+  const option = (wanted: string) =>
+    choices(element)?.find((one) => one.value === wanted) ?? { value: wanted };
+  if (SEVERAL_OPTIONS.includes(type)) return { selected_options: values.map(option) };
+  if (ONE_OPTION.includes(type)) return { selected_option: value === undefined ? null : option(value) };
+  if (type === 'file_input') return { files: values.flatMap((id) => fileOf?.(id) ?? []) };
+  const field = CHOSEN[type] ?? 'value';
+  if (type.startsWith('multi_')) return { [field]: values };
+  if (type === 'datetimepicker') return { [field]: value === undefined ? null : Number(value) };
+  return { [field]: value ?? element.initial_value ?? null };
+}
+
+function present(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * The state of a view, by block_id and action_id. `values` are by action_id, or by `block_id/action_id` where
+ * blocks share one.
+ */
+export function viewState(
+  blocks: Block[],
+  values: Record<string, string | string[]>,
+  fileOf?: FileOf,
+): Record<string, Record<string, Fields>> {
+  const filled: Record<string, Record<string, Fields>> = {};
+  for (const block of blocks) {
+    const blockId = String(block.block_id);
+    for (const { element } of elements(blockId, [block.element, block.elements, block.accessory])) {
+      if (STATELESS.includes(String(element.type))) continue;
+      const actionId = String(element.action_id);
+      const given = values[`${blockId}/${actionId}`] ?? values[actionId] ?? initialValues(element);
+      const state = { type: element.type, ...chosen(element, [given].flat(), fileOf) };
+      filled[blockId] = { ...filled[blockId], [actionId]: state };
+    }
+  }
+  return filled;
+}

@@ -1,0 +1,238 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import generated from './blocks.generated.json' with { type: 'json' };
+import { type Block, isFields } from './model.ts';
+import { explainedRefusal, SlackRefusal } from './slack-refusal.ts';
+import { inputProblem } from './view-inputs.ts';
+import { TEXT_FIELDS } from './visible-text.ts';
+
+/** Where blocks are shown. */
+export type Surface = 'message' | 'modal' | 'home';
+
+/** Characters of all block text of a message ("12,000 text characters"), and of its tables. */
+const TEXT_LIMIT = 12_000;
+const TABLE_TEXT_LIMIT = 10_000;
+const TABLE_COLUMNS = 20;
+
+const MOST: Record<Surface, number> = { message: 50, modal: 100, home: 100 };
+
+const EVERYWHERE = [
+  'actions',
+  'context',
+  'divider',
+  'header',
+  'image',
+  'input',
+  'rich_text',
+  'section',
+  'video',
+];
+const MESSAGES_AND_HOME = ['card', 'carousel', 'container', 'table'];
+const ALLOWED: Record<Surface, Set<string>> = {
+  message: new Set([
+    ...EVERYWHERE,
+    ...MESSAGES_AND_HOME,
+    ...['context_actions', 'data_table', 'markdown', 'plan', 'task_card'],
+  ]),
+  modal: new Set([...EVERYWHERE, 'alert']),
+  home: new Set([...EVERYWHERE, ...MESSAGES_AND_HOME]),
+};
+
+/** Names of the generated definitions by block type. */
+const DEFINITIONS: Record<string, string> = {
+  actions: 'ActionsBlock',
+  alert: 'AlertBlock',
+  card: 'CardBlock',
+  carousel: 'CarouselBlock',
+  container: 'ContainerBlock',
+  context: 'ContextBlock',
+  context_actions: 'ContextActionsBlock',
+  data_table: 'DataTableBlock',
+  divider: 'DividerBlock',
+  header: 'HeaderBlock',
+  image: 'ImageBlock',
+  input: 'InputBlock',
+  markdown: 'MarkdownBlock',
+  plan: 'PlanBlock',
+  rich_text: 'RichTextBlock',
+  section: 'SectionBlock',
+  table: 'TableBlock',
+  task_card: 'TaskCardBlock',
+  video: 'VideoBlock',
+};
+
+const ajv = new Ajv({
+  strict: true,
+  strictTypes: false,
+  allErrors: true,
+  schemas: [{ $id: 'blocks', ...generated }],
+});
+const compiled = new Map<string, ValidateFunction>();
+
+/**
+ * Blocks as Slack takes them: known types and fields only, within Slack's lengths and counts.
+ * @throws Refusal invalid_blocks_format, invalid_blocks, msg_blocks_too_long
+ */
+export function checkBlocks(raw: unknown, surface: Surface): Block[] {
+  if (!Array.isArray(raw)) throw new SlackRefusal('invalid_blocks_format');
+  const blocks = raw.map((block: unknown, at) => checkBlock(block, surface, `/blocks/${at}`));
+  const shown = blocks.reduce((count, block) => count + shownAs(block), 0);
+  if (shown > MOST[surface]) refuse([`no more than ${MOST[surface]} items allowed [json-pointer:/blocks]`]);
+  checkIds(blocks);
+  checkTables(blocks);
+  if (surface === 'message' && textLength(blocks) > TEXT_LIMIT) throw new SlackRefusal('msg_blocks_too_long');
+  return blocks;
+}
+
+function refuse(messages: string[]): never {
+  throw explainedRefusal('invalid_blocks', messages);
+}
+
+function checkBlock(block: unknown, surface: Surface, pointer: string): Block {
+  if (!isFields(block) || typeof block.type !== 'string')
+    refuse([`missing required field: type [json-pointer:${pointer}]`]);
+  const { type } = block;
+  const definition = DEFINITIONS[type];
+  if (definition === undefined || !ALLOWED[surface].has(type)) {
+    refuse([`unsupported type: ${type} [json-pointer:${pointer}/type]`]);
+  }
+  const validate = validator(definition);
+  if (!validate(block)) refuse(explain(validate.errors ?? [], pointer));
+  const problem = problemOf(block, type);
+  if (problem !== undefined) refuse([`${problem} [json-pointer:${pointer}]`]);
+  return { ...block, type };
+}
+
+function validator(definition: string): ValidateFunction {
+  const known = compiled.get(definition);
+  if (known !== undefined) return known;
+  const made = ajv.compile({ $ref: `blocks#/definitions/${definition}` });
+  compiled.set(definition, made);
+  return made;
+}
+
+/** The errors that lie deepest, without those of the branches of a union that are for another type. */
+function explain(errors: ErrorObject[], pointer: string): string[] {
+  const meant = errors.filter((error) => error.keyword !== 'anyOf' && !isForOtherType(error));
+  if (meant.length === 0)
+    return [`unsupported type [json-pointer:${pointer}${errors[0]?.instancePath ?? ''}]`];
+  const depth = (error: ErrorObject) => error.instancePath.split('/').length;
+  const deepest = Math.max(...meant.map(depth));
+  const messages = meant
+    .filter((error) => depth(error) === deepest)
+    .map((error) => {
+      const field = error.params.additionalProperty;
+      const detail = typeof field === 'string' ? `: ${field}` : '';
+      return `${error.message ?? error.keyword}${detail} [json-pointer:${pointer}${error.instancePath}]`;
+    });
+  return [...new Set(messages)].slice(0, 5);
+}
+
+function isForOtherType({ keyword, instancePath, parentSchema, data }: ErrorObject): boolean {
+  if (keyword === 'const' && instancePath.endsWith('/type')) return true;
+  const properties: unknown = parentSchema?.properties;
+  const wanted = isFields(properties) && isFields(properties.type) ? properties.type.const : undefined;
+  return wanted !== undefined && isFields(data) && data.type !== wanted;
+}
+
+/** Rules between fields, which a schema made from types does not know. */
+function problemOf(block: Record<string, unknown>, type: string): string | undefined {
+  if (type === 'section' && block.text === undefined && block.fields === undefined)
+    return 'missing field: text or fields';
+  if (type === 'section' && Array.isArray(block.fields)) {
+    const long = block.fields.some((field) => isFields(field) && String(field.text).length > 2000);
+    if (long) return 'must be less than 2001 characters: fields';
+  }
+  if (
+    type === 'card' &&
+    ['hero_image', 'title', 'actions', 'body'].every((field) => block[field] === undefined)
+  ) {
+    return 'one of hero_image, title, actions or body is required';
+  }
+  if (type === 'container' && block.title === undefined && block.rich_text_title === undefined) {
+    return 'one of title or rich_text_title is required';
+  }
+  const input = type === 'input' ? inputProblem(block) : undefined;
+  if (input !== undefined) return input;
+  if (type === 'task_card' && block.status === 'pending') return 'status pending is for tasks of a plan';
+  const url = urls(block).find((one) => !/^https?:\/\/[^\s]+$/.test(one));
+  return url === undefined ? undefined : `invalid url: ${url.slice(0, 100)}`;
+}
+
+function urls(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(urls);
+  if (!isFields(value)) return [];
+  return Object.entries(value).flatMap(([field, inner]) => {
+    const isUrl = (field === 'url' && value.type !== 'link') || field === 'image_url';
+    return isUrl && typeof inner === 'string' ? [inner] : urls(inner);
+  });
+}
+
+/** How many blocks a block becomes: Slack takes a markdown block apart. */
+function shownAs(block: Block): number {
+  if (block.type !== 'markdown' || typeof block.text !== 'string') return 1;
+  let count = 0;
+  let inText = false;
+  let inTable = false;
+  let fence = '';
+  for (const line of block.text.split('\n')) {
+    const mark = /^\s*(```+|~~~+)/.exec(line)?.[1];
+    if (fence !== '') {
+      if (mark?.startsWith(fence)) fence = '';
+      continue;
+    }
+    if (mark !== undefined) fence = mark;
+    const isTable = /^\s*\|.*\|\s*$/.test(line);
+    const stands = /^#{1,6}\s/.test(line) || /^\s*(---+|\*\*\*+|___+)\s*$/.test(line);
+    if (stands || (isTable && !inTable)) {
+      count += 1;
+      inText = false;
+    } else if (!isTable && line.trim() !== '' && !inText) {
+      count += 1;
+      inText = true;
+    }
+    inTable = isTable;
+  }
+  return Math.max(1, count);
+}
+
+function checkIds(blocks: Block[]): void {
+  const ids = new Set<string>();
+  for (const [at, block] of blocks.entries()) {
+    if (typeof block.block_id === 'string' && block.type !== 'markdown') {
+      if (ids.has(block.block_id))
+        refuse([`block_id already exists: ${block.block_id} [json-pointer:/blocks/${at}/block_id]`]);
+      ids.add(block.block_id);
+    }
+    const actions = actionIds(block);
+    const twice = actions.find((id, place) => actions.indexOf(id) !== place);
+    if (twice !== undefined) refuse([`\`action_id\` must be unique: ${twice} [json-pointer:/blocks/${at}]`]);
+  }
+}
+
+function actionIds(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(actionIds);
+  if (!isFields(value)) return [];
+  const own = typeof value.action_id === 'string' ? [value.action_id] : [];
+  return [...own, ...Object.values(value).flatMap(actionIds)];
+}
+
+function checkTables(blocks: Block[]): void {
+  const tables = blocks.filter((block) => block.type === 'table' || block.type === 'data_table');
+  for (const table of tables) {
+    const rows: unknown[] = Array.isArray(table.rows) ? table.rows : [];
+    const wide = rows.some((row) => Array.isArray(row) && (row.length > TABLE_COLUMNS || row.length === 0));
+    if (wide) refuse([`a row has 1 to ${TABLE_COLUMNS} cells`]);
+  }
+  if (textLength(tables) > TABLE_TEXT_LIMIT) refuse([`tables hold at most ${TABLE_TEXT_LIMIT} characters`]);
+}
+
+/** Characters of all texts in blocks. */
+function textLength(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce((sum: number, one: unknown) => sum + textLength(one), 0);
+  if (!isFields(value)) return 0;
+  return Object.entries(value).reduce(
+    (sum, [field, inner]) =>
+      sum + (TEXT_FIELDS.has(field) && typeof inner === 'string' ? inner.length : textLength(inner)),
+    0,
+  );
+}

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fields } from './model.ts';
+
+/** What Slack sends to the app. */
+export interface Delivery {
+  kind: 'events_api' | 'interactive' | 'slash_commands';
+  payload: Fields;
+  /** 0 for the first attempt. */
+  attempt: number;
+  /** Why the attempt before failed. */
+  reason?: string;
+}
+
+/** What became of one attempt. */
+export type DeliveryOutcome =
+  | { acked: true; body?: unknown }
+  | { acked: false; reason: string; noRetry?: boolean };
+
+/** A way to the app: Socket Mode or HTTP. */
+export interface DeliveryTransport {
+  deliver(delivery: Delivery): Promise<DeliveryOutcome>;
+}
+
+export interface DeliveryStats {
+  /** Events and interactions, each counted once. */
+  sent: number;
+  acked: number;
+  /** Attempts after the first. */
+  retries: number;
+  /** Given up after the last attempt. */
+  lost: number;
+  /** Sent again although acknowledged. */
+  duplicates: number;
+  /** Events by type, each counted once. */
+  events: Record<string, number>;
+}
+
+/** Waits before attempts 1, 2 and 3, in ms: at once, a minute, five minutes. */
+const RETRY_WAITS = [0, 60_000, 300_000];
+
+/** Slack's outbox: sends each event until it is acknowledged or its attempts are used up. */
+export class Deliveries {
+  readonly stats: DeliveryStats = { sent: 0, acked: 0, retries: 0, lost: 0, duplicates: 0, events: {} };
+  readonly #retryScale: number;
+  readonly #closing = new AbortController();
+  #transport: DeliveryTransport;
+  readonly #listeners = new Set<(payload: Fields) => void>();
+  #open = 0;
+  #waiting: (() => void)[] = [];
+
+  /** `retryScale` multiplies the waits of Slack's retry clock. */
+  constructor(transport: DeliveryTransport, retryScale: number) {
+    this.#transport = transport;
+    this.#retryScale = retryScale;
+  }
+
+  /** Changes the way to the app, for attempts from now on. */
+  use(transport: DeliveryTransport): void {
+    this.#transport = transport;
+  }
+
+  /** Called with each event that was acknowledged. */
+  onAcknowledged(listener: (payload: Fields) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Sends an event, `afterMs` from now; `twice` sends it once more although it was acknowledged. */
+  event(payload: Fields, type: string, afterMs: number, twice: boolean): void {
+    this.stats.events[type] = (this.stats.events[type] ?? 0) + 1;
+    this.track(async () => {
+      if (afterMs > 0) await this.#sleep(afterMs);
+      const acked = await this.#deliverWithRetries(payload);
+      if (!acked || !twice) return;
+      this.stats.duplicates += 1;
+      await this.#attempt({ kind: 'events_api', payload, attempt: 1, reason: 'timeout' });
+    });
+  }
+
+  /** Sends what a person did; the person sees an error when nobody acknowledges, and nothing is sent again. */
+  async interaction(kind: 'interactive' | 'slash_commands', payload: Fields): Promise<DeliveryOutcome> {
+    this.stats.sent += 1;
+    this.#open += 1;
+    try {
+      const outcome = await this.#attempt({ kind, payload, attempt: 0 });
+      if (outcome.acked) this.stats.acked += 1;
+      else this.stats.lost += 1;
+      return outcome;
+    } finally {
+      this.#done();
+    }
+  }
+
+  /** Does something that `settled` waits for. */
+  track(work: () => Promise<void>): void {
+    this.#open += 1;
+    void work()
+      .catch((error: unknown) => {
+        if (!this.#closing.signal.aborted) throw error;
+      })
+      .finally(() => this.#done());
+  }
+
+  /** Waits inside `hold`; rejects when the workspace stops. */
+  async wait(ms: number): Promise<void> {
+    await this.#sleep(ms);
+  }
+
+  /** Resolves when nothing is on its way to the app. */
+  async settled(): Promise<void> {
+    while (this.#open > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  stop(): void {
+    this.#closing.abort();
+  }
+
+  async #deliverWithRetries(payload: Fields): Promise<boolean> {
+    this.stats.sent += 1;
+    let reason: string | undefined;
+    for (let attempt = 0; attempt <= RETRY_WAITS.length; attempt += 1) {
+      if (attempt > 0) {
+        this.stats.retries += 1;
+        const wait = (RETRY_WAITS[attempt - 1] ?? 0) * this.#retryScale;
+        if (wait > 0) await this.#sleep(wait);
+      }
+      const outcome = await this.#attempt({
+        kind: 'events_api',
+        payload,
+        attempt,
+        ...(reason === undefined ? {} : { reason }),
+      });
+      if (outcome.acked) {
+        this.stats.acked += 1;
+        for (const listener of this.#listeners) listener(payload);
+        return true;
+      }
+      reason = outcome.reason;
+      if (outcome.noRetry) break;
+    }
+    this.stats.lost += 1;
+    return false;
+  }
+
+  async #attempt(delivery: Delivery): Promise<DeliveryOutcome> {
+    this.#closing.signal.throwIfAborted();
+    return this.#transport.deliver(delivery);
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return sleep(ms, undefined, { signal: this.#closing.signal });
+  }
+
+  #done(): void {
+    this.#open -= 1;
+    if (this.#open > 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}

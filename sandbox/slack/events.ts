@@ -1,0 +1,165 @@
+import type { Deliveries } from './deliveries.ts';
+import type { Clock, Ids, Random } from './ids.ts';
+import type { Channel, ChannelKind, Fields, Team } from './model.ts';
+import { SlidingWindow } from './rate-limits.ts';
+
+/** How the copies of one message are sent: `message` and, when the bot is mentioned, `app_mention`. */
+export interface DeliveryBehaviour {
+  order: 'mentionFirst' | 'messageFirst' | 'random';
+  /** Between the two copies, in ms. */
+  gapMs: number;
+  /** Chance of 0 to 1 that an acknowledged event is sent once more. */
+  duplicateChance: number;
+  /** Events for an organisation's installation name the organisation where else its workspace stands. */
+  organisationOnly: boolean;
+}
+
+const SUFFIX: Record<ChannelKind, string> = { channel: 'channels', group: 'groups', im: 'im', mpim: 'mpim' };
+
+/** The prefix of the scopes for a kind of conversation: `channels:history`, `im:read`. */
+export function scopePrefix(kind: ChannelKind): string {
+  return SUFFIX[kind];
+}
+
+const SCOPES: Record<string, string> = {
+  app_mention: 'app_mentions:read',
+  reaction_added: 'reactions:read',
+  reaction_removed: 'reactions:read',
+};
+
+const HOUR = 3_600_000;
+
+/** Wraps what happens into Slack's events and hands it to the outbox, where the app may and wants to know. */
+export class Events {
+  readonly #deliveries: Deliveries;
+  readonly #ids: Ids;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #behaviour: DeliveryBehaviour;
+  readonly #scopes: Set<string>;
+  readonly #subscribed: Set<string> | undefined;
+  readonly #eventsPerHour: number;
+  readonly #hours = new Map<string, { window: SlidingWindow; limitedMinute: number }>();
+
+  constructor(options: {
+    deliveries: Deliveries;
+    ids: Ids;
+    clock: Clock;
+    random: Random;
+    habits: DeliveryBehaviour;
+    scopes: Set<string>;
+    subscribed: string[] | undefined;
+    eventsPerHour: number;
+  }) {
+    this.#deliveries = options.deliveries;
+    this.#ids = options.ids;
+    this.#clock = options.clock;
+    this.#random = options.random;
+    this.#behaviour = options.habits;
+    this.#scopes = options.scopes;
+    this.#subscribed = options.subscribed === undefined ? undefined : new Set(options.subscribed);
+    this.#eventsPerHour = options.eventsPerHour;
+  }
+
+  /** How the copies of messages are sent from now on. */
+  get behaviour(): DeliveryBehaviour {
+    return this.#behaviour;
+  }
+
+  /** Sends one event; `from` is the home workspace of who caused it. */
+  emit(team: Team, event: Fields, place: { channel?: Channel; from?: string; afterMs?: number } = {}): void {
+    const type = String(event.type);
+    const name = type === 'message' && place.channel ? `message.${SUFFIX[place.channel.kind]}` : type;
+    if (this.#subscribed !== undefined && !this.#subscribed.has(name)) return;
+    const scope = scopeOf(type, place.channel?.kind);
+    if (scope !== undefined && !this.#scopes.has(scope)) return;
+    if (team.installation.state !== 'live' && !UNINSTALL_EVENTS.has(type)) return;
+    if (!this.#fits(team)) return;
+    this.#send(team, event, name, place);
+  }
+
+  /** Sends the copies of a message: `message`, and `app_mention` where the bot was mentioned. */
+  emitMessage(
+    team: Team,
+    message: Fields,
+    mention: Fields | undefined,
+    channel: Channel,
+    from: string,
+  ): void {
+    if (mention === undefined) {
+      this.emit(team, message, { channel, from });
+      return;
+    }
+    const { order, gapMs } = this.#behaviour;
+    const mentionFirst = order === 'mentionFirst' || (order === 'random' && this.#random() < 0.5);
+    const copies = mentionFirst ? [mention, message] : [message, mention];
+    for (const [at, copy] of copies.entries()) this.emit(team, copy, { channel, from, afterMs: at * gapMs });
+  }
+
+  #send(
+    team: Team,
+    event: Fields,
+    name: string,
+    place: { channel?: Channel; from?: string; afterMs?: number },
+  ): void {
+    const { organisation } = team.installation;
+    const named = (this.#behaviour.organisationOnly ? organisation?.id : undefined) ?? team.id;
+    const payload = {
+      token: 'verification-token',
+      team_id: place.from ?? team.id,
+      context_team_id: named,
+      ...(organisation === undefined ? {} : { enterprise_id: organisation.id }),
+      context_enterprise_id: organisation?.id ?? null,
+      api_app_id: team.bot.appId,
+      event,
+      type: 'event_callback',
+      event_id: this.#ids.next('Ev'),
+      event_time: Math.floor(this.#clock.now() / 1000),
+      authorizations: [
+        {
+          enterprise_id: organisation?.id ?? null,
+          team_id: named === team.id ? team.id : null,
+          user_id: team.bot.userId,
+          is_bot: true,
+          is_enterprise_install: organisation !== undefined,
+        },
+      ],
+      is_ext_shared_channel: place.channel?.shared ?? false,
+      event_context: `4-${this.#ids.letters(24)}`,
+    };
+    const twice = this.#behaviour.duplicateChance > 0 && this.#random() < this.#behaviour.duplicateChance;
+    this.#deliveries.event(payload, name, place.afterMs ?? 0, twice);
+  }
+
+  /** Slack sends 30,000 events per workspace and hour, then one `app_rate_limited` a minute. */
+  #fits(team: Team): boolean {
+    const hour = this.#hours.get(team.id) ?? {
+      window: new SlidingWindow(this.#eventsPerHour, HOUR),
+      limitedMinute: -1,
+    };
+    this.#hours.set(team.id, hour);
+    const now = this.#clock.now();
+    if (hour.window.fits(now)) {
+      hour.window.add(now);
+      return true;
+    }
+    const minute = Math.floor(now / 60_000);
+    if (minute !== hour.limitedMinute) {
+      hour.limitedMinute = minute;
+      const limited = { type: 'app_rate_limited', minute_rate_limited: minute * 60 };
+      this.#send(team, { ...limited, team_id: team.id, api_app_id: team.bot.appId }, 'app_rate_limited', {});
+    }
+    return false;
+  }
+}
+
+/** Events that still arrive when the token is dead. */
+const UNINSTALL_EVENTS = new Set(['app_uninstalled', 'tokens_revoked']);
+
+function scopeOf(type: string, kind: ChannelKind | undefined): string | undefined {
+  if (type === 'message') return kind === undefined ? undefined : `${SUFFIX[kind]}:history`;
+  if (type.startsWith('channel_')) return 'channels:read';
+  if (type.startsWith('group_')) return 'groups:read';
+  if (type.startsWith('member_')) return kind === 'group' ? 'groups:read' : 'channels:read';
+  return SCOPES[type];
+}

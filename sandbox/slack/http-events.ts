@@ -1,0 +1,122 @@
+import { createHmac } from 'node:crypto';
+import type { Delivery, DeliveryOutcome, DeliveryTransport } from './deliveries.ts';
+import type { Clock } from './ids.ts';
+import type { Fields } from './model.ts';
+
+/** Where the app listens; all three are the same address with Bolt's receivers. */
+export interface HttpAddresses {
+  eventsUrl: string;
+  interactivityUrl?: string;
+  commandsUrl?: string;
+}
+
+/** How long the check of a new address waits for its answer (ms). */
+const CHALLENGE_TIMEOUT_MS = 3_000;
+
+/** Signed requests to the app's own server. */
+export class HttpEvents implements DeliveryTransport {
+  readonly #addresses: HttpAddresses;
+  readonly #signingSecret: string;
+  readonly #clock: Clock;
+  readonly #ackTimeoutMs: number;
+
+  constructor(options: {
+    addresses: HttpAddresses;
+    signingSecret: string;
+    clock: Clock;
+    ackTimeoutMs: number;
+  }) {
+    this.#addresses = options.addresses;
+    this.#signingSecret = options.signingSecret;
+    this.#clock = options.clock;
+    this.#ackTimeoutMs = options.ackTimeoutMs;
+  }
+
+  /** Slack's check of a new events address. @throws if the app does not give the challenge back */
+  async verify(challenge: string, token: string): Promise<void> {
+    const body = JSON.stringify({ type: 'url_verification', challenge, token });
+    const outcome = await this.#post(
+      this.#addresses.eventsUrl,
+      body,
+      'application/json',
+      {},
+      CHALLENGE_TIMEOUT_MS,
+    );
+    const given = outcome.acked ? outcome.body : undefined;
+    const echoed =
+      typeof given === 'object' && given !== null && 'challenge' in given ? given.challenge : given;
+    if (echoed !== challenge) {
+      throw new Error(
+        `Your URL didn't respond with the value of the challenge parameter: ${this.#addresses.eventsUrl}`,
+      );
+    }
+  }
+
+  async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
+    const { eventsUrl, interactivityUrl = eventsUrl, commandsUrl = eventsUrl } = this.#addresses;
+    if (delivery.kind === 'events_api') {
+      const retry: Record<string, string> =
+        delivery.attempt === 0
+          ? {}
+          : {
+              'x-slack-retry-num': String(delivery.attempt),
+              'x-slack-retry-reason':
+                delivery.reason === 'timeout' ? 'http_timeout' : (delivery.reason ?? 'unknown_error'),
+            };
+      return this.#post(eventsUrl, JSON.stringify(delivery.payload), 'application/json', retry);
+    }
+    const form =
+      delivery.kind === 'interactive'
+        ? new URLSearchParams({ payload: JSON.stringify(delivery.payload) })
+        : commandForm(delivery.payload);
+    const url = delivery.kind === 'interactive' ? interactivityUrl : commandsUrl;
+    return this.#post(url, form.toString(), 'application/x-www-form-urlencoded', {});
+  }
+
+  async #post(
+    url: string,
+    body: string,
+    type: string,
+    headers: Record<string, string>,
+    timeoutMs = this.#ackTimeoutMs,
+  ): Promise<DeliveryOutcome> {
+    const seconds = String(Math.floor(this.#clock.now() / 1000));
+    const mac = createHmac('sha256', this.#signingSecret).update(`v0:${seconds}:${body}`).digest('hex');
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        body,
+        headers: {
+          'content-type': type,
+          'user-agent': 'Slackbot 1.0 (+https://api.slack.com/robots)',
+          'x-slack-request-timestamp': seconds,
+          'x-slack-signature': `v0=${mac}`,
+          ...headers,
+        },
+        redirect: 'manual',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const text = await response.text();
+      if (response.ok) return text === '' ? { acked: true } : { acked: true, body: parsed(text) };
+      const noRetry = response.headers.get('x-slack-no-retry') === '1';
+      return { acked: false, reason: 'http_error', noRetry };
+    } catch (error) {
+      const late = error instanceof Error && error.name === 'TimeoutError';
+      return { acked: false, reason: late ? 'http_timeout' : 'connection_failed' };
+    }
+  }
+}
+
+function commandForm(payload: Fields): URLSearchParams {
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(payload)) form.set(name, String(value));
+  return form;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

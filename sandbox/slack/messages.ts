@@ -1,0 +1,215 @@
+import type { Events } from './events.ts';
+import type { Block, Channel, Ephemeral, Fields, Message } from './model.ts';
+import { messageJson } from './slack-objects.ts';
+import type { World } from './world.ts';
+
+/** A message that is about to be posted. */
+export interface Draft {
+  user: string;
+  botId?: string | undefined;
+  appId?: string | undefined;
+  text: string;
+  blocks?: Block[] | undefined;
+  attachments?: unknown[] | undefined;
+  threadTs?: string | undefined;
+  subtype?: string | undefined;
+  fileIds?: string[] | undefined;
+  clientMsgId?: string | undefined;
+  metadata?: Fields | undefined;
+  /** A reply that is also sent to the channel. */
+  broadcast?: boolean | undefined;
+}
+
+/** What a message says after an edit; `blocks: undefined` removes them. */
+export interface Edit {
+  text: string;
+  blocks: Block[] | undefined;
+  attachments?: unknown[] | undefined;
+  metadata?: Fields | undefined;
+  /** Whether "(edited)" is shown; not for unfurls and for updates with blocks. */
+  editedBy?: string | undefined;
+}
+
+/** Posts, edits and deletes messages, and tells the app. */
+export class Messages {
+  readonly #world: World;
+  readonly #events: Events;
+
+  constructor(world: World, events: Events) {
+    this.#world = world;
+    this.#events = events;
+  }
+
+  /** Posts and sends `message` (and `app_mention`) where the bot is a member. */
+  post(channel: Channel, draft: Draft): Message {
+    const message = this.#store(channel, draft);
+    this.#world.changed('posted', channel, message);
+    const team = this.#world.team(channel.teamId);
+    if (!channel.members.has(team.bot.userId)) return message;
+    const from = team.people.get(draft.user)?.homeTeamId ?? team.id;
+    this.#events.emitMessage(
+      team,
+      this.#event(channel, message),
+      this.#mention(channel, message),
+      channel,
+      from,
+    );
+    return message;
+  }
+
+  /** Posts, then sends only the `app_mention`: the mention that invited the bot. */
+  postInvitation(channel: Channel, draft: Draft, invite: () => void): Message {
+    const message = this.#store(channel, draft);
+    this.#world.changed('posted', channel, message);
+    invite();
+    const mention = this.#mention(channel, message);
+    if (mention !== undefined) this.#events.emit(this.#world.team(channel.teamId), mention, { channel });
+    return message;
+  }
+
+  /** Posts what only one person sees. */
+  postEphemeral(channel: Channel, seen: Omit<Ephemeral, 'ts'>): Ephemeral {
+    const ephemeral = { ts: this.#world.ids.ts(), ...seen };
+    channel.ephemerals.push(ephemeral);
+    this.#world.changedFor(seen.user);
+    return ephemeral;
+  }
+
+  edit(channel: Channel, message: Message, edit: Edit): void {
+    const before = messageJson(this.#world, channel, message, true);
+    message.text = edit.text;
+    message.blocks = this.#withIds(edit.blocks);
+    if (edit.attachments !== undefined) message.attachments = edit.attachments;
+    if (edit.metadata !== undefined) {
+      if (Object.keys(edit.metadata).length === 0) delete message.metadata;
+      else message.metadata = edit.metadata;
+    }
+    if (edit.editedBy !== undefined) message.edited = { user: edit.editedBy, ts: this.#world.ids.ts() };
+    message.versions.push({ at: this.#world.clock.now(), text: message.text, blocks: message.blocks });
+    this.#world.changed('edited', channel, message);
+    this.#changed(channel, 'message_changed', {
+      message: messageJson(this.#world, channel, message, true),
+      previous_message: before,
+    });
+  }
+
+  /** Deletes; a root with replies stays as a tombstone, as in Slack. */
+  remove(channel: Channel, message: Message): void {
+    const before = messageJson(this.#world, channel, message, true);
+    const hasReplies = this.#world.thread(channel, message.ts).some((one) => one.ts !== message.ts);
+    message.deletedAt = this.#world.clock.now();
+    this.#world.changed('deleted', channel, message);
+    if (hasReplies) {
+      const tombstone = {
+        ...before,
+        subtype: 'tombstone',
+        text: 'This message was deleted.',
+        user: 'USLACKBOT',
+      };
+      this.#changed(channel, 'message_changed', { message: tombstone, previous_message: before });
+      return;
+    }
+    if (message.threadTs !== undefined) {
+      const rest = (channel.threads.get(message.threadTs) ?? []).filter((ts) => ts !== message.ts);
+      channel.threads.set(message.threadTs, rest);
+    }
+    this.#changed(channel, 'message_deleted', { deleted_ts: message.ts, previous_message: before });
+  }
+
+  /** Adds or takes back a reaction. The answer is false when there is nothing to do. */
+  react(channel: Channel, message: Message, user: string, name: string, on: boolean): boolean {
+    const users = message.reactions.get(name) ?? [];
+    if (users.includes(user) === on) return false;
+    const left = on ? [...users, user] : users.filter((one) => one !== user);
+    if (left.length === 0) message.reactions.delete(name);
+    else message.reactions.set(name, left);
+    this.#world.changed('reaction', channel, message);
+    const team = this.#world.team(channel.teamId);
+    if (channel.members.has(team.bot.userId)) {
+      const item = { type: 'message', channel: channel.id, ts: message.ts };
+      const type = on ? 'reaction_added' : 'reaction_removed';
+      const event = {
+        type,
+        user,
+        reaction: name,
+        item,
+        item_user: message.user,
+        event_ts: this.#world.ids.ts(),
+      };
+      this.#events.emit(team, event, { channel });
+    }
+    return true;
+  }
+
+  #store(channel: Channel, draft: Draft): Message {
+    const message: Message = {
+      ts: this.#world.ids.ts(),
+      channel: channel.id,
+      teamId: channel.teamId,
+      user: draft.user,
+      text: draft.text,
+      blocks: this.#withIds(draft.blocks),
+      fileIds: draft.fileIds ?? [],
+      reactions: new Map(),
+      versions: [],
+    };
+    if (draft.botId !== undefined) message.botId = draft.botId;
+    if (draft.appId !== undefined) message.appId = draft.appId;
+    if (draft.attachments !== undefined) message.attachments = draft.attachments;
+    if (draft.clientMsgId !== undefined) {
+      message.clientMsgId = draft.clientMsgId;
+      channel.clientMsgIds.set(`${draft.user} ${draft.clientMsgId}`, message.ts);
+    }
+    if (draft.metadata !== undefined) message.metadata = draft.metadata;
+    if (draft.threadTs !== undefined) message.threadTs = draft.threadTs;
+    const subtype = draft.subtype ?? (draft.broadcast ? 'thread_broadcast' : undefined);
+    if (subtype !== undefined) message.subtype = subtype;
+    message.versions.push({ at: this.#world.clock.now(), text: message.text, blocks: message.blocks });
+    channel.messages.set(message.ts, message);
+    if (message.threadTs !== undefined) {
+      const replies = channel.threads.get(message.threadTs);
+      if (replies === undefined) channel.threads.set(message.threadTs, [message.ts]);
+      else replies.push(message.ts);
+    }
+    for (const id of message.fileIds) {
+      const share = { channel: channel.id, ts: message.ts };
+      this.#world.files
+        .get(id)
+        ?.shares.push(message.threadTs === undefined ? share : { ...share, threadTs: message.threadTs });
+    }
+    return message;
+  }
+
+  #withIds(blocks: Block[] | undefined): Block[] | undefined {
+    return blocks?.map((block) =>
+      typeof block.block_id === 'string' && block.type !== 'markdown'
+        ? block
+        : { ...block, block_id: this.#world.ids.letters(5) },
+    );
+  }
+
+  #event(channel: Channel, message: Message): Fields {
+    return {
+      ...messageJson(this.#world, channel, message, true),
+      channel: channel.id,
+      event_ts: message.ts,
+      channel_type: channel.kind,
+    };
+  }
+
+  #mention(channel: Channel, message: Message): Fields | undefined {
+    const { bot } = this.#world.team(channel.teamId);
+    const mentioned = message.text.includes(`<@${bot.userId}>`);
+    if (!mentioned || channel.kind === 'im' || message.user === bot.userId) return undefined;
+    const { subtype: _, channel_type: __, ...copy } = this.#event(channel, message);
+    return { ...copy, type: 'app_mention' };
+  }
+
+  #changed(channel: Channel, subtype: string, detail: Fields): void {
+    const team = this.#world.team(channel.teamId);
+    if (!channel.members.has(team.bot.userId)) return;
+    const ts = this.#world.ids.ts();
+    const event = { type: 'message', subtype, channel: channel.id, ts, hidden: true, ...detail };
+    this.#events.emit(team, { ...event, event_ts: ts, channel_type: channel.kind }, { channel });
+  }
+}

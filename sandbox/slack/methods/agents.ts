@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import type { Team } from '../model.ts';
+import { SlackRefusal } from '../slack-refusal.ts';
+import { json, type Method, maybe, method, text, type WorkspaceDeps } from '../web-api-method.ts';
+
+/** What the app shows about a thread: "Working...", or a line of its own. */
+export interface ThreadStatus {
+  status: string;
+  title?: string;
+  /** Unix time in ms from which it is `active` again, whatever it says. */
+  until?: number;
+}
+
+/** docs.slack.dev/reference/methods/assistant.threads.setStatus: it goes after two minutes without a message. */
+const LEGACY_STATUS_MS = 120_000;
+/** docs.slack.dev/ai/agent-sessions: "Working..." for an hour. */
+const PROCESSING_MS = 3_600_000;
+
+/** The agent surfaces: sessions (2026) and assistant.threads (legacy). `statuses` is by `channel thread_ts`. */
+export function agentMethods(
+  deps: WorkspaceDeps,
+  statuses: Map<string, ThreadStatus>,
+): Record<string, Method> {
+  const place = { channel_id: text, thread_ts: text };
+  const change = (team: Team, channelId: string, threadTs: string, status: ThreadStatus) => {
+    const channel = deps.world.joinedChannel(team, channelId);
+    const key = `${channel.id} ${threadTs}`;
+    const { title } = statuses.get(key) ?? {};
+    statuses.set(key, { ...(title === undefined ? {} : { title }), ...status });
+    return {};
+  };
+  const agentOnly = () => {
+    if (!deps.settings.agent) throw new SlackRefusal('not_authorized');
+  };
+  const statusOf = (channelId: string, threadTs: string) =>
+    statuses.get(`${channelId} ${threadTs}`)?.status ?? 'active';
+
+  return {
+    'agents.sessions.setStatus': method(
+      { tier: 'tier3', scopes: ['chat:write'] },
+      z.looseObject({
+        ...place,
+        status: z.enum(['processing', 'active', 'suspended', 'closed']),
+        title: z.string().max(200).optional(),
+      }),
+      (args, team) => {
+        agentOnly();
+        const title = args.title === undefined ? {} : { title: args.title };
+        const until = deps.world.clock.now() + PROCESSING_MS;
+        const life = args.status === 'processing' ? { until } : {};
+        return change(team, args.channel_id, args.thread_ts, { status: args.status, ...title, ...life });
+      },
+    ),
+
+    'agents.sessions.rename': method(
+      { tier: 'tier3', scopes: ['chat:write'] },
+      z.looseObject({ ...place, title: z.string().min(1).max(200) }),
+      (args, team) => {
+        agentOnly();
+        const status = statusOf(args.channel_id, args.thread_ts);
+        return change(team, args.channel_id, args.thread_ts, { status, title: args.title });
+      },
+    ),
+
+    'assistant.threads.setStatus': method(
+      { tier: 'status', scopes: ['chat:write'] },
+      z.looseObject({
+        ...place,
+        status: text,
+        loading_messages: json.pipe(z.array(z.string()).max(10).optional()),
+      }),
+      (args, team) =>
+        change(
+          team,
+          args.channel_id,
+          args.thread_ts,
+          args.status === ''
+            ? { status: 'active' }
+            : { status: args.status, until: deps.world.clock.now() + LEGACY_STATUS_MS },
+        ),
+    ),
+
+    'assistant.threads.setTitle': method(
+      { tier: 'tier4', scopes: ['assistant:write'] },
+      z.looseObject({ ...place, title: text }),
+      (args, team) => {
+        const status = statusOf(args.channel_id, args.thread_ts);
+        return change(team, args.channel_id, args.thread_ts, { status, title: args.title });
+      },
+    ),
+
+    'assistant.threads.setSuggestedPrompts': method(
+      { tier: 'tier4', scopes: ['assistant:write'] },
+      z.looseObject({
+        channel_id: text,
+        thread_ts: maybe,
+        prompts: json.pipe(
+          z
+            .array(z.looseObject({ title: z.string(), message: z.string() }))
+            .min(1)
+            .max(4),
+        ),
+      }),
+      (args, team) => {
+        deps.world.joinedChannel(team, args.channel_id);
+        return {};
+      },
+    ),
+  };
+}

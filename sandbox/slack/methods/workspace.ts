@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import type { Message, Team } from '../model.ts';
+import { personJson } from '../slack-objects.ts';
+import { SlackRefusal } from '../slack-refusal.ts';
+import { count, flag, type Method, maybe, method, text, type WorkspaceDeps } from '../web-api-method.ts';
+import { listSize, paged } from './conversations.ts';
+
+/** Who is who, connections, and reactions. */
+export function workspaceMethods(deps: WorkspaceDeps): Record<string, Method> {
+  const { world, messages } = deps;
+  const reacted = z.looseObject({ channel: text, timestamp: text, name: text });
+
+  return {
+    'auth.test': method({ tier: 'special' }, z.looseObject({}), (_args, team) => ({
+      url: `https://${team.domain}.slack.com/`,
+      team: team.name,
+      user: team.bot.name,
+      team_id: team.installation.organisation?.id ?? team.id,
+      ...(team.installation.organisation === undefined
+        ? {}
+        : { enterprise_id: team.installation.organisation.id }),
+      user_id: team.bot.userId,
+      bot_id: team.bot.botId,
+      app_id: team.bot.appId,
+      is_enterprise_install: team.installation.organisation !== undefined,
+    })),
+
+    'auth.revoke': method({ tier: 'tier3' }, z.looseObject({}), (_args, team) => {
+      team.installation.state = 'revoked';
+      return { revoked: true };
+    }),
+
+    'auth.teams.list': method(
+      { tier: 'tier2' },
+      z.looseObject({ cursor: maybe, limit: count.optional(), include_icon: flag }),
+      (args, team) => {
+        // All workspaces of an organisation share one grant.
+        const reached = [...world.teams.values()].filter(
+          (one) => one.installation === team.installation && !one.isWithdrawn,
+        );
+        const { items, response_metadata } = paged(reached, args.cursor, listSize(args.limit));
+        return { teams: items.map(({ id, name }) => ({ id, name })), response_metadata };
+      },
+    ),
+
+    'apps.connections.open': method({ tier: 'tier3', token: 'app' }, z.looseObject({}), () => {
+      const ticket = deps.sockets.ticket();
+      return { url: `${world.baseUrl.replace(/^http/, 'ws')}/link/?ticket=${ticket}&app_id=sandbox` };
+    }),
+
+    'users.info': method(
+      { tier: 'tier4', scopes: ['users:read'] },
+      z.looseObject({ user: text }),
+      (args, team) => {
+        const person = team.people.get(args.user);
+        if (person === undefined) throw new SlackRefusal('user_not_found');
+        return { user: personJson(person) };
+      },
+    ),
+
+    'users.list': method(
+      { tier: 'tier2', scopes: ['users:read'] },
+      z.looseObject({ cursor: maybe, limit: count.optional() }),
+      (args, team) => {
+        const { items, response_metadata } = paged(
+          [...team.people.values()],
+          args.cursor,
+          listSize(args.limit),
+        );
+        return {
+          members: items.map(personJson),
+          cache_ts: Math.floor(world.clock.now() / 1000),
+          response_metadata,
+        };
+      },
+    ),
+
+    'team.info': method(
+      { tier: 'tier3', scopes: ['team:read'] },
+      z.looseObject({ team: maybe }),
+      (args, team) => {
+        if (args.team !== undefined && args.team !== team.id) throw new SlackRefusal('team_not_found');
+        return { team: { id: team.id, name: team.name, domain: team.domain, email_domain: '' } };
+      },
+    ),
+
+    'bots.info': method(
+      { tier: 'tier3', scopes: ['users:read'] },
+      z.looseObject({ bot: maybe }),
+      (args, team) => {
+        const bot = [...team.people.values()].find((one) => one.botId === (args.bot ?? team.bot.botId));
+        if (bot === undefined) throw new SlackRefusal('bot_not_found');
+        const own = bot.botId === team.bot.botId;
+        return {
+          bot: {
+            id: bot.botId,
+            deleted: false,
+            name: bot.name,
+            user_id: bot.id,
+            ...(own ? { app_id: team.bot.appId } : {}),
+          },
+        };
+      },
+    ),
+
+    'reactions.add': method({ tier: 'tier3', scopes: ['reactions:write'] }, reacted, (args, team) => {
+      if (!/^[a-z0-9_+'-]+(::skin-tone-[2-6])?$/.test(args.name)) throw new SlackRefusal('invalid_name');
+      const { channel, message } = target(deps, team, args);
+      if (channel.archived) throw new SlackRefusal('is_archived');
+      if (!messages.react(channel, message, team.bot.userId, args.name, true))
+        throw new SlackRefusal('already_reacted');
+      return {};
+    }),
+
+    'reactions.remove': method({ tier: 'tier2', scopes: ['reactions:write'] }, reacted, (args, team) => {
+      const { channel, message } = target(deps, team, args);
+      if (!messages.react(channel, message, team.bot.userId, args.name, false))
+        throw new SlackRefusal('no_reaction');
+      return {};
+    }),
+
+    'reactions.get': method(
+      { tier: 'tier3', scopes: ['reactions:read'] },
+      z.looseObject({ channel: text, timestamp: text }),
+      (args, team) => {
+        const { channel, message } = target(deps, team, args);
+        const reactions = [...message.reactions].map(([name, users]) => ({
+          name,
+          users,
+          count: users.length,
+        }));
+        return {
+          type: 'message',
+          channel: channel.id,
+          message: { type: 'message', ts: message.ts, reactions },
+        };
+      },
+    ),
+  };
+}
+
+function target(deps: WorkspaceDeps, team: Team, args: { channel: string; timestamp: string }) {
+  const channel = deps.world.joinedChannel(team, args.channel);
+  const message: Message | undefined = channel.messages.get(args.timestamp);
+  if (message === undefined || message.deletedAt !== undefined) throw new SlackRefusal('message_not_found');
+  return { channel, message };
+}

@@ -1,0 +1,43 @@
+import express from 'express';
+import type { Faults } from '../faults.ts';
+import type { OAuth } from './oauth.ts';
+import { handleError, methodName, type WebApi } from './web-api.ts';
+import type { WorkspaceDeps } from './web-api-method.ts';
+
+/** The server's addresses: the Web API, files, uploads, response_urls and OAuth. `bodyLimit` in bytes. */
+export function routes(
+  deps: WorkspaceDeps,
+  api: WebApi,
+  oauth: OAuth,
+  faults: Faults,
+  bodyLimit: number,
+): express.Express {
+  const app = express();
+  const { files } = deps;
+  const bodies = [
+    express.urlencoded({ extended: false, limit: bodyLimit, parameterLimit: 1000 }),
+    express.json({ limit: bodyLimit }),
+  ];
+  app.all('/api/:method', bodies, api.recorder(), faults.middleware(methodName), api.handler());
+  app.get(
+    '/files-pri/:key/{*name}',
+    faults.middleware(() => 'files.download'),
+    (request, response) => files.send(String(request.params.key).split('-').at(-1) ?? '', request, response),
+  );
+  app.post(
+    '/upload/v1/:key',
+    faults.middleware(() => 'files.upload'),
+    (request, response) => files.receive(String(request.params.key), request, response),
+  );
+  app.post(
+    ['/actions/:team/:key', '/commands/:team/:key'],
+    bodies,
+    (request: express.Request, response: express.Response) => {
+      const answer = deps.interactions.answer(String(request.params.key), request.body);
+      response.status(answer.status).send(answer.body);
+    },
+  );
+  app.get('/oauth/v2/authorize', (request, response) => oauth.authorize(request, response));
+  app.use(handleError);
+  return app;
+}

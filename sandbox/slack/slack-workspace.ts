@@ -1,0 +1,233 @@
+import { createServer, type Server } from 'node:http';
+import { Faults } from '../faults.ts';
+import { InteractionActions } from './actions/interaction-actions.ts';
+import type { Delivery, DeliveryOutcome, DeliveryStats } from './deliveries.ts';
+import type { DeliveryBehaviour } from './events.ts';
+import { type HttpAddresses, HttpEvents } from './http-events.ts';
+import { agentMethods, type ThreadStatus } from './methods/agents.ts';
+import { chatMethods } from './methods/chat.ts';
+import { conversationMethods } from './methods/conversations.ts';
+import { fileMethods } from './methods/files.ts';
+import { streamMethods } from './methods/streams.ts';
+import { viewMethods } from './methods/views.ts';
+import { workspaceMethods } from './methods/workspace.ts';
+import type { Team } from './model.ts';
+import { OAuth } from './oauth.ts';
+import { RateLimits } from './rate-limits.ts';
+import { routes } from './routes.ts';
+import type { DisconnectReason } from './socket-mode-server.ts';
+import { type RecordedCall, WebApi } from './web-api.ts';
+import type { WorkspaceDeps } from './web-api-method.ts';
+import { createWorkspaceDeps } from './workspace-deps.ts';
+import { type SlackWorkspaceOptions, settingsOf } from './workspace-options.ts';
+import { type Change, World } from './world.ts';
+
+export { seededRandom } from './ids.ts';
+export type { Channel, Message, Person, PersonKind, SlackFile, Team } from './model.ts';
+export type { RecordedCall } from './web-api.ts';
+export { ALL_SCOPES, type SlackWorkspaceOptions } from './workspace-options.ts';
+export type { Change } from './world.ts';
+
+/** What the workspace class needs besides the parts that verbs use. */
+interface WorkspaceServerDeps {
+  server: Server;
+  api: WebApi;
+  limits: RateLimits;
+  oauth: OAuth;
+  faults: Faults;
+  statuses: Map<string, ThreadStatus>;
+  signingSecret: string;
+  appToken: string;
+  ackTimeoutMs: number;
+}
+
+/** A Slack workspace on this machine, for a real Bolt app. */
+export class SlackWorkspace extends InteractionActions {
+  readonly #server: WorkspaceServerDeps;
+
+  constructor(deps: WorkspaceDeps, machinery: WorkspaceServerDeps) {
+    super(deps);
+    this.#server = machinery;
+  }
+
+  /** The server's address. */
+  get url(): string {
+    return this.deps.world.baseUrl;
+  }
+  /** For `slackApiUrl`. */
+  get apiUrl(): string {
+    return `${this.url}/api/`;
+  }
+  get appToken(): string {
+    return this.#server.appToken;
+  }
+  get signingSecret(): string {
+    return this.#server.signingSecret;
+  }
+  get clientId(): string {
+    return this.#server.oauth.clientId;
+  }
+  get clientSecret(): string {
+    return this.#server.oauth.clientSecret;
+  }
+  /** The first workspace; its token and bot are `botToken` and `bot`. */
+  get team(): Team {
+    return this.teamOr(undefined);
+  }
+  get teams(): Team[] {
+    return [...this.deps.world.teams.values()];
+  }
+  get botToken(): string {
+    return this.team.installation.token;
+  }
+  get bot(): Team['bot'] {
+    return this.team.bot;
+  }
+  get faults(): Faults {
+    return this.#server.faults;
+  }
+  /** Web API calls, oldest first. */
+  get calls(): RecordedCall[] {
+    return this.#server.api.calls;
+  }
+  /** How many calls of each method were refused with 429. */
+  get throttledCalls(): Record<string, number> {
+    return this.#server.limits.refused;
+  }
+  get deliveryStats(): DeliveryStats {
+    return this.deps.deliveries.stats;
+  }
+  /** Order, gap and duplicates of the copies of a message; may be changed at any time. */
+  get delivery(): DeliveryBehaviour {
+    return this.deps.events.behaviour;
+  }
+  /** Socket Mode connections that are open. */
+  get connections(): number {
+    return this.deps.sockets.count;
+  }
+
+  /** Called with each event (its envelope) that was acknowledged. */
+  onAcknowledged(listener: (payload: Record<string, unknown>) => void): void {
+    this.deps.deliveries.onAcknowledged(listener);
+  }
+
+  /** Called after each Web API call; the answer takes it back. */
+  onCall(listener: (call: RecordedCall) => void): () => void {
+    return this.#server.api.onCall(listener);
+  }
+
+  /** Called after each post, edit, deletion and reaction; the answer takes it back. */
+  onChange(listener: (change: Change) => void): () => void {
+    return this.deps.world.onChange(listener);
+  }
+
+  /** Called when what only one person sees has changed: ephemeral messages, modals, the Home tab. */
+  onPrivateChange(listener: (user: string) => void): () => void {
+    return this.deps.world.onPrivateChange(listener);
+  }
+
+  /** Sends events to the app's own server from now on. @throws if the address does not answer Slack's challenge */
+  async useHttp(addresses: HttpAddresses): Promise<void> {
+    const { signingSecret, ackTimeoutMs } = this.#server;
+    const { world } = this.deps;
+    const transport = new HttpEvents({ addresses, signingSecret, clock: world.clock, ackTimeoutMs });
+    await transport.verify(world.ids.letters(40), 'verification-token');
+    this.deps.deliveries.use(transport);
+  }
+
+  /** Sends events through Socket Mode again. */
+  useSockets(): void {
+    this.deps.deliveries.use(this.deps.sockets);
+  }
+
+  /** Asks connections to go; see Sockets.refresh. */
+  refreshSockets(reason: DisconnectReason = 'refresh_requested', most?: number): void {
+    this.deps.sockets.refresh(reason, most);
+  }
+
+  /** Sends a payload of any shape in a sound envelope of Socket Mode; the answer is what became of it. */
+  deliverRaw(kind: Delivery['kind'], payload: unknown): Promise<DeliveryOutcome> {
+    return this.deps.sockets.deliver({ kind, payload, attempt: 0 });
+  }
+
+  /** Sends any text as a frame of Socket Mode; nobody waits for an answer. */
+  sendFrame(text: string): void {
+    this.deps.sockets.sendFrame(text);
+  }
+
+  /** Cuts all Socket Mode connections without a word. */
+  cutSockets(): void {
+    this.deps.sockets.cut();
+  }
+
+  /** Resolves when every event is acknowledged or given up. */
+  settled(): Promise<void> {
+    return this.deps.deliveries.settled();
+  }
+
+  /** What the app shows for a thread (`processing`, a line of its own, ...), if anything. */
+  status(channel: string, threadTs: string): ThreadStatus | undefined {
+    const status = this.#server.statuses.get(`${channel} ${threadTs}`);
+    const isOver = status?.until !== undefined && status.until <= this.deps.world.clock.now();
+    return isOver ? { ...status, status: 'active' } : status;
+  }
+
+  /** A code for oauth.v2.access. */
+  installCode(teamId?: string): string {
+    return this.#server.oauth.code(this.teamOr(teamId));
+  }
+
+  async stop(): Promise<void> {
+    this.deps.deliveries.stop();
+    await this.deps.sockets.stop();
+    this.#server.server.closeAllConnections();
+    await new Promise((resolve) => this.#server.server.close(resolve));
+    this.deps.files.stop();
+  }
+}
+
+/** Starts a Slack workspace on 127.0.0.1. */
+export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): Promise<SlackWorkspace> {
+  const clock = options.clock ?? Date;
+  const random = options.random ?? Math.random;
+  const ackTimeoutMs = options.ackTimeoutMs ?? 3000;
+  const world = new World(clock, random);
+  const appId = world.ids.next('A');
+  for (const { name, id, organisation, installed } of options.teams ?? [{ name: 'Sandbox' }]) {
+    const team = world.addTeam(appId, name, id, organisation);
+    if (installed === false) team.installation.state = 'inactive';
+  }
+  const settings = settingsOf(options);
+  const deps = createWorkspaceDeps(world, settings, options, ackTimeoutMs, appId);
+  const limits = new RateLimits(options.limits ?? {}, clock, settings.commercial);
+  const faults = options.faults ?? new Faults(random);
+  const statuses = new Map<string, ThreadStatus>();
+  const oauth = new OAuth(deps);
+  const appToken = `xapp-sandbox-${world.ids.letters(24)}`;
+  const methods = {
+    ...chatMethods(deps),
+    ...streamMethods(deps, statuses),
+    ...conversationMethods(deps),
+    ...workspaceMethods(deps),
+    ...fileMethods(deps),
+    ...viewMethods(deps),
+    ...agentMethods(deps, statuses),
+    ...oauth.methods(),
+  };
+  const api = new WebApi({ world, limits, scopes: settings.scopes, methods, appToken });
+  const server = createServer(routes(deps, api, oauth, faults, options.bodyLimit ?? 4 * 1024 * 1024));
+  deps.sockets.attach(server);
+  await listening(server, options.port ?? 0);
+  const address = server.address();
+  world.baseUrl = `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`;
+  const signingSecret = world.ids.letters(32).toLowerCase();
+  const machinery = { server, api, limits, oauth, faults, statuses, signingSecret, appToken, ackTimeoutMs };
+  return new SlackWorkspace(deps, machinery);
+}
+
+function listening(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+}

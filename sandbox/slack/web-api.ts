@@ -1,0 +1,210 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { type Fields, isFields, type Team } from './model.ts';
+import type { RateLimits } from './rate-limits.ts';
+import { SlackRefusal } from './slack-refusal.ts';
+import type { Method } from './web-api-method.ts';
+import type { World } from './world.ts';
+
+/** A Web API call as it was seen by the server. */
+export interface RecordedCall {
+  method: string;
+  /** The workspace of the token; empty when it is not known. */
+  teamId: string;
+  /** The arguments, long texts cut to 300 characters, without the token. */
+  args: Fields;
+  ok: boolean;
+  error?: string;
+  /** HTTP status; 0 when the answer did not reach the app. */
+  status: number;
+  /** When it came, Unix time in ms. */
+  at: number;
+  /** How long it took, in ms. */
+  ms: number;
+}
+
+/** The Web API's door: tokens, scopes, rate limits, then the method. */
+export class WebApi {
+  readonly calls: RecordedCall[] = [];
+  readonly #open = new WeakMap<Response, RecordedCall>();
+  readonly #listeners = new Set<(call: RecordedCall) => void>();
+  readonly #world: World;
+  readonly #limits: RateLimits;
+  readonly #scopes: Set<string>;
+  readonly #methods: Record<string, Method>;
+  readonly #appToken: string;
+
+  constructor(options: {
+    world: World;
+    limits: RateLimits;
+    scopes: Set<string>;
+    methods: Record<string, Method>;
+    appToken: string;
+  }) {
+    this.#world = options.world;
+    this.#limits = options.limits;
+    this.#scopes = options.scopes;
+    this.#methods = options.methods;
+    this.#appToken = options.appToken;
+  }
+
+  onCall(listener: (call: RecordedCall) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Records every call, also those that a fault answers. */
+  recorder(): RequestHandler {
+    return (request, response, next) => {
+      const started = performance.now();
+      const call: RecordedCall = {
+        method: methodName(request),
+        teamId: this.#teamOf(tokenOf(request), argsOf(request))?.id ?? '',
+        args: summary(argsOf(request)),
+        ok: false,
+        status: 0,
+        at: this.#world.clock.now(),
+        ms: 0,
+      };
+      this.calls.push(call);
+      this.#open.set(response, call);
+      response.on('close', () => {
+        call.ms = performance.now() - started;
+        call.status = response.writableFinished ? response.statusCode : 0;
+        for (const listener of this.#listeners) listener(call);
+      });
+      next();
+    };
+  }
+
+  /** Answers a call. */
+  handler(): RequestHandler {
+    return (request, response, next) => {
+      this.#answer(request, response).catch((error: unknown) => next(error));
+    };
+  }
+
+  async #answer(request: Request, response: Response): Promise<void> {
+    const name = methodName(request);
+    try {
+      const answer = await this.#run(name, request);
+      if (this.#methods[name]?.token === 'bot') response.set('x-oauth-scopes', [...this.#scopes].join(','));
+      this.#reply(response, 200, { ok: true, ...answer });
+    } catch (error) {
+      if (!(error instanceof SlackRefusal)) throw error;
+      const { retryAfter, ...extra } = error.extra;
+      if (typeof retryAfter === 'number') response.set('retry-after', String(retryAfter));
+      const status = typeof retryAfter === 'number' ? 429 : 200;
+      this.#reply(response, status, { ok: false, error: error.code, ...extra });
+    }
+  }
+
+  /** Answers, and records the outcome before the app can see it. */
+  #reply(response: Response, status: number, answer: Fields): void {
+    const call = this.#open.get(response);
+    if (call !== undefined) {
+      call.ok = answer.ok === true;
+      call.status = status;
+      if (typeof answer.error === 'string') call.error = answer.error;
+    }
+    response.status(status).json(answer);
+  }
+
+  async #run(name: string, request: Request): Promise<Fields> {
+    const method = this.#methods[name];
+    if (method === undefined) throw new SlackRefusal('unknown_method', { req_method: name });
+    const token = tokenOf(request);
+    const args = argsOf(request);
+    const team = method.token === 'bot' ? this.#installation(token, args) : this.#anyTeam(method, token);
+    const place = args.channel ?? args.channel_id;
+    const channel = typeof place === 'string' ? place : '';
+    const seconds = this.#limits.take(name, method.tier, team.id, channel);
+    if (seconds > 0) throw new SlackRefusal('ratelimited', { retryAfter: seconds });
+    const missing = method.scopes.filter((scope) => !this.#scopes.has(scope));
+    if (missing.length > 0) {
+      throw new SlackRefusal('missing_scope', {
+        needed: missing.join(','),
+        provided: [...this.#scopes].join(','),
+      });
+    }
+    return method.run(args, team);
+  }
+
+  #installation(token: string, args: Fields): Team {
+    if (token === '') throw new SlackRefusal('not_authed');
+    if (token === this.#appToken) throw new SlackRefusal('not_allowed_token_type');
+    const team = this.#teamOf(token, args);
+    if (team === undefined) throw new SlackRefusal('invalid_auth');
+    const { state } = team.installation;
+    if (state === 'revoked') throw new SlackRefusal('token_revoked');
+    if (state === 'inactive') throw new SlackRefusal('account_inactive');
+    if (team.installation.isExpired(token)) throw new SlackRefusal('token_expired');
+    return team;
+  }
+
+  /** App-level calls and calls without a token belong to no workspace: their limits are counted under the first. */
+  #anyTeam(method: Method, token: string): Team {
+    if (method.token === 'app' && token === '') throw new SlackRefusal('not_authed');
+    if (method.token === 'app' && token !== this.#appToken) {
+      throw new SlackRefusal(this.#teamOf(token) === undefined ? 'invalid_auth' : 'not_allowed_token_type');
+    }
+    const [first] = this.#world.teams.values();
+    if (first === undefined) throw new SlackRefusal('team_not_found');
+    return first;
+  }
+
+  /** The token's workspace; of an organisation's token, the one that is named, or that has the channel or person. */
+  #teamOf(token: string, args: Fields = {}): Team | undefined {
+    const teams = [...this.#world.teams.values()].filter(({ installation: grant }) => grant.hasIssued(token));
+    if (teams.length < 2) return teams[0];
+    const named = (...values: unknown[]) => values.find((value) => typeof value === 'string') ?? '';
+    const place = named(args.channel, args.channel_id);
+    const person = named(args.user, args.user_id);
+    return (
+      teams.find(({ id }) => id === args.team_id) ??
+      teams.find(({ channels }) => channels.has(place)) ??
+      teams.find(({ people }) => people.has(person)) ??
+      teams[0]
+    );
+  }
+}
+
+/** The Slack method that a request calls. */
+export function methodName(request: Request): string {
+  const { method } = request.params;
+  return typeof method === 'string' ? method : '';
+}
+
+function tokenOf(request: Request): string {
+  const bearer = /^Bearer (.+)$/.exec(request.get('authorization') ?? '')?.[1];
+  const { token } = argsOf(request);
+  return bearer ?? (typeof token === 'string' ? token : '');
+}
+
+function argsOf(request: Request): Fields {
+  const body: unknown = request.body;
+  const query = Object.fromEntries(new URL(request.originalUrl, 'http://localhost').searchParams);
+  return isFields(body) ? { ...query, ...body } : query;
+}
+
+function summary(args: Fields): Fields {
+  const entries = Object.entries(args).filter(([name]) => name !== 'token' && name !== 'client_secret');
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      name,
+      typeof value === 'string' && value.length > 300 ? `${value.slice(0, 300)}…` : value,
+    ]),
+  );
+}
+
+/** The last handler: a body that cannot be read, or a bug of the sandbox. */
+export function handleError(error: unknown, _request: Request, response: Response, next: NextFunction): void {
+  if (response.headersSent) {
+    next(error);
+    return;
+  }
+  const tooLarge = isFields(error) && error.type === 'entity.too.large';
+  if (tooLarge) response.status(413).json({ ok: false, error: 'request_too_large' });
+  else if (isFields(error) && typeof error.status === 'number')
+    response.json({ ok: false, error: 'invalid_form_data' });
+  else next(error);
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+
+const MEBIBYTE = 1024 * 1024;
+const nameSchema = z.string().min(1);
+const statusesSchema = z.array(z.int().min(400).max(499));
+
+/**
+ * Every name and shape that the service's document does not show. Nothing else in the code knows a guess.
+ * An empty name means that the field is not sent. Strict, so that a misspelt setting is noticed.
+ */
+export const serviceOptionsSchema = z.strictObject({
+  /** Path of Send a message; `{task_id}` is replaced. */
+  sendMessagePath: z
+    .string()
+    .regex(/^\/.*\{task_id\}/, 'must start with / and hold {task_id}')
+    .default('/experimental/tasks/{task_id}/messages'),
+  sendMessageModelField: z.string().default(''),
+  initialMessageRoleField: nameSchema.default('role'),
+  initialMessageContentField: nameSchema.default('content'),
+  noFallbackField: z.string().default(''),
+  autoModeField: z.string().default(''),
+  planModeField: z.string().default(''),
+  listTasksProjectParam: nameSchema.default('project_id'),
+  cursorParam: nameSchema.default('after_id'),
+  cursorField: nameSchema.default('last_id'),
+  messagesAfter: z.enum(['forward', 'backward']).default('forward'),
+  uploadProjectField: nameSchema.default('project_id'),
+  uploadFilenameField: nameSchema.default('filename'),
+  uploadSizeField: nameSchema.default('size_bytes'),
+  uploadMimeTypeField: nameSchema.default('mime_type'),
+  uploadPurpose: z.string().default(''),
+  uploadFileIdFields: z.array(nameSchema).min(1).default(['id', 'file_id', 'file.id']),
+  uploadUrlFields: z.array(nameSchema).min(1).default(['upload_url', 'url', 'presigned_url']),
+  uploadMethod: z.enum(['PUT', 'POST']).default('PUT'),
+  uploadPartSizeField: nameSchema.default('part_size'),
+  uploadHeadersField: nameSchema.default('headers'),
+  firstPartNumber: z.int().min(0).max(1).default(1),
+  partBytes: z
+    .int()
+    .min(5 * MEBIBYTE)
+    .max(1024 * MEBIBYTE)
+    .default(16 * MEBIBYTE),
+  mostParts: z.int().min(1).default(10_000),
+  leastPartBytes: z
+    .int()
+    .min(1)
+    .default(5 * MEBIBYTE),
+  expiredLinkStatuses: statusesSchema.default([403]),
+  finalizeUploadIdField: nameSchema.default('upload_id'),
+  finalizePartsField: nameSchema.default('parts'),
+  finalizePartNumberField: nameSchema.default('part_number'),
+  finalizeEtagField: nameSchema.default('etag'),
+  finalizeSingle: z.enum(['call', 'skip']).default('call'),
+  finalizeDoneStatuses: statusesSchema.default([404, 409]),
+  fileContent: z.enum(['auto', 'bytes', 'link']).default('auto'),
+  fileContentUrlFields: z.array(nameSchema).min(1).default(['download_url', 'url']),
+  errorWords: z.array(nameSchema).default(['error.message', 'error', 'detail', 'message', 'title']),
+  requestIdHeader: nameSchema.default('x-request-id'),
+  badKeyStatuses: statusesSchema.default([401, 403]),
+  busyStatuses: statusesSchema.default([409]),
+});
+
+/** The service's unshown names and shapes as this client takes them to be. */
+export type ServiceOptions = z.output<typeof serviceOptionsSchema>;
+
+/** What can be asked of a new task beside its title and model: only what the dialect has a name for. */
+export interface SupportedTaskOptions {
+  /** Fail rather than use a fallback model. */
+  readonly noFallback: boolean;
+  /** Work without asking back. */
+  readonly autoMode: boolean;
+  /** Make a plan, and wait for a yes to it. */
+  readonly planMode: boolean;
+}
+
+/** What a dialect offers. */
+export function supportedTaskOptions({
+  noFallbackField,
+  autoModeField,
+  planModeField,
+}: ServiceOptions): SupportedTaskOptions {
+  return {
+    noFallback: noFallbackField !== '',
+    autoMode: autoModeField !== '',
+    planMode: planModeField !== '',
+  };
+}
+
+/** The guesses that hold where nothing is set. */
+export const DEFAULT_SERVICE_OPTIONS: ServiceOptions = serviceOptionsSchema.parse({});
+
+/** The value of AGENT_DIALECT: a JSON object of settings; absent or empty means the defaults. */
+export const agentDialectSetting = z
+  .string()
+  .default('')
+  .transform((text, context): unknown => {
+    if (text.trim() === '') return {};
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.issues.push({
+        code: 'custom',
+        input: '',
+        message: 'AGENT_DIALECT must be a JSON object, for example {"cursorParam":"cursor"}',
+      });
+      return z.NEVER;
+    }
+  })
+  .pipe(serviceOptionsSchema);

@@ -1,0 +1,96 @@
+import type { RequestListener } from 'node:http';
+import type { Config } from '../config.ts';
+import type { EventTransport, SlackApp } from '../listeners/slack-app.ts';
+import { HealthServer, type HealthServerDeps } from '../operate/health-server.ts';
+import { createResultLinkRoute } from '../operate/result-link-route.ts';
+import type { Telemetry } from '../operate/telemetry.ts';
+import type { ServiceAccounts } from '../relay/installations/service-accounts.ts';
+import type { WorkspaceRegistry } from '../relay/installations/workspace-registry.ts';
+import { RESULTS_PATH, type ResultLinks, resolveResultLink } from '../relay/replies/result-links.ts';
+import type { RelayDeps } from '../relay/runtime/deps.ts';
+import type { Dispatcher } from '../relay/turns/dispatcher.ts';
+import type { Database } from '../store/database.ts';
+
+/** What the pages tell of, and what is served beside them. */
+export interface HttpEndpointsDeps {
+  config: Config;
+  database: Database;
+  installations: WorkspaceRegistry;
+  accounts: ServiceAccounts;
+  dispatcher: Dispatcher;
+  telemetry: Telemetry;
+  slackApp: SlackApp;
+  events: EventTransport['kind'];
+  relay: RelayDeps;
+  links: ResultLinks | undefined;
+  /** The workspace of the settings' token; undefined where many install the app. */
+  workspace: string | undefined;
+}
+
+/** What this process serves by HTTP: its pages, links of ours to results, and Slack's requests. */
+export class HttpEndpoints {
+  /** Where all of it is, once it has started. */
+  port = 0;
+  /** Whether the process hands its turns over. */
+  draining = false;
+  readonly #deps: HttpEndpointsDeps;
+  readonly #servers = new AsyncDisposableStack();
+
+  constructor(deps: HttpEndpointsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Figures have a port of their own where the settings name one. Throws where a port is taken. */
+  async start(): Promise<void> {
+    const { PORT, METRICS_PORT } = this.#deps.config;
+    const metrics = this.#deps.telemetry.metricsPage;
+    const fallback = this.#fallback();
+    this.port = await this.#serve(PORT, METRICS_PORT === undefined ? { fallback, metrics } : { fallback });
+    if (METRICS_PORT !== undefined) await this.#serve(METRICS_PORT, { fallback: undefined, metrics });
+  }
+
+  async stop(): Promise<void> {
+    await this.#servers.disposeAsync();
+  }
+
+  async #serve(port: number, more: Pick<HealthServerDeps, 'fallback' | 'metrics'>): Promise<number> {
+    const { pool } = this.#deps.database;
+    const server = new HealthServer({
+      database: async () =>
+        pool.query('select 1').then(
+          () => true,
+          () => false,
+        ),
+      draining: () => this.draining,
+      report: () => this.#report(),
+      ...more,
+    });
+    const taken = await server.start(port, this.#deps.config.HOST);
+    this.#servers.defer(() => server.stop());
+    return taken;
+  }
+
+  /** What is no page of the process's own. */
+  #fallback(): RequestListener | undefined {
+    const { slackApp, relay, links } = this.#deps;
+    if (links === undefined) return slackApp.requestListener;
+    return createResultLinkRoute(
+      RESULTS_PATH,
+      (token) => resolveResultLink(relay, links, token),
+      slackApp.requestListener,
+    );
+  }
+
+  #report(): Record<string, unknown> {
+    const { workspace, installations, dispatcher, accounts, events, slackApp, telemetry } = this.#deps;
+    return {
+      ...(workspace === undefined ? { workspaces: installations.ids().length } : { workspace }),
+      turns: dispatcher.heldJobCount,
+      slackTokenRefusedSince: installations.tokenRefusedSince() ?? null,
+      agentKeyRefusedSince: accounts.keyRefusedSince() ?? null,
+      events,
+      ...(slackApp.socketModeState && { sockets: slackApp.socketModeState }),
+      ...telemetry.report(),
+    };
+  }
+}

@@ -1,0 +1,148 @@
+import { resolverLookup } from '../agent/network-address.ts';
+import { WORKSPACE_RESPONSE_LIMITS } from '../agent/response-limits.ts';
+import { supportedTaskOptions } from '../agent/service-options.ts';
+import type { Config } from '../config.ts';
+import type { OAuthPagesDeps } from '../listeners/oauth-pages.ts';
+import type { EventTransport } from '../listeners/slack-app.ts';
+import { createSocketLease } from '../listeners/socket-lease.ts';
+import { REQUIRED_SCOPES } from '../operate/checks/required-scopes.ts';
+import type { OAuthInstallations } from '../relay/installations/oauth-installations.ts';
+import type { ServiceCredentials } from '../relay/installations/service-client.ts';
+import { ResultLinks } from '../relay/replies/result-links.ts';
+import type { RelayDeps } from '../relay/runtime/deps.ts';
+import type { RetentionDays } from '../store/audit/retention.ts';
+import type { Store } from '../store/store.ts';
+import type { Keyring } from '../store/workspaces/keyring.ts';
+
+const MEBIBYTE = 1024 * 1024;
+/** Stands for all workspaces where the connections are shared of an app that many have installed. */
+const ANY_WORKSPACE = 'any';
+
+/** The app's credentials for OAuth, where many workspaces may install it. */
+export function oauthOptions(config: Config, keyring: Keyring | undefined) {
+  const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret } = config;
+  if (clientId === undefined || clientSecret === undefined || keyring === undefined) return undefined;
+  return { clientId, clientSecret, keyring, mayInstall: config.INSTALL_WORKSPACES };
+}
+
+/** How workspaces install the app. */
+export function oauthPagesDeps(config: Config, store: Store, tenancy: OAuthInstallations): OAuthPagesDeps {
+  return {
+    clientId: config.SLACK_CLIENT_ID ?? '',
+    clientSecret: config.SLACK_CLIENT_SECRET ?? '',
+    scopes: REQUIRED_SCOPES,
+    publicUrl: config.PUBLIC_URL ?? '',
+    slackApiUrl: config.SLACK_API_URL,
+    secretKeys: config.SECRET_KEY ?? [],
+    markStateUsed: (state) => store.installations.useOAuthState(state),
+    saveInstallation: (granted) => tenancy.install(granted),
+  };
+}
+
+/** The account of the settings, for workspaces without one of their own. */
+export function sharedCredentials({
+  AGENT_BASE_URL: baseUrl,
+  AGENT_API_KEY: apiKey,
+}: Config): ServiceCredentials | undefined {
+  return baseUrl === undefined || apiKey === undefined ? undefined : { baseUrl, apiKey };
+}
+
+/** How events come. */
+export function eventTransport(
+  config: Config,
+  store: Store,
+  workspace: string = ANY_WORKSPACE,
+): EventTransport {
+  const appToken = config.SLACK_APP_TOKEN;
+  if (appToken === undefined) return { kind: 'http', signingSecret: config.SLACK_SIGNING_SECRET ?? '' };
+  const sharing = createSocketLease(store.socketLeases, { workspace, appToken, most: config.SLACK_SOCKETS });
+  return { kind: 'socket', appToken, socketLease: sharing };
+}
+
+/** Links of ours to results, where the settings want them. */
+export function createResultLinks(config: Config): ResultLinks | undefined {
+  const { STABLE_LINKS, PUBLIC_URL, SECRET_KEY } = config;
+  if (!STABLE_LINKS || PUBLIC_URL === undefined || SECRET_KEY === undefined) return undefined;
+  return new ResultLinks({ secretKeys: SECRET_KEY, publicUrl: PUBLIC_URL });
+}
+
+/** What the relay's steps are set to. */
+export function relaySettings(config: Config, links: ResultLinks | undefined): RelayDeps['settings'] {
+  return {
+    skill: config.AGENT_SKILL,
+    supportedTaskOptions: supportedTaskOptions(config.AGENT_DIALECT),
+    maxTranscriptMessages: config.TRANSCRIPT_MESSAGES,
+    maxTranscriptCharacters: config.TRANSCRIPT_CHARACTERS,
+    fileLimits: {
+      maxFileBytes: config.FILE_LIMIT_MIB * MEBIBYTE,
+      maxMessageBytes: config.FILES_LIMIT_MIB * MEBIBYTE,
+      maxMessageFiles: config.FILES_MOST,
+      allowedTypes: config.FILE_TYPES_ALLOWED,
+      refusedTypes: config.FILE_TYPES_REFUSED,
+    },
+    results: {
+      maxInlineBytes: config.INLINE_LIMIT_MIB * MEBIBYTE,
+      maxTableBytes: config.TABLE_LIMIT_KIB * 1024,
+      followUpMs: config.WATCH_MINUTES * 60_000,
+      followUpIntervalMs: config.WATCH_SECONDS * 1_000,
+      stableLink: links === undefined ? undefined : (result) => links.create(result),
+    },
+    maxBackgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
+    silenceMs: config.SILENCE_SECONDS * 1_000,
+    maxReplyMessages: config.REPLY_MESSAGES,
+    stopReaction: config.STOP_REACTION,
+    controlsBy: config.CONTROLS_BY,
+    admits: config.ADMITS,
+    admitsBots: config.ADMITS_BOTS,
+    quotas: {
+      hourPerson: config.TURNS_PER_HOUR_PERSON,
+      hourWorkspace: config.TURNS_PER_HOUR_WORKSPACE,
+      atOncePerson: config.TURNS_AT_ONCE_PERSON,
+      atOnceWorkspace: config.TURNS_AT_ONCE_WORKSPACE,
+    },
+  };
+}
+
+/** What holds for all calls at Slack. */
+export function slackOptions(config: Config) {
+  return {
+    slackApiUrl: config.SLACK_API_URL,
+    isDistributed: config.SLACK_DISTRIBUTED,
+    editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
+    showAgentSessions: config.AGENT_SESSIONS,
+    maxFileBytes: config.FILE_LIMIT_MIB * MEBIBYTE,
+  };
+}
+
+/** What the clients of all service accounts share. */
+export function serviceOptions(config: Config) {
+  return {
+    serviceOptions: config.AGENT_DIALECT,
+    allowedHosts: config.PRIVATE_HOSTS,
+    readsPerSecond: config.AGENT_READS_PER_SECOND,
+  };
+}
+
+/** What holds for those that admins of workspaces set: they reach into no private network, and are bounded more. */
+export function workspaceAccountLimits(config: Config) {
+  return {
+    allowedHosts: config.ACCOUNT_HOSTS,
+    responseLimits: WORKSPACE_RESPONSE_LIMITS,
+    lookup: resolverLookup(),
+  };
+}
+
+/** What the clients of accounts that admins set share. */
+export function workspaceServiceOptions(config: Config) {
+  return { ...serviceOptions(config), ...workspaceAccountLimits(config) };
+}
+
+/** How long what is kept. */
+export function retentionDays(config: Config): RetentionDays {
+  return {
+    words: config.KEEP_WORDS_DAYS,
+    rows: config.KEEP_ROWS_DAYS,
+    audit: config.KEEP_AUDIT_DAYS,
+    uninstalled: config.KEEP_UNINSTALLED_DAYS,
+  };
+}

@@ -1,0 +1,80 @@
+import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import { type InboxOutcome, isDirectChannel } from '../../relay/runtime/incoming-message.ts';
+import { threadPermalink } from '../../relay/tasks/task-list.ts';
+import * as strings from '../../render/strings/strings.ts';
+import { shorten } from '../../render/text/graphemes.ts';
+import { SlackError } from '../../slack/errors.ts';
+import type { ThreadKey } from '../../store/keys.ts';
+
+/** Characters of a title (https://docs.slack.dev/reference/methods/agents.sessions.rename). */
+const MAX_TITLE_CHARACTERS = 200;
+const NEW_TASK_NOTICE = 'new_task_in_dm';
+
+/** What is particular about direct messages, where each message at the top begins a task. */
+export class DirectMessages {
+  readonly #deps: RelayDeps;
+  readonly #isAgent: boolean;
+
+  /** `isAgent`: the app is declared an agent, so that Slack shows titles and prompts. */
+  constructor(deps: RelayDeps, { isAgent }: { isAgent: boolean }) {
+    this.#deps = deps;
+    this.#isAgent = isAgent;
+  }
+
+  /** Explains once to a person who writes below a finished thread that this began a new task. Holds nothing up. */
+  onInboxOutcome(outcome: InboxOutcome, { ts }: { ts: string }): void {
+    if (outcome.kind !== 'admitted' || outcome.thread.root !== ts) return;
+    if (!isDirectChannel(outcome.thread.channel)) return;
+    this.#explainNewTask(outcome.thread).catch((error: unknown) => {
+      this.#deps.log.debug({ err: error }, 'a note on a new task was left out');
+    });
+  }
+
+  /** Somebody looks at their direct messages: they get some prompts. Throws a SlackError. */
+  async suggestPrompts(workspace: string, channel: string): Promise<void> {
+    if (!this.#isAgent) return;
+    const { title, list } = strings.prompts;
+    await this.#deps.workspace(workspace)?.assistant.setSuggestedPrompts(channel, title, list);
+  }
+
+  /** A thread's task was started: Slack shows its title. Holds nothing up. */
+  onTaskStarted({ workspace, channel, root }: ThreadKey, title: string): void {
+    if (!this.#isAgent || !isDirectChannel(channel)) return;
+    const naming = this.#deps
+      .workspace(workspace)
+      ?.assistant.setTitle(channel, root, shorten(title, MAX_TITLE_CHARACTERS));
+    naming?.catch((error: unknown) => {
+      this.#deps.log.debug({ err: error }, 'a thread of direct messages could not be named');
+    });
+  }
+
+  async #explainNewTask(thread: ThreadKey): Promise<void> {
+    const { store } = this.#deps;
+    const workspace = this.#deps.workspace(thread.workspace);
+    const previousTask = await store.tasks.previousFinished(thread);
+    if (workspace === undefined || previousTask === undefined) return;
+    const notice = { workspace: thread.workspace, channel: thread.channel, what: NEW_TASK_NOTICE };
+    if (!(await store.oneTimeNotices.claim(notice))) return;
+    try {
+      await postNewTaskNotice(
+        workspace,
+        thread,
+        previousTask.permalink ?? (await threadPermalink(workspace, previousTask)),
+      );
+    } catch (error) {
+      if (error instanceof SlackError && error.outcome === 'none') await store.oneTimeNotices.release(notice);
+      throw error;
+    }
+  }
+}
+
+async function postNewTaskNotice(
+  { posting }: WorkspaceClient,
+  thread: ThreadKey,
+  url: string | undefined,
+): Promise<void> {
+  const { channel, root: threadTs } = thread;
+  const message = { text: strings.newTaskInDm(url) };
+  const key = `${thread.workspace}/${channel}/${NEW_TASK_NOTICE}`;
+  await posting.post({ channel, threadTs, message, key, kind: 'notice' });
+}

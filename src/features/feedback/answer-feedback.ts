@@ -1,0 +1,63 @@
+import { type ControlUse, controlRefusal, mayUseControl } from '../../relay/access/control-permission.ts';
+import { type ControlOutcome, type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
+import { trySendEphemeral } from '../../relay/runtime/ephemeral-messages.ts';
+import {
+  commentNoticeView,
+  commentView,
+  feedbackThanksMessage,
+} from '../../render/messages/feedback-buttons.ts';
+import * as strings from '../../render/strings/strings.ts';
+import type { Turn } from '../../store/schema.ts';
+import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
+
+/** What people think of answers: a thumb of each person on each, and a comment where they like. */
+export class AnswerFeedback {
+  readonly #deps: RelayDeps;
+
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes a thumb, in place of the person's earlier one. */
+  async rate({ good, ...request }: ControlRequest & { good: boolean }): Promise<ControlOutcome> {
+    const { workspace, turnId, person } = request;
+    const turn = await turnOf(this.#deps.store, request);
+    if (turn === undefined) return 'unknown';
+    if (!(await mayUseControl(this.#deps, controlUseOf(turn, person)))) return 'refused';
+    await this.#deps.store.feedback.rate({ workspace, turn: turnId, person }, good);
+    this.#deps.log.info({ turn: turnId, good }, 'feedback given');
+    const { channel, root: threadTs } = turn;
+    trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, feedbackThanksMessage(turnId));
+    return 'done';
+  }
+
+  /** Opens the modal for a comment, which says where that is refused. Throws a SlackError. */
+  async openCommentForm(request: ControlRequest & ModalTrigger): Promise<ModalOutcome> {
+    const texts = { notice: commentNoticeView, failed: strings.command.away };
+    return openAndFillModal(this.#deps, request, texts, () => this.#renderView(request));
+  }
+
+  async #renderView(request: ControlRequest): Promise<object> {
+    const { workspace, turnId, person } = request;
+    const turn = await turnOf(this.#deps.store, request);
+    if (turn === undefined) return commentNoticeView(strings.controlOver.unknown);
+    const refusal = await controlRefusal(this.#deps, controlUseOf(turn, person));
+    if (refusal !== undefined) return commentNoticeView(refusal);
+    const given = await this.#deps.store.feedback.get({ workspace, turn: turnId, person });
+    return commentView(turnId, given?.comment ?? null);
+  }
+
+  /** Keeps a comment with the person's thumb; false where there is none any more. */
+  async saveComment(
+    { workspace, turnId, person }: Omit<ControlRequest, 'channel'>,
+    text: string,
+  ): Promise<boolean> {
+    return this.#deps.store.feedback.addComment({ workspace, turn: turnId, person }, text);
+  }
+}
+
+function controlUseOf(turn: Turn, person: string): ControlUse {
+  const { workspace, channel, root } = turn;
+  return { workspace, channel, root, person, turn, control: 'feedback', harmless: true };
+}

@@ -1,0 +1,62 @@
+import { type ContextBlock, plainText } from '../../render/blocks/slack-blocks.ts';
+import { neutralizePings } from '../../render/markdown/pings.ts';
+import { truncateBytes } from '../../render/messages/fallback-text.ts';
+import * as strings from '../../render/strings/strings.ts';
+import { shorten } from '../../render/text/graphemes.ts';
+
+type QuotationInline = { type: 'text'; text: string } | { type: 'user'; user_id: string };
+
+/** Who asks, and what, letter by letter. */
+interface QuotationBlock {
+  type: 'rich_text';
+  elements: { type: 'rich_text_section' | 'rich_text_quote'; elements: QuotationInline[] }[];
+}
+
+/** The post in a channel below which a task begins. */
+export interface QuestionPost {
+  text: string;
+  blocks: (QuotationBlock | ContextBlock)[];
+}
+
+const MAX_QUESTION_CHARACTERS = 6_000;
+const MAX_QUOTE_CHARACTERS = 1_500;
+
+/** What the post says. */
+export interface QuestionPostContent {
+  /** Slack's id of who asks. */
+  person: string;
+  /** Untrusted; '' where only a message is passed on. */
+  question: string;
+  /** The message that it is about. */
+  quote: string | undefined;
+  choices: { title?: string; model?: string; skill?: string; noFallback?: boolean; mode?: 'auto' | 'plan' };
+  files: readonly string[];
+}
+
+/** A question that somebody asked with a form, for everybody in the channel to see. */
+export function questionPost({ person, question, quote, choices, files }: QuestionPostContent): QuestionPost {
+  const elements: QuotationBlock['elements'] = [];
+  const asks = question === '' ? strings.asksAbout : strings.asks;
+  elements.push({
+    type: 'rich_text_section',
+    elements: [
+      { type: 'user', user_id: person },
+      { type: 'text', text: ` ${asks}` },
+    ],
+  });
+  for (const [text, most] of [
+    [question, MAX_QUESTION_CHARACTERS],
+    [quote ?? '', MAX_QUOTE_CHARACTERS],
+  ] as const) {
+    if (/\S/.test(text))
+      elements.push({
+        type: 'rich_text_quote',
+        elements: [{ type: 'text', text: shorten(neutralizePings(text.trim()), most) }],
+      });
+  }
+  const blocks: QuestionPost['blocks'] = [{ type: 'rich_text', elements }];
+  const chosen = strings.chosen(choices, files);
+  if (chosen !== '')
+    blocks.push({ type: 'context', elements: [plainText(shorten(neutralizePings(chosen), 900))] });
+  return { text: `<@${person}> ${truncateBytes(`${asks} ${question || (quote ?? '')}`, 3_500)}`, blocks };
+}

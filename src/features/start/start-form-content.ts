@@ -1,0 +1,62 @@
+import { parseFlags, type SupportedFlags, toSingleLine } from '../../relay/reading/message-flags.ts';
+import { filesOf } from '../../relay/sending/attachments.ts';
+import type { MessageContent, TaskChoices } from '../../store/schema.ts';
+
+/** What a person filled into the form; what was not shown or left empty is undefined. */
+export interface StartFormValues {
+  channel: string | undefined;
+  question: string | undefined;
+  title: string | undefined;
+  model: string | undefined;
+  skill: string | undefined;
+  noFallback: boolean;
+  mode: 'auto' | 'plan' | undefined;
+  /** Slack's file objects. */
+  files: readonly unknown[];
+}
+
+/**
+ * What is asked: the words of the form, or those of the message that is asked again where they had no room in it. Flags
+ * count in the form's text too, and what was chosen in its fields goes before them.
+ */
+export function contentOfForm(
+  values: StartFormValues,
+  source: MessageContent | null,
+  supportedFlags: SupportedFlags,
+): MessageContent {
+  const typed = parseFlags(values.question ?? '', supportedFlags);
+  const isQuestionShown = values.question !== undefined || source === null || source.about !== undefined;
+  const files = filesOf({ text: '', files: [...(source?.files ?? []), ...values.files] });
+  const ownContent = isQuestionShown ? verbatimContent(typed.text) : (source ?? { text: '' });
+  const about = source?.about;
+  return {
+    text: ownContent.text,
+    ...(ownContent.blocks === undefined ? {} : { blocks: ownContent.blocks }),
+    ...(ownContent.attachments === undefined ? {} : { attachments: ownContent.attachments }),
+    ...(files.length === 0 ? {} : { files }),
+    ...(about === undefined ? {} : { about }),
+    choices: { ...typed.choices, ...choicesOf(values) },
+  };
+}
+
+function choicesOf({ title, model, skill, noFallback, mode }: StartFormValues): TaskChoices {
+  return {
+    ...(title === undefined || toSingleLine(title) === '' ? {} : { title: toSingleLine(title) }),
+    ...(model === undefined ? {} : { model }),
+    ...(skill === undefined || toSingleLine(skill) === '' ? {} : { skill: toSingleLine(skill) }),
+    ...(noFallback ? { noFallback } : {}),
+    ...(mode === undefined ? {} : { mode }),
+  };
+}
+
+/** Text as it was typed: in Slack's own text, some characters would mean something. */
+function verbatimContent(text: string): MessageContent {
+  if (text === '') return { text };
+  const elements = [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }];
+  return { text: escapeMrkdwnText(text), blocks: [{ type: 'rich_text', elements }] };
+}
+
+/** https://docs.slack.dev/messaging/formatting-message-text#escaping */
+function escapeMrkdwnText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { controlRefusal } from '../../relay/access/control-permission.ts';
+import { idsToResolve } from '../../relay/reading/display-names.ts';
+import { parseFlags } from '../../relay/reading/message-flags.ts';
+import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
+import { readableText } from '../../relay/reading/readable-text.ts';
+import { turnOf } from '../../relay/runtime/control-types.ts';
+import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
+import { choicesIn, lookUpNames } from '../../relay/sending/outgoing-message.ts';
+import type { FormView } from '../../render/blocks/form-inputs.ts';
+import * as strings from '../../render/strings/strings.ts';
+import type { MessageContent, TaskStart } from '../../store/schema.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
+import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
+import { MAX_QUESTION_CHARACTERS, type StartFormContent, startNoticeView, startView } from './start-view.ts';
+
+/** Somebody wants to see the form. */
+export interface StartFormRequest extends ModalTrigger {
+  person: string;
+}
+
+/** Shows the form by which tasks are begun: opened at once, and filled after where something must be looked up. */
+export class StartModal {
+  readonly #deps: RelayDeps;
+
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
+  }
+
+  /** A question of its own. Direct conversations cannot be chosen in the form, so they are fixed. Throws a SlackError. */
+  async openBlank(request: StartFormRequest, channel: string | undefined): Promise<ModalOutcome> {
+    const views = this.#deps.workspace(request.workspace)?.views;
+    if (views === undefined) return 'unknown';
+    const isFixed = channel !== undefined && isDirectChannel(channel);
+    const view = startView({
+      ...this.#emptyForm(randomUUID(), isFixed ? channel : undefined, { from: channel }),
+      ...(isFixed ? {} : { channel: { chosen: channel } }),
+    });
+    return (await views.open(request.triggerId, view)) === undefined ? 'late' : 'done';
+  }
+
+  /** A question about a message, which is as Slack gave it; `ts` is when it was asked for. Throws a SlackError. */
+  async openAboutMessage(
+    request: StartFormRequest,
+    chosen: { channel: string; root: string; ts: string; message: Record<string, unknown> },
+  ): Promise<ModalOutcome> {
+    return this.#openFilled(request, async (workspace) => {
+      const { channel, root, ts, message } = chosen;
+      const thread = await this.#deps.store.threads.get({ workspace: workspace.id, channel, root });
+      const isTaken = thread !== undefined && thread.task_id !== null;
+      const source: MessageContent = { text: '', about: message, files: rawFilesOf(message) };
+      const id = randomUUID();
+      const location = { channel, root: isTaken ? null : root, ts, turn: null };
+      await this.#saveDraft(request, id, { ...location, source });
+      const { text, files } = await readableMessage(workspace, message);
+      return startView({
+        ...this.#emptyForm(id, channel, { drafted: true }),
+        note: isTaken ? strings.form.threadTaken : undefined,
+        quote: text,
+        question: { text: '', optional: true },
+        files,
+      });
+    });
+  }
+
+  /** The question of a turn once more: in its thread where it was refused, or in a new one. Throws a SlackError. */
+  async openAgain(
+    request: StartFormRequest,
+    asked: { turnId: string; channel: string; ts: string; where: 'thread' | 'channel' },
+  ): Promise<ModalOutcome> {
+    const { store, settings } = this.#deps;
+    return this.#openFilled(request, async (workspace) => {
+      const turn = await turnOf(store, { workspace: workspace.id, ...asked });
+      if (turn === undefined) return startNoticeView(strings.form.gone);
+      const inThread = asked.where === 'thread';
+      if (inThread && turn.followed_at !== null) return startNoticeView(strings.form.over);
+      const { channel, root } = turn;
+      const permissionRequest = { workspace: workspace.id, channel, root, person: request.person, turn };
+      const control = inThread ? 'choose_again' : 'new_thread';
+      const refusal = await controlRefusal(this.#deps, { ...permissionRequest, control });
+      if (refusal !== undefined) return startNoticeView(refusal);
+      const source = (await store.messages.get(messageKeyOf(turn)))?.words;
+      if (source == null) return startNoticeView(strings.form.gone);
+      const id = randomUUID();
+      const location = {
+        channel,
+        root: inThread ? root : null,
+        ts: asked.ts,
+        turn: inThread ? turn.id : null,
+      };
+      await this.#saveDraft(request, id, { ...location, source });
+      const thread = await store.threads.getOrThrow(turn);
+      const { text, files } = await readableMessage(workspace, { ...source });
+      const question = parseFlags(text, settings.supportedTaskOptions).text;
+      const quoted = source.about === undefined ? undefined : await readableMessage(workspace, source.about);
+      return startView({
+        ...this.#emptyForm(id, channel, { drafted: true }),
+        question:
+          question.length > MAX_QUESTION_CHARACTERS
+            ? 'long'
+            : { text: question, optional: source.about !== undefined },
+        quote: quoted?.text,
+        isTaskStarted: inThread && thread.task_id !== null,
+        chosen: choicesIn(source, workspace.bot.userId, settings.supportedTaskOptions),
+        files,
+      });
+    });
+  }
+
+  /** Tells a person something where no channel is known. Throws a SlackError. */
+  async sendDirectMessage(workspace: string, person: string, text: string): Promise<void> {
+    const posting = this.#deps.workspace(workspace)?.posting;
+    if (posting === undefined) return;
+    const channel = await posting.openDm(person);
+    await posting.post({ channel, message: { text }, key: `told/${randomUUID()}`, kind: 'notice' });
+  }
+
+  async #openFilled(
+    request: StartFormRequest,
+    fill: (workspace: WorkspaceClient) => Promise<FormView>,
+  ): Promise<ModalOutcome> {
+    const texts = { notice: startNoticeView, failed: strings.command.away };
+    return openAndFillModal(this.#deps, request, texts, fill);
+  }
+
+  async #saveDraft(
+    { workspace, person }: StartFormRequest,
+    id: string,
+    about: Pick<TaskStart, 'channel' | 'root' | 'ts' | 'turn' | 'source'>,
+  ): Promise<void> {
+    await this.#deps.store.taskStarts.saveDraft({ workspace, id, person, ...about });
+  }
+
+  #emptyForm(id: string, channel: string | undefined, kept?: Kept): StartFormContent {
+    return emptyStartForm(id, channel, this.#deps.settings.supportedTaskOptions, kept);
+  }
+}
+
+/** What else a form's metadata say: that more of it is kept, and the channel that it was opened in. */
+interface Kept {
+  drafted?: true;
+  from?: string | undefined;
+}
+
+/** An empty form of this id; `channel` where it does not ask for one. */
+export function emptyStartForm(
+  id: string,
+  channel: string | undefined,
+  offers: StartFormContent['offers'],
+  kept: Kept = {},
+): StartFormContent {
+  return {
+    metadata: JSON.stringify({ id, ...(channel === undefined ? {} : { channel }), ...kept }),
+    question: { text: '', optional: false },
+    isTaskStarted: false,
+    chosen: {},
+    files: [],
+    offers,
+  };
+}
+
+/** A message as people read it, and the names of its files. */
+async function readableMessage(
+  workspace: WorkspaceClient,
+  raw: Record<string, unknown>,
+): Promise<{ text: string; files: string[] }> {
+  const message = parseMessage(raw);
+  const names = await lookUpNames(workspace, idsToResolve(message));
+  return { text: readableText(message, names, workspace.bot.userId), files: fileNamesOf(message) };
+}
+
+function rawFilesOf({ files }: Record<string, unknown>): unknown[] {
+  return Array.isArray(files) ? files : [];
+}

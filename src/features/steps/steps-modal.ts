@@ -1,0 +1,65 @@
+import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { controlRefusal } from '../../relay/access/control-permission.ts';
+import { toReplyBlock } from '../../relay/replies/reply-blocks.ts';
+import { type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
+import { toolSteps } from '../../render/messages/progress-line.ts';
+import * as strings from '../../render/strings/strings.ts';
+import { taskIdOf } from '../../store/threads/turns.ts';
+import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
+import { type StepsView, stepsNoticeView, stepsView } from './steps-view.ts';
+
+/** A press on a button that shows a turn's steps, and where they are to be shown. */
+export interface StepsPress extends ControlRequest {
+  /** From 0. */
+  page: number;
+  /** Opens a modal, or names the one that is open. */
+  modal: { triggerId: string } | { viewId: string };
+}
+
+/** The modal with the steps of a turn: read from the service, whoever wrote the reply and however long ago. */
+export class StepsModal {
+  readonly #deps: RelayDeps;
+
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
+  }
+
+  /** Opens the modal and fills it, with the steps or a refusal; or turns its page. Throws a SlackError. */
+  async show(press: StepsPress): Promise<ModalOutcome> {
+    const { modal, workspace } = press;
+    if ('triggerId' in modal) {
+      const texts = { notice: stepsNoticeView, failed: strings.stepsAway };
+      const location = { workspace, triggerId: modal.triggerId };
+      return openAndFillModal(this.#deps, location, texts, () => this.#renderView(press));
+    }
+    const views = this.#deps.workspace(workspace)?.views;
+    if (views === undefined) return 'unknown';
+    await views.update(modal.viewId, await this.#renderView(press));
+    return 'done';
+  }
+
+  async #renderView(press: StepsPress): Promise<StepsView> {
+    const { workspace, turnId, person, page } = press;
+    const { store } = this.#deps;
+    const turn = await turnOf(store, press);
+    if (turn === undefined) return stepsNoticeView(strings.stepsGone);
+    const { channel, root } = turn;
+    const use = { workspace, channel, root, person, turn, control: 'steps', harmless: true };
+    const refusal = await controlRefusal(this.#deps, use);
+    if (refusal !== undefined) return stepsNoticeView(refusal);
+    if (turn.assistant_message_id === null) return stepsNoticeView(strings.stepsGone);
+    const thread = await store.threads.getOrThrow(turn);
+    const taskId = taskIdOf(turn, thread);
+    if (taskId === null) return stepsNoticeView(strings.stepsGone);
+    try {
+      const message = await this.#deps.agent(thread.account).getMessage(taskId, turn.assistant_message_id);
+      return stepsView(toolSteps(message.content.map(toReplyBlock)), { turnId, page });
+    } catch (error) {
+      if (!(error instanceof AgentError)) throw error;
+      if (error instanceof AgentNotFoundError) return stepsNoticeView(strings.stepsGone);
+      this.#deps.log.warn({ err: error, turn: turnId }, 'the steps of a turn cannot be read');
+      return stepsNoticeView(strings.stepsAway);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import {
+  botsInput,
+  type FormOption,
+  type FormView,
+  formOption,
+  inputBlock,
+} from '../../render/blocks/form-inputs.ts';
+import { createModal, noticeModal } from '../../render/blocks/modal.ts';
+import {
+  type ActionsBlock,
+  plainText,
+  type SectionBlock,
+  sectionBlock,
+} from '../../render/blocks/slack-blocks.ts';
+import type { HeaderBlock } from '../../render/blocks/view-blocks.ts';
+import * as strings from '../../render/strings/strings.ts';
+
+/** The ids by which the press and the form come back. */
+export const WORKSPACE_ACCESS_ACTION_IDS = { change: 'door_change', form: 'door_form' } as const;
+
+type AdmittedPeople = Exclude<keyof typeof strings.channelChoices.admits, 'usual'>;
+
+/** Who may use the agent in a workspace; null and '': as the whole app's settings (`usual`) say. */
+export interface WorkspaceAccessFields {
+  admits: AdmittedPeople | null;
+  /** As people type them: ids between commas, or the word none. */
+  bots: string;
+  usual: { admits: AdmittedPeople; bots: string };
+}
+
+/** Its part of the Home tab, for admins. */
+export function workspaceAccessSection({
+  admits,
+  bots,
+  usual,
+}: WorkspaceAccessFields): (HeaderBlock | SectionBlock | ActionsBlock)[] {
+  const people = strings.channelChoices.admits[admits ?? usual.admits][0];
+  const said = strings.doorSays({ people, own: admits !== null, bots: bots === '' ? usual.bots : bots });
+  const change = {
+    type: 'button',
+    text: plainText(strings.door.change),
+    action_id: WORKSPACE_ACCESS_ACTION_IDS.change,
+  } as const;
+  return [
+    { type: 'header', text: plainText(strings.door.heading) },
+    sectionBlock(said),
+    { type: 'actions', elements: [change] },
+  ];
+}
+
+/** The form that sets it. */
+export function workspaceAccessFormView({ admits, bots, usual }: WorkspaceAccessFields): FormView {
+  const choices: [AdmittedPeople | 'usual', string][] = [
+    ['usual', strings.doorUsual(strings.channelChoices.admits[usual.admits][0])],
+    ['members', strings.channelChoices.admits.members[0]],
+    ['guests', strings.channelChoices.admits.guests[0]],
+    ['everyone', strings.channelChoices.admits.everyone[0]],
+  ];
+  const options = choices.map(([value, text]): FormOption => formOption(value, text));
+  const now = options.find(({ value }) => value === (admits ?? 'usual'));
+  const first = now === undefined ? {} : { initial_option: now };
+  const people = inputBlock(
+    { type: 'static_select', action_id: 'door_admits', options, ...first },
+    { label: strings.door.admits, optional: false },
+  );
+  return {
+    ...createModal(strings.door.title, [
+      sectionBlock(strings.door.about),
+      people,
+      botsInput('door_bots', bots),
+    ]),
+    callback_id: WORKSPACE_ACCESS_ACTION_IDS.form,
+    submit: plainText(strings.door.save),
+  };
+}
+
+/** The modal with one sentence, in place of the form. */
+export function workspaceAccessNoticeView(sentence: string): FormView {
+  return noticeModal(strings.door.title, sentence);
+}

@@ -1,0 +1,178 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import { HTTPReceiver, type Installation } from '@slack/bolt';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { GrantedInstallation } from '../relay/installations/installation-tokens.ts';
+import { InstallRefused } from '../relay/installations/oauth-installations.ts';
+import { createBoltLogger } from './bolt-logger.ts';
+import { OAuthStateRejected, OAuthStateStore } from './oauth-state-store.ts';
+
+const INSTALL_PATH = '/slack/install';
+const REDIRECT_PATH = '/slack/oauth_redirect';
+/** The longest that Slack may take to give tokens for a code (ms). */
+const TOKEN_EXCHANGE_TIMEOUT_MS = 10_000;
+
+/** What installing by OAuth needs. */
+export interface OAuthPagesDeps {
+  clientId: string;
+  clientSecret: string;
+  /** The scopes of the bot. */
+  scopes: readonly string[];
+  /** Where browsers reach us. */
+  publicUrl: string;
+  slackApiUrl: string;
+  /** They sign the states; the first is for new ones. */
+  secretKeys: readonly string[];
+  /** Uses a state up; false where it was used before. */
+  markStateUsed: (state: string) => Promise<boolean>;
+  /** Writes an installation down. Throws InstallRefused. */
+  saveInstallation: (granted: GrantedInstallation) => Promise<void>;
+}
+
+type ReceiverOptions = ConstructorParameters<typeof HTTPReceiver>[0];
+
+const namedEntity = z.looseObject({ id: z.string(), name: z.string().optional() });
+const installationSchema = z.looseObject({
+  team: namedEntity.nullish(),
+  enterprise: namedEntity.nullish(),
+  isEnterpriseInstall: z.boolean().optional(),
+  bot: z.looseObject({
+    token: z.string().min(1),
+    refreshToken: z.string().min(1).optional(),
+    /** Seconds since 1970. */
+    expiresAt: z.number().optional(),
+    id: z.string(),
+    userId: z.string(),
+  }),
+  user: z.looseObject({ id: z.string(), token: z.string().min(1).nullish() }),
+});
+
+function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSecret'> {
+  const scopes = [...deps.scopes];
+  const redirectUri = new URL(REDIRECT_PATH, deps.publicUrl).href;
+  const { secretKeys, markStateUsed, slackApiUrl } = deps;
+  return {
+    clientId: deps.clientId,
+    clientSecret: deps.clientSecret,
+    scopes,
+    redirectUri,
+    installationStore: {
+      storeInstallation: async (installation) => deps.saveInstallation(toGranted(installation)),
+      fetchInstallation: () => Promise.reject(new Error('Installations are asked for elsewhere.')),
+    },
+    installerOptions: {
+      installPath: INSTALL_PATH,
+      redirectUriPath: REDIRECT_PATH,
+      directInstall: true,
+      stateStore: new OAuthStateStore({
+        secretKeys,
+        markUsed: markStateUsed,
+        options: { scopes, redirectUri },
+      }),
+      authorizationUrl: new URL('/oauth/v2/authorize', slackApiUrl).href,
+      clientOptions: {
+        slackApiUrl,
+        allowAbsoluteUrls: false,
+        retryConfig: { retries: 0 },
+        rejectRateLimitedCalls: true,
+        timeout: TOKEN_EXCHANGE_TIMEOUT_MS,
+      },
+      callbackOptions: {
+        success: (installation, _options, _request, response) => showSuccess(installation, response),
+        failure: (error, _options, _request, response) => showFailure(error, response),
+      },
+    },
+  };
+}
+
+/**
+ * Bolt's pages at `/slack/install` and `/slack/oauth_redirect`; everything else goes to `others`. They are a receiver of
+ * their own: Bolt takes no installer beside an `authorize`, and with Socket Mode there is no other.
+ */
+export function createOAuthPages(
+  deps: OAuthPagesDeps,
+  fallback: RequestListener | undefined,
+  log: Logger,
+): RequestListener {
+  const { requestListener } = new HTTPReceiver({
+    ...receiverOptions(deps),
+    signingSecret: '',
+    signatureVerification: false,
+    endpoints: [],
+    logger: createBoltLogger(log),
+  });
+  return (request, response) => {
+    const path = URL.parse(request.url ?? '/', 'http://localhost')?.pathname;
+    const isOAuthPath = path === INSTALL_PATH || path === REDIRECT_PATH;
+    (isOAuthPath || fallback === undefined ? requestListener : fallback)(request, response);
+  };
+}
+
+/** What Slack has granted. Throws a ZodError where it holds no bot. */
+function toGranted(installation: Installation): GrantedInstallation {
+  const { team, enterprise, isEnterpriseInstall, bot, user } = installationSchema.parse(installation);
+  const organisation = isEnterpriseInstall === true;
+  const installedIn = organisation ? enterprise : team;
+  if (installedIn === null || installedIn === undefined)
+    throw new TypeError('An installation of no workspace.');
+  const { token, refreshToken, expiresAt } = bot;
+  const userToken = user.token ?? undefined;
+  return {
+    workspace: installedIn.id,
+    enterprise: enterprise?.id,
+    organisation,
+    name: installedIn.name ?? installedIn.id,
+    botUser: bot.userId,
+    botId: bot.id,
+    tokens: {
+      bot: { token, ...(refreshToken !== undefined && { refreshToken }) },
+      ...(userToken !== undefined && { user: { id: user.id, token: userToken } }),
+    },
+    installer: user.id,
+    expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt * 1_000),
+  };
+}
+
+function showSuccess({ appId, team }: Installation, response: ServerResponse): void {
+  const isId = (id: string | undefined) => id !== undefined && /^[A-Z0-9]+$/.test(id);
+  const link =
+    isId(appId) && isId(team?.id) ? `https://slack.com/app_redirect?app=${appId}&team=${team?.id}` : '';
+  const open = link === '' ? 'Open Slack' : `<a href="${link}">Open it in Slack</a>`;
+  sendPage(
+    response,
+    200,
+    'Taskthread is installed',
+    `${open}, invite it to a channel, and mention it there.`,
+  );
+}
+
+function showFailure(error: Error, response: ServerResponse): void {
+  if (error instanceof InstallRefused) {
+    const isId = /^[A-Z0-9]+$/.test(error.workspace);
+    const who = isId ? `This workspace (${error.workspace})` : 'This workspace';
+    const why = `${who} is not on the list of workspaces that may install Taskthread. Ask its operator to add it. Nothing was kept`;
+    sendPage(response, 403, 'Taskthread is not installed', why);
+    return;
+  }
+  const again = `<a href="${INSTALL_PATH}">Begin again</a>`;
+  const reasons: Record<string, string> = {
+    slack_oauth_invalid_state: `This page was opened in another browser, or too late. ${again}`,
+    slack_oauth_missing_state: `This page was not opened from Slack. ${again}`,
+    slack_oauth_missing_code: `Slack gave no code. ${again}`,
+    access_denied: `The installation was cancelled. ${again} if that was a mistake`,
+  };
+  const code = 'code' in error ? String(error.code) : '';
+  const why =
+    error instanceof OAuthStateRejected
+      ? `This page was opened already, or too late. ${again}`
+      : (reasons[code] ?? `Slack did not complete the installation. ${again}`);
+  sendPage(response, 400, 'Taskthread is not installed', why);
+}
+
+/** `text` is HTML of ours. */
+function sendPage(response: ServerResponse, status: number, title: string, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' });
+  response.end(
+    `<!doctype html>\n<html lang="en"><title>${title}</title>\n<h1>${title}</h1>\n<p>${text}.</p>\n`,
+  );
+}

@@ -1,0 +1,208 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type App, SocketModeReceiver } from '@slack/bolt';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { backoffMs } from '../relay/runtime/retry.ts';
+import { MAX_RETRY_AFTER_MS } from '../slack/errors.ts';
+import { createQuietBoltLogger } from './bolt-logger.ts';
+import { tryParseJson } from './safe-json.ts';
+import { dropMalformedFrames } from './socket-frame-filter.ts';
+
+/** How long Slack may take to name an address, and then to say hello (ms). */
+const API_TIMEOUT_MS = 10_000;
+const HELLO_TIMEOUT_MS = 15_000;
+/** A connection that stood for so long (ms) is made anew at once when it ends. */
+const STABLE_CONNECTION_MS = 5_000;
+/** How long a close waits for Slack's (ms). */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/** What one connection needs. */
+export interface SocketModeConnectionDeps {
+  app: App;
+  appToken: string;
+  slackApiUrl: string;
+  /** Hears when the connection stands. */
+  onConnected: () => void;
+  log: Logger;
+}
+
+/** Slack does not take the app-level token. */
+export class AppTokenRejected extends Error {
+  readonly code = 'app_token_refused';
+
+  constructor(slackCode: string, cause: unknown) {
+    super(
+      `Slack does not take SLACK_APP_TOKEN (${slackCode}). Make a new one with connections:write under "Basic Information", "App-Level Tokens".`,
+      { cause },
+    );
+    this.name = 'AppTokenRefused';
+  }
+}
+
+/** https://docs.slack.dev/reference/methods/apps.connections.open, those that stay so until somebody mends them. */
+const PERMANENT_ERRORS = new Set([
+  'account_inactive',
+  'invalid_auth',
+  'missing_scope',
+  'not_allowed_token_type',
+  'not_authed',
+  'team_disabled',
+  'token_revoked',
+  'user_removed_from_team',
+]);
+
+const slackErrorSchema = z.looseObject({ data: z.looseObject({ error: z.string() }) });
+const throttledSchema = z.looseObject({ retryAfter: z.number() });
+const disconnectSchema = z.looseObject({ type: z.literal('disconnect'), reason: z.string().optional() });
+
+/**
+ * One connection of Socket Mode that is made anew whenever it ends. Bolt's client does that too, but it waits 5 s with
+ * no connection at each of Slack's refreshes, and a refusal is a rejection that nobody can catch; so each client of
+ * Bolt's connects once, and the rest is done here.
+ */
+export class SocketModeConnection {
+  /** Settles after the first attempt: true when it stands. Rejects with AppTokenRefused. */
+  readonly firstAttempt: Promise<boolean>;
+  readonly #deps: SocketModeConnectionDeps;
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+  readonly #firstResult = Promise.withResolvers<boolean>();
+  #isConnected = false;
+  #lastError: string | undefined;
+
+  constructor(deps: SocketModeConnectionDeps) {
+    this.#deps = deps;
+    this.firstAttempt = this.#firstResult.promise;
+    this.firstAttempt.catch(() => undefined);
+    this.#running = this.#run();
+  }
+
+  /** Whether Slack has said hello and the connection stands. */
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  /** Why there is no connection, where the last attempt failed. */
+  get lastError(): string | undefined {
+    return this.#lastError;
+  }
+
+  /** Closes the connection for good; waits a second at most for Slack to close it too. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.race([this.#running, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    let failures = 0;
+    while (!signal.aborted) {
+      let waitMs = 0;
+      const from = performance.now();
+      try {
+        await this.#connectOnce(failures > 0);
+        failures = performance.now() - from < STABLE_CONNECTION_MS ? failures + 1 : 0;
+      } catch (error) {
+        if (signal.aborted) break;
+        failures += 1;
+        waitMs = this.#recordFailure(error, failures);
+      }
+      if (failures > 0) waitMs = Math.max(waitMs, backoffMs(failures));
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    }
+    this.#firstResult.resolve(false);
+  }
+
+  /** Tells of an attempt that failed; the answer is how long Slack asked to be left alone (ms). */
+  #recordFailure(error: unknown, failures: number): number {
+    const reason = error instanceof Error ? error.message : 'Slack closed the connection before its hello';
+    this.#lastError = reason;
+    this.#deps.log.warn({ reason, failures }, 'Slack gave no connection; it is tried again');
+    if (error instanceof AppTokenRejected) this.#firstResult.reject(error);
+    else this.#firstResult.resolve(false);
+    const throttled = throttledSchema.safeParse(error);
+    return throttled.success ? Math.min(throttled.data.retryAfter * 1_000, MAX_RETRY_AFTER_MS) : 0;
+  }
+
+  /** Connects, and returns when the connection has ended. Throws where there never was one. */
+  async #connectOnce(isReconnect: boolean): Promise<void> {
+    const { log, onConnected } = this.#deps;
+    const { signal } = this.#closing;
+    const { client } = this.#receiver();
+    dropMalformedFrames(client, log);
+    const ended = Promise.withResolvers<string>();
+    client.once('disconnected', () => ended.resolve('cut'));
+    client.on('ws_message', (data: unknown) => {
+      const reason = disconnectReason(data);
+      if (reason !== undefined) ended.resolve(reason);
+    });
+    const leave = () => ended.resolve('closed by us');
+    signal.addEventListener('abort', leave);
+    const started = client.start();
+    try {
+      const hello = await Promise.race([
+        started.then(() => true),
+        ended.promise,
+        sleep(API_TIMEOUT_MS + HELLO_TIMEOUT_MS, 'no hello in time', { signal, ref: false }),
+      ]).catch((error: unknown) => Promise.reject(toAppTokenRejected(error)));
+      if (hello !== true) throw new Error(`Slack closed the connection before its hello (${hello}).`);
+      this.#isConnected = true;
+      this.#lastError = undefined;
+      this.#firstResult.resolve(true);
+      if (isReconnect) log.info('a Slack connection is back');
+      onConnected();
+      const reason = await ended.promise;
+      log.debug({ reason }, 'a Slack connection ended');
+    } finally {
+      this.#isConnected = false;
+      signal.removeEventListener('abort', leave);
+      await disconnect(client, started);
+    }
+  }
+
+  #receiver(): SocketModeReceiver {
+    const { app, appToken, slackApiUrl, log } = this.#deps;
+    const receiver = new SocketModeReceiver({
+      appToken,
+      autoReconnectEnabled: false,
+      logger: createQuietBoltLogger(log),
+      installerOptions: {
+        clientOptions: {
+          slackApiUrl,
+          allowAbsoluteUrls: false,
+          retryConfig: { retries: 0 },
+          rejectRateLimitedCalls: true,
+          timeout: API_TIMEOUT_MS,
+        },
+      },
+      processEventErrorHandler: async ({ error }) => {
+        log.warn({ err: error }, 'an event could not be acknowledged; Slack sends it again');
+        return false;
+      },
+    });
+    receiver.init(app);
+    return receiver;
+  }
+}
+
+type SocketModeClient = SocketModeReceiver['client'];
+
+/** Closes a client's connection, also one that is only being made; where that takes time, behind our back. */
+async function disconnect(client: SocketModeClient, started: Promise<unknown>): Promise<void> {
+  const close = () => client.disconnect();
+  void started.then(close, () => undefined);
+  await Promise.race([close(), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+}
+
+/** Why Slack asks the connection to go: `warning`, `refresh_requested`, `too_many_websockets`, …; else undefined. */
+function disconnectReason(data: unknown): string | undefined {
+  if (typeof data !== 'string' || data.length > 1_000 || !data.includes('"disconnect"')) return undefined;
+  const parsed = disconnectSchema.safeParse(tryParseJson(data));
+  return parsed.success ? (parsed.data.reason ?? 'no reason') : undefined;
+}
+
+function toAppTokenRejected(error: unknown): unknown {
+  const parsed = slackErrorSchema.safeParse(error);
+  if (!parsed.success || !PERMANENT_ERRORS.has(parsed.data.data.error)) return error;
+  return new AppTokenRejected(parsed.data.data.error, error);
+}

@@ -1,0 +1,134 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What the process's pages tell. */
+export interface HealthServerDeps {
+  /** Whether the database answers. */
+  database(): Promise<boolean>;
+  /** Whether the process is handing its turns over. */
+  draining(): boolean;
+  /** What an operator wants to know beside that; it changes no status. */
+  report(): Record<string, unknown>;
+  /** What /metrics tells; not found when left out. */
+  metrics?: (() => Promise<{ type: string; text: string }>) | undefined;
+  /** Everything else: Slack's requests, where events come by HTTP. */
+  fallback: RequestListener | undefined;
+}
+
+interface HttpPage {
+  status: number;
+  type: string;
+  text: string;
+}
+
+/** On every answer: none of them is a page that shows, runs or keeps anything. */
+const SECURITY_HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; form-action 'self'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/** The longest that a request's headers, and the whole request, may take (ms). */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Bytes of a request's headers; Slack's take about one KiB. */
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Connections at one time: Slack and a few who watch. */
+const MAX_CONNECTIONS = 1_000;
+
+/** The process's HTTP server: health, figures, and Slack's requests where events come that way. */
+export class HealthServer {
+  readonly #deps: HealthServerDeps;
+  readonly #server: Server;
+
+  constructor(deps: HealthServerDeps) {
+    this.#deps = deps;
+    const limits = {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+    };
+    this.#server = createServer(limits, (request, response) => {
+      for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+      const page = this.#page(request);
+      if (page === undefined) {
+        this.#passToFallback(request, response);
+        return;
+      }
+      void page.then(({ status, type, text }) => {
+        response.writeHead(status, { 'content-type': type });
+        response.end(request.method === 'HEAD' ? '' : text);
+      });
+    });
+    this.#server.maxConnections = MAX_CONNECTIONS;
+  }
+
+  /** Listens; the answer is the port. Throws where the port is taken. */
+  async start(port: number, host: string): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, resolve);
+    });
+    const address: AddressInfo | string | null = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : port;
+  }
+
+  /** Stops listening; connections that are still open 2 s later are cut. */
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeIdleConnections();
+    const force = setTimeout(() => this.#server.closeAllConnections(), 2_000);
+    await closed;
+    clearTimeout(force);
+  }
+
+  #page(request: IncomingMessage): Promise<HttpPage> | undefined {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
+    switch (URL.parse(request.url ?? '/', 'http://localhost')?.pathname) {
+      case '/healthz':
+        return Promise.resolve(jsonPage(200, { status: 'alive' }));
+      case '/readyz':
+        return this.#readiness();
+      case '/metrics':
+        return this.#deps.metrics === undefined ? undefined : this.#metricsPage(this.#deps.metrics);
+      default:
+        return undefined;
+    }
+  }
+
+  #passToFallback(...[request, response]: Parameters<RequestListener>): void {
+    try {
+      if (this.#deps.fallback !== undefined) {
+        this.#deps.fallback(request, response);
+        return;
+      }
+    } catch {
+      // Bolt throws for paths that it does not know.
+    }
+    response.writeHead(404, { 'content-type': 'text/plain' });
+    response.end('Not found\n');
+  }
+
+  async #metricsPage(metrics: NonNullable<HealthServerDeps['metrics']>): Promise<HttpPage> {
+    try {
+      return { status: 200, ...(await metrics()) };
+    } catch {
+      return { status: 500, type: 'text/plain', text: 'The figures cannot be told.\n' };
+    }
+  }
+
+  async #readiness(): Promise<HttpPage> {
+    const database = await this.#deps.database();
+    const draining = this.#deps.draining();
+    const ready = database && !draining;
+    return jsonPage(ready ? 200 : 503, { ready, database, draining, ...this.#deps.report() });
+  }
+}
+
+function jsonPage(status: number, body: unknown): HttpPage {
+  return { status, type: 'application/json', text: `${JSON.stringify(body)}\n` };
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseError, errorCode } from './errors.ts';
+import type { ServerBinaries } from './server-binaries.ts';
+import { type OsUser, runProgram } from './server-process.ts';
+
+/** The user that many systems call `nobody`: PostgreSQL refuses to run as root. */
+const NOBODY: OsUser = { uid: 65534, gid: 65534 };
+
+/** The name of the database's superuser and of the database. */
+export const DATABASE_NAME = 'taskthread';
+
+const MAX_DRAFT_AGE_MS = 600_000;
+
+/** The folder of a database's files, and who the server must run as to use it. */
+export interface DataFolder {
+  path: string;
+  osUser: OsUser | undefined;
+}
+
+/**
+ * Finds the database's files below `folder`, or makes new ones.
+ * @throws StoreError `folder_unusable`, `other_version`
+ */
+export async function prepareDataFolder(
+  folder: string,
+  binaries: ServerBinaries,
+  fsync: boolean,
+): Promise<DataFolder> {
+  const data = path.join(path.resolve(folder), 'postgres');
+  try {
+    await mkdir(path.dirname(data), { recursive: true });
+    const found = await stat(data).catch((error: unknown) => {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw error;
+    });
+    const osUser = process.getuid?.() === 0 ? osUserFor(found) : undefined;
+    await checkReachable(path.dirname(data), osUser);
+    if (found === undefined) {
+      await removeOldDrafts(data);
+      await createDataFolder(data, binaries, osUser, fsync);
+    }
+    await checkVersion(data, binaries);
+    return { path: data, osUser };
+  } catch (cause) {
+    if (cause instanceof DatabaseError) throw cause;
+    const message = failureText(cause);
+    // initdb insists on a name, which users that a container platform makes up do not have.
+    if (message.includes('could not look up effective user ID')) {
+      throw new DatabaseError(
+        'server_failed',
+        `The user that the database server runs as has no name in /etc/passwd (${message}): add one, start as a user ` +
+          'that has one, or set DATABASE_URL.',
+        { cause },
+      );
+    }
+    throw new DatabaseError(
+      'folder_unusable',
+      `The database's folder ${data} cannot be used (${message}): mend its rights or free some room.`,
+      { cause },
+    );
+  }
+}
+
+/** As root, the server runs as whoever owns the files, or as nobody. */
+function osUserFor(found: { uid: number; gid: number } | undefined): OsUser {
+  return found === undefined || found.uid === 0 ? NOBODY : { uid: found.uid, gid: found.gid };
+}
+
+async function checkReachable(parent: string, osUser: OsUser | undefined): Promise<void> {
+  if (osUser === undefined) return;
+  try {
+    await runProgram('/bin/sh', ['-c', 'cd -- "$1"', 'sh', parent], osUser);
+  } catch (cause) {
+    throw new DatabaseError(
+      'folder_unusable',
+      `The database server does not run as root but as user ${osUser.uid}, who cannot enter ${parent}: ` +
+        'use a folder outside of home folders, start as another user than root, or set DATABASE_URL.',
+      { cause },
+    );
+  }
+}
+
+/** Makes the files beside their place and moves them there whole, so that a broken start leaves nothing behind. */
+async function createDataFolder(
+  data: string,
+  binaries: ServerBinaries,
+  osUser: OsUser | undefined,
+  fsync: boolean,
+): Promise<void> {
+  const draft = `${data}.new-${randomUUID()}`;
+  try {
+    await mkdir(draft, { mode: 0o700 });
+    await chmod(draft, 0o700);
+    if (osUser !== undefined) await chown(draft, osUser.uid, osUser.gid);
+    const args = [
+      '-D',
+      draft,
+      '-U',
+      DATABASE_NAME,
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--auth=trust',
+      '--no-instructions',
+    ];
+    await runProgram(binaries.initdb, fsync ? args : [...args, '--no-sync'], osUser);
+    await rename(draft, data).catch((error: unknown) => {
+      // Another process was faster; its files are as good.
+      if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** What a start that was killed left; a draft of another process that starts now is seconds old. */
+async function removeOldDrafts(data: string): Promise<void> {
+  const parent = path.dirname(data);
+  for (const name of await readdir(parent)) {
+    const draft = path.join(parent, name);
+    if (!draft.startsWith(`${data}.new-`)) continue;
+    const { mtimeMs } = await stat(draft);
+    if (Date.now() - mtimeMs > MAX_DRAFT_AGE_MS) await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function checkVersion(data: string, binaries: ServerBinaries): Promise<void> {
+  const version = await readFile(path.join(data, 'PG_VERSION'), 'utf8').catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (version === undefined) {
+    const names = await readdir(data);
+    throw new DatabaseError(
+      'folder_unusable',
+      `${data} holds no database but ${names.length} other files; move it away or use another folder.`,
+    );
+  }
+  const major = version.trim();
+  if (major === binaries.major) return;
+  throw new DatabaseError(
+    'other_version',
+    `${data} was written by PostgreSQL ${major}, and this release runs ${binaries.major}. With the programs of ` +
+      `PostgreSQL ${major}: "pg_ctl -D ${data} -o '-k /tmp -h \\"\\"' start", ` +
+      `"pg_dump -h /tmp -U ${DATABASE_NAME} -Fc -f taskthread.dump ${DATABASE_NAME}", "pg_ctl -D ${data} stop". ` +
+      `Then move ${data} away, start this release once, and while it runs: ` +
+      `"pg_restore -h <the socket's folder in ${data}/postmaster.pid, line 5> -U ${DATABASE_NAME} --clean --if-exists ` +
+      `-d ${DATABASE_NAME} taskthread.dump".`,
+  );
+}
+
+function failureText(error: unknown): string {
+  const details = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+  if (details !== '') return details.split('\n').slice(-2).join(' ');
+  return error instanceof Error ? error.message : String(error);
+}

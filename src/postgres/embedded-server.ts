@@ -1,0 +1,170 @@
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { DATABASE_NAME, type DataFolder, prepareDataFolder } from './data-folder.ts';
+import { DatabaseError } from './errors.ts';
+import {
+  alreadyRunningError,
+  clearOrphanedServer,
+  isServerReady,
+  SOCKET_FOLDER_PREFIX,
+} from './orphaned-server.ts';
+import { OwnerLock } from './owner-lock.ts';
+import { type ServerBinaries, unpackBinaries } from './server-binaries.ts';
+import { type OsUser, ServerProcess } from './server-process.ts';
+
+/** A PostgreSQL server that lives and dies with this process. */
+export interface EmbeddedServer {
+  /** `host` is the folder of the socket; the server has no TCP port. */
+  connection: { host: string; port: number; user: string; database: string };
+  /** Settles when the server is lost without `stop()`: the process should end, too. */
+  lost: Promise<DatabaseError>;
+  /** Ends the server in order; connections that are still open are cut. */
+  stop(): Promise<void>;
+}
+
+/** The longest that recovery after a crash may take. */
+const READY_TIMEOUT_MS = 300_000;
+const STOP_TIMEOUT_MS = 60_000;
+/** The longest path of a unix socket that every system takes, in bytes (sun_path is 104 on macOS, 108 on Linux). */
+const MAX_SOCKET_PATH_BYTES = 103;
+
+/**
+ * Starts the PostgreSQL server that npm brought, on the files in `folder` (made when there are none).
+ * `fsync: false` is for tests: a crash of the machine may then destroy the files.
+ * @throws StoreError `already_running`, `unsupported_platform`, `folder_unusable`, `other_version`, `server_failed`
+ */
+export async function startEmbeddedServer(options: {
+  folder: string;
+  log: Logger;
+  fsync?: boolean;
+  /** Where the server's programs are unpacked, once per version; the system's temporary folder when left out. */
+  cacheFolder?: string;
+  /** 100 when left out. */
+  maxConnections?: number;
+}): Promise<EmbeddedServer> {
+  const { log, fsync = true, maxConnections = 100 } = options;
+  const binaries = await unpackBinaries(options.cacheFolder);
+  const data = await prepareDataFolder(options.folder, binaries, fsync);
+  for (let attempt = 1; ; attempt += 1) {
+    await clearOrphanedServer(data.path, log);
+    const server = await launch({ binaries, data, fsync, maxConnections, log });
+    if (server !== undefined) return server;
+    // Another process started its server on the same files at the same moment, or ours did not come up.
+    if (attempt === 3) {
+      throw new DatabaseError(
+        'server_failed',
+        `The database server on ${data.path} does not start; the lines of the log above say why. ` +
+          'On a system that cannot run it (musl, for one) set DATABASE_URL.',
+      );
+    }
+    await sleep(200);
+  }
+}
+
+async function launch(options: {
+  binaries: ServerBinaries;
+  data: DataFolder;
+  fsync: boolean;
+  maxConnections: number;
+  log: Logger;
+}): Promise<EmbeddedServer | undefined> {
+  const { binaries, data, log } = options;
+  const socketFolder = await makeSocketFolder(data.osUser);
+  const server = new ServerProcess({
+    postgres: binaries.postgres,
+    args: ['-D', data.path, ...serverSettings(socketFolder, options)],
+    socketFolder,
+    account: data.osUser,
+    log,
+  });
+  const ownership = new OwnerLock(socketFolder, log);
+  try {
+    if (!(await waitUntilReady(server, data.path, socketFolder))) return undefined;
+    if (!(await ownership.acquire())) throw alreadyRunningError(data.path);
+  } catch (error) {
+    await server.stop(STOP_TIMEOUT_MS);
+    throw error;
+  }
+  log.info({ folder: data.path, version: binaries.version }, 'the embedded database server runs');
+  let stopping = false;
+  const ended = server.ended.then(
+    (status) =>
+      new DatabaseError(
+        'server_failed',
+        `The embedded database server ended by itself (status ${status}); start again.`,
+      ),
+  );
+  const lost = Promise.race([ended, ownership.lost]).then((error) =>
+    stopping ? new Promise<DatabaseError>(() => undefined) : error,
+  );
+  return {
+    connection: { host: socketFolder, port: 5432, user: DATABASE_NAME, database: DATABASE_NAME },
+    lost,
+    async stop() {
+      stopping = true;
+      await ownership.release();
+      await server.stop(STOP_TIMEOUT_MS);
+      await rm(socketFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** How DATABASE_URL names a database of the server. */
+export function connectionUrl({ host, port, user, database }: EmbeddedServer['connection']): string {
+  return `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+}
+
+async function makeSocketFolder(account: OsUser | undefined): Promise<string> {
+  const room = MAX_SOCKET_PATH_BYTES - Buffer.byteLength(`/${SOCKET_FOLDER_PREFIX}XXXXXX/.s.PGSQL.5432`);
+  const parent = Buffer.byteLength(tmpdir()) <= room ? tmpdir() : '/tmp';
+  const folder = await mkdtemp(path.join(parent, SOCKET_FOLDER_PREFIX));
+  await chmod(folder, 0o700);
+  if (account !== undefined) await chown(folder, account.uid, account.gid);
+  return folder;
+}
+
+async function waitUntilReady(server: ServerProcess, data: string, socketFolder: string): Promise<boolean> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (server.isRunning && performance.now() < deadline) {
+    if (await isServerReady(data, socketFolder)) return server.isRunning;
+    await sleep(20);
+  }
+  if (!server.isRunning) return false;
+  throw new DatabaseError(
+    'server_failed',
+    `The database server on ${data} is not ready after ${READY_TIMEOUT_MS / 60_000} minutes; look at the disk and start again.`,
+  );
+}
+
+/** A small server for one program: no TCP, no replication, no parallel queries, little memory. */
+function serverSettings(
+  socketFolder: string,
+  { fsync, maxConnections }: { fsync: boolean; maxConnections: number },
+): string[] {
+  const values: Record<string, string> = {
+    listen_addresses: '',
+    unix_socket_directories: socketFolder,
+    unix_socket_permissions: '0700',
+    max_connections: String(maxConnections),
+    shared_buffers: '32MB',
+    max_wal_size: '256MB',
+    min_wal_size: '32MB',
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+    max_logical_replication_workers: '0',
+    max_parallel_workers_per_gather: '0',
+    io_method: 'sync',
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_min_messages: 'warning',
+    // Errors of our own statements reach our own log with their context.
+    log_min_error_statement: 'panic',
+    log_line_prefix: '',
+    ...(fsync ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  };
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}

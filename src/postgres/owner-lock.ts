@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { DATABASE_NAME } from './data-folder.ts';
+import { DatabaseError, errorCode } from './errors.ts';
+
+/** The advisory lock that the owner of an embedded server holds while it lives. */
+const OWNER_LOCK_ID = 7_461_736_405;
+const RETAKE_TIMEOUT_MS = 20_000;
+
+function createClient(socketFolder: string): pg.Client {
+  return new pg.Client({
+    host: socketFolder,
+    port: 5432,
+    user: DATABASE_NAME,
+    database: 'postgres',
+    application_name: 'taskthread owner',
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 5_000,
+  });
+}
+
+/** Whether somebody holds the owner's lock; undefined when the server does not answer. Takes no lock itself. */
+export async function hasOwner(socketFolder: string): Promise<boolean | undefined> {
+  if (socketFolder === '') return undefined;
+  const connection = createClient(socketFolder);
+  connection.on('error', () => undefined);
+  try {
+    await connection.connect();
+    const { rowCount } = await connection.query(
+      `select from pg_locks where locktype = 'advisory' and granted and objsubid = 1
+        and (classid::bigint << 32 | objid::bigint) = $1`,
+      [OWNER_LOCK_ID],
+    );
+    return (rowCount ?? 0) > 0;
+  } catch {
+    return undefined;
+  } finally {
+    await connection.end().catch(() => undefined);
+  }
+}
+
+/**
+ * Takes the lock of a server that is to be stopped, so that an owner who is only slow to come finds it taken: 'ours',
+ * 'owned' by somebody else, or undefined when the server does not answer. The lock goes with the server.
+ */
+export async function seizeLock(socketFolder: string): Promise<'ours' | 'owned' | undefined> {
+  if (socketFolder === '') return undefined;
+  const connection = createClient(socketFolder);
+  connection.on('error', () => undefined);
+  try {
+    await connection.connect();
+    const { rows } = await connection.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+      OWNER_LOCK_ID,
+    ]);
+    if (rows[0]?.taken === true) return 'ours';
+    await connection.end();
+    return 'owned';
+  } catch {
+    await connection.end().catch(() => undefined);
+    return undefined;
+  }
+}
+
+/** Holds the owner's lock; takes it again when the server restarts itself after a crash of one of its processes. */
+export class OwnerLock {
+  /** Settles when the lock is lost for good. */
+  readonly lost: Promise<DatabaseError>;
+  readonly #socketFolder: string;
+  readonly #log: Logger;
+  #connection: pg.Client | undefined;
+  #released = false;
+  #resolveLost: (error: DatabaseError) => void = () => undefined;
+
+  constructor(socketFolder: string, log: Logger) {
+    this.#socketFolder = socketFolder;
+    this.#log = log;
+    this.lost = new Promise((resolve) => {
+      this.#resolveLost = resolve;
+    });
+  }
+
+  /** Takes the lock; false when somebody else has it. Makes our database on the way where there is none. */
+  async acquire(): Promise<boolean> {
+    const connection = createClient(this.#socketFolder);
+    connection.on('error', (error) => this.#onEnd(connection, error));
+    connection.on('end', () => this.#onEnd(connection, undefined));
+    try {
+      await connection.connect();
+      const { rows } = await connection.query<{ taken: boolean }>(
+        'select pg_try_advisory_lock($1) as taken',
+        [OWNER_LOCK_ID],
+      );
+      if (rows[0]?.taken !== true) {
+        await connection.end();
+        return false;
+      }
+      const known = await connection.query('select from pg_database where datname = $1', [DATABASE_NAME]);
+      if (known.rowCount === 0) await connection.query(`create database ${DATABASE_NAME}`);
+      this.#connection = connection;
+      return true;
+    } catch (error) {
+      await connection.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async release(): Promise<void> {
+    this.#released = true;
+    await this.#connection?.end().catch(() => undefined);
+  }
+
+  #onEnd(connection: pg.Client, error: Error | undefined): void {
+    if (this.#released || this.#connection !== connection) return;
+    this.#connection = undefined;
+    this.#log.warn({ error }, "the connection that holds the database's folder broke; it is made again");
+    void this.#reacquire();
+  }
+
+  async #reacquire(): Promise<void> {
+    const deadline = performance.now() + RETAKE_TIMEOUT_MS;
+    let cause: unknown;
+    while (!this.#released && performance.now() < deadline) {
+      await sleep(100);
+      try {
+        if (await this.acquire()) return;
+        break;
+      } catch (error) {
+        cause = errorCode(error) ?? error;
+      }
+    }
+    if (this.#released) return;
+    this.#resolveLost(
+      new DatabaseError('server_failed', 'The embedded database server is lost; start again.', { cause }),
+    );
+  }
+}

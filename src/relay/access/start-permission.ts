@@ -1,0 +1,40 @@
+import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import { transientFailure } from '../runtime/retry.ts';
+import { type Asker, accessDenialFor } from './access-policy.ts';
+import { type Refusal, refusalAuditDetails, refusalSentence } from './refusals.ts';
+
+/**
+ * Why a person may not begin a task by a form, as a sentence; undefined where they may. The answer comes within so many
+ * ms: what Slack has not told by then is no.
+ */
+export async function startRefusal(
+  deps: RelayDeps,
+  workspace: WorkspaceClient,
+  asker: Asker,
+  timeoutMs: number,
+): Promise<string | undefined> {
+  const refusal = await findRefusal(deps, workspace, asker, AbortSignal.timeout(timeoutMs));
+  if (refusal === undefined) return undefined;
+  const details = { ...refusalAuditDetails(refusal), control: 'start' };
+  await deps.store.audit.add({ ...asker, kind: 'refusal', details });
+  deps.log.info({ ...asker, ...details }, 'a form was refused');
+  return refusalSentence(refusal);
+}
+
+async function findRefusal(
+  deps: RelayDeps,
+  workspace: WorkspaceClient,
+  asker: Asker,
+  signal: AbortSignal,
+): Promise<Refusal | undefined> {
+  try {
+    const why = await accessDenialFor(deps, workspace.people, asker, signal);
+    if (why !== undefined) return { why };
+  } catch (error) {
+    if (!signal.aborted && transientFailure(error)?.cause !== 'slack') throw error;
+    return { why: 'unknown' };
+  }
+  const { store, settings } = deps;
+  const exceeded = await store.turnUsage.exceeded(asker.workspace, asker.person, settings.quotas);
+  return exceeded && { why: 'limit', exceeded };
+}

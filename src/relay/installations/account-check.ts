@@ -1,0 +1,39 @@
+import { AgentNotFoundError } from '../../agent/errors.ts';
+import * as strings from '../../render/strings/strings.ts';
+import type { Thread, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
+import { NO_ACCOUNT } from '../../store/workspaces/accounts.ts';
+import { TurnEnded } from '../runtime/turn-errors.ts';
+
+/** The account of a thread is not known any more: what was made under it cannot be reached. */
+export class AccountGone extends AgentNotFoundError {
+  constructor() {
+    super({
+      sentence: 'The workspace now uses another account at the agent service; start a new thread.',
+      outcome: 'not_sent',
+    });
+  }
+}
+
+/**
+ * The thread under the account that its workspace uses now. A thread without a task takes it on. Throws TurnEnds
+ * where the task belongs to another account, or there is none.
+ */
+export async function ensureCurrentAccount(
+  store: Store,
+  currentAccountOf: (workspace: string) => string,
+  thread: Thread,
+  turn: Turn,
+): Promise<Thread> {
+  const account = currentAccountOf(thread.workspace);
+  // What may have been sent is followed to its end under the account that it was sent with.
+  if (thread.account === account && account !== NO_ACCOUNT) return thread;
+  if (turn.send_intended_at !== null) return thread;
+  if (account === NO_ACCOUNT) throw new TurnEnded('refused', strings.noAccount);
+  if (thread.task_id !== null || thread.task_intended_at !== null)
+    throw new TurnEnded('refused', strings.accountChanged);
+  return store.transaction(async ({ threads, turns }) => {
+    if (await threads.moveToAccount(thread, account)) await turns.leaveFilesBehind(thread);
+    return threads.getOrThrow(thread);
+  });
+}

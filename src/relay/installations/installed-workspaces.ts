@@ -1,0 +1,200 @@
+import type { Logger } from 'pino';
+import { SlackAuthError } from '../../slack/errors.ts';
+import type { Installation } from '../../slack/slack-client.ts';
+import type { Store } from '../../store/store.ts';
+import type { InstalledWorkspace } from '../../store/workspaces/installations.ts';
+import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';
+import type { WorkspaceClient } from '../runtime/deps.ts';
+import { decryptTokens } from './installation-tokens.ts';
+import type { Reach } from './organisation-workspaces.ts';
+import type { ObservedTokenGate } from './workspace-client.ts';
+import type { BotAuthorization, InstallationQuery, WorkspaceRegistry } from './workspace-registry.ts';
+
+/** What knowing the installed workspaces needs. */
+export interface InstalledWorkspacesDeps {
+  store: Pick<Store, 'installations'>;
+  keyring: Keyring;
+  /** Tells whether an organisation's installation is for a workspace too. */
+  reach: Pick<Reach, 'includes'>;
+  /** Stops calls with a token that was refused. */
+  tokenGateFor: (installation: string) => ObservedTokenGate;
+  /** Builds the calls of a workspace; `gone` tells when it is left. */
+  createWorkspace: (
+    installation: Installation,
+    gate: ObservedTokenGate,
+    gone: AbortSignal,
+  ) => WorkspaceClient;
+  log: Logger;
+}
+
+/** A workspace as this process knows it. */
+interface WorkspaceEntry {
+  row: InstalledWorkspace;
+  /** Undefined once the app is not installed there any more. */
+  token: string | undefined;
+  installation: Installation;
+  gate: ObservedTokenGate;
+  uninstalled: AbortController;
+  /** Built when it is used first. */
+  workspace: WorkspaceClient | undefined;
+}
+
+/** The workspaces that have installed the app by OAuth. */
+export class InstalledWorkspaces implements WorkspaceRegistry {
+  readonly #deps: InstalledWorkspacesDeps;
+  readonly #entries = new Map<string, WorkspaceEntry>();
+  #lastSequence = 0;
+  #refreshing: Promise<void> | undefined;
+
+  constructor(deps: InstalledWorkspacesDeps) {
+    this.#deps = deps;
+  }
+
+  ids(): readonly string[] {
+    return [...this.#entries.keys()];
+  }
+
+  workspace(id: string): WorkspaceClient | undefined {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return undefined;
+    entry.workspace ??= this.#deps.createWorkspace(entry.installation, entry.gate, entry.uninstalled.signal);
+    return entry.workspace;
+  }
+
+  async find(query: InstallationQuery): Promise<WorkspaceClient | undefined> {
+    return (await this.#findEntry(query)) && this.workspace(query.workspace);
+  }
+
+  async authorization(query: InstallationQuery): Promise<BotAuthorization | undefined> {
+    const entry = await this.#findEntry(query);
+    if (entry?.token === undefined) return undefined;
+    const { bot_user: botUserId, bot_id: botId } = entry.row;
+    return { botToken: entry.token, botUserId, botId, teamId: query.workspace };
+  }
+
+  tokenRefusedSince(): undefined {
+    return undefined;
+  }
+
+  refusedOwnTokenCount(): number {
+    return [...this.#entries.values()].filter(({ gate }) => gate.refusedSince !== undefined).length;
+  }
+
+  /** Reads what has changed since the last time; `whole` also notices rows that were deleted. Throws StoreError. */
+  async refresh(isFull = false): Promise<void> {
+    // What was written before this call must be seen by it: a reading under way may have begun too early.
+    await this.#refreshing?.catch(() => undefined);
+    this.#refreshing ??= this.#load(isFull).finally(() => {
+      this.#refreshing = undefined;
+    });
+    await this.#refreshing;
+  }
+
+  async #load(isFull: boolean): Promise<void> {
+    const rows = await this.#deps.store.installations.changedSince(isFull ? 0 : this.#lastSequence);
+    for (const row of rows) {
+      this.#lastSequence = Math.max(this.#lastSequence, row.version);
+      this.#apply(row);
+    }
+    if (!isFull) return;
+    const present = new Set(rows.map(({ workspace }) => workspace));
+    for (const id of this.#entries.keys()) if (!present.has(id)) this.#remove(id);
+  }
+
+  async #findEntry(query: InstallationQuery): Promise<WorkspaceEntry | undefined> {
+    if (!query.workspace.startsWith('T')) return undefined;
+    const { workspace, organisation } = query;
+    if (!this.#entries.has(workspace)) await this.refresh();
+    const known = this.#entries.get(workspace);
+    if (organisation === undefined || (known !== undefined && belongsTo(known.row, organisation)))
+      return known;
+    // In a shared channel Slack may name a workspace of the other organisation.
+    if (!(await this.#deps.reach.includes(organisation, workspace))) {
+      this.#deps.log.debug({ workspace, organisation }, 'a workspace is none of the organisation');
+      return undefined;
+    }
+    if (known !== undefined) return known;
+    if (!(await this.#deps.store.installations.attachWorkspace(workspace, organisation))) return undefined;
+    await this.refresh();
+    return this.#entries.get(workspace);
+  }
+
+  #apply(row: InstalledWorkspace): void {
+    const token = this.#decryptToken(row);
+    const known = this.#entries.get(row.workspace);
+    if (token === undefined) {
+      if (known !== undefined) this.#remove(row.workspace);
+      return;
+    }
+    if (known !== undefined && isSameBot(known.row, row)) {
+      known.row = row;
+      if (known.token !== token) known.gate.accepted();
+      known.token = token;
+      return;
+    }
+    if (known !== undefined) this.#remove(row.workspace);
+    const entry: WorkspaceEntry = {
+      row,
+      token,
+      installation: installationOf(row, () => entry.token),
+      gate: this.#deps.tokenGateFor(row.installation),
+      uninstalled: new AbortController(),
+      workspace: undefined,
+    };
+    this.#entries.set(row.workspace, entry);
+    this.#deps.log.info({ workspace: row.workspace }, 'the app is installed in this workspace');
+  }
+
+  #decryptToken({ installation, sealed }: InstalledWorkspace): string | undefined {
+    if (sealed === null) return undefined;
+    try {
+      return decryptTokens(this.#deps.keyring, installation, sealed).bot.token;
+    } catch (error) {
+      if (!(error instanceof DecryptionError)) throw error;
+      this.#deps.log.error(
+        { workspace: installation, err: error },
+        'the tokens of a workspace cannot be read',
+      );
+      return undefined;
+    }
+  }
+
+  #remove(id: string): void {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    this.#entries.delete(id);
+    entry.token = undefined;
+    entry.uninstalled.abort();
+    this.#deps.log.info({ workspace: id }, 'the app is not installed in this workspace any more');
+  }
+}
+
+function belongsTo(row: InstalledWorkspace, organisation: string): boolean {
+  return row.installation === organisation || row.enterprise === organisation;
+}
+
+function isSameBot(one: InstalledWorkspace, other: InstalledWorkspace): boolean {
+  return (
+    one.installation === other.installation &&
+    one.bot_user === other.bot_user &&
+    one.bot_id === other.bot_id &&
+    one.enterprise === other.enterprise
+  );
+}
+
+/** An installation whose token is always the newest that is known. */
+function installationOf(row: InstalledWorkspace, currentToken: () => string | undefined): Installation {
+  return {
+    workspace: row.workspace,
+    botUser: row.bot_user,
+    botId: row.bot_id,
+    enterprise: row.organisation ? row.installation : (row.enterprise ?? undefined),
+    isOrgToken: row.organisation,
+    get token() {
+      const token = currentToken();
+      if (token !== undefined) return token;
+      const call = { method: 'any', slackCode: 'app_uninstalled', outcome: 'none' } as const;
+      throw new SlackAuthError(call, 'The app was uninstalled in this workspace.', { dead: true });
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { shorten } from '../../render/text/graphemes.ts';
+import type { TaskChoices } from '../../store/schema.ts';
+
+/** Which of the flags without a value mean something here; the others are text. */
+export interface SupportedFlags {
+  readonly noFallback: boolean;
+  readonly autoMode: boolean;
+  readonly planMode: boolean;
+}
+
+/** A title that is longer is cut (characters); so is anything else that is typed behind a flag. */
+const MAX_TITLE_CHARACTERS = 300;
+const MAX_VALUE_CHARACTERS = 200;
+
+/** Two hyphens, or what keyboards make of them. */
+const FLAG_PATTERN = /^\s*(?:--|[\u2013\u2014]{1,2}|\u2212\u2212)([a-z][a-z-]*)(?=[\s=]|$)/i;
+const VALUE_PATTERN =
+  /^(?:[^\S\n]*=[^\S\n]*|[^\S\n]+)(?:["\u201c\u201d\u201e]([^\n]*?)["\u201c\u201d\u201e](?=\s|$)|['\u2018\u2019]([^\n]*?)['\u2018\u2019](?=\s|$)|(?!--|[\u2013\u2014]|\u2212\u2212|["\u201c\u201d\u201e'\u2018\u2019])(\S+))/;
+
+/**
+ * What is chosen at the beginning of a message (`--model max --skill name --title "..."`), and the text behind it.
+ * Quotes and dashes may be the curly ones that keyboards make. Whatever is no flag, or lacks its value, is text.
+ */
+export function parseFlags(text: string, supported: SupportedFlags): { choices: TaskChoices; text: string } {
+  const choices: TaskChoices = {};
+  let rest = text;
+  for (;;) {
+    const flag = FLAG_PATTERN.exec(rest);
+    if (flag === null) break;
+    const name = (flag[1] ?? '').toLowerCase();
+    const afterFlag = rest.slice(flag[0].length);
+    const choice = choiceWithoutValue(name, supported);
+    if (choice !== undefined) {
+      if (afterFlag.startsWith('=')) break;
+      Object.assign(choices, choice);
+      rest = afterFlag;
+      continue;
+    }
+    const value = VALUE_PATTERN.exec(afterFlag);
+    const typedValue = value === null ? '' : toSingleLine(value[1] ?? value[2] ?? value[3] ?? '');
+    if (value === null || typedValue === '' || !assignChoice(choices, name, typedValue)) break;
+    rest = afterFlag.slice(value[0].length);
+  }
+  return { choices, text: rest === text ? text : rest.trimStart() };
+}
+
+function choiceWithoutValue(name: string, supported: SupportedFlags): TaskChoices | undefined {
+  if (name === 'no-fallback' && supported.noFallback) return { noFallback: true };
+  if (name === 'auto' && supported.autoMode) return { mode: 'auto' };
+  if (name === 'plan' && supported.planMode) return { mode: 'plan' };
+  return undefined;
+}
+
+function assignChoice(choices: TaskChoices, name: string, typedValue: string): boolean {
+  if (name === 'model') choices.model = shorten(typedValue.toLowerCase(), MAX_VALUE_CHARACTERS);
+  else if (name === 'skill') choices.skill = shorten(typedValue, MAX_VALUE_CHARACTERS);
+  else if (name === 'title') choices.title = shorten(typedValue, MAX_TITLE_CHARACTERS);
+  else return false;
+  return true;
+}
+
+/** A title, or a value like it, as it may be typed anywhere: one line, without control characters. */
+export function toSingleLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .toWellFormed()
+    .trim();
+}

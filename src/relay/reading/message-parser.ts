@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { decodeEntities, parseMrkdwn } from './mrkdwn-parser.ts';
+import type { ParsedBlock } from './parsed-blocks.ts';
+import { parseRichText } from './rich-text-parser.ts';
+
+const optionalText = z.string().optional().catch(undefined);
+
+const attachmentSchema = z.looseObject({
+  is_share: z.boolean().optional().catch(undefined),
+  is_msg_unfurl: z.boolean().optional().catch(undefined),
+  author_name: optionalText,
+  text: optionalText,
+  fallback: optionalText,
+});
+
+const messageSchema = z.looseObject({
+  text: z.string().catch(''),
+  blocks: z.array(z.unknown()).catch([]),
+  attachments: z.array(attachmentSchema).catch([]),
+  files: z.array(z.looseObject({ name: optionalText, title: optionalText })).catch([]),
+  ts: optionalText,
+  user: optionalText,
+  bot_id: optionalText,
+  username: optionalText,
+  bot_profile: z.looseObject({ name: optionalText }).optional().catch(undefined),
+});
+
+const lenientSchema = messageSchema.catch(() => messageSchema.parse({}));
+
+/** A Slack message as far as it is read here. */
+export type ParsedMessage = z.infer<typeof messageSchema>;
+
+/** Takes a message, event or stored words as they are. A field of a wrong shape is left out; never throws. */
+export function parseMessage(raw: unknown): ParsedMessage {
+  return lenientSchema.parse(raw);
+}
+
+/** What its writer wrote: the rich text, or else the `text`. */
+export function authoredBlocksOf(message: ParsedMessage): ParsedBlock[] {
+  return parseRichText(message.blocks, labelsIn(message.text)) ?? parseMrkdwn(message.text);
+}
+
+/** Its writer's words and forwarded messages; where there are none, what an app's blocks and attachments say. */
+export function blocksOf(message: ParsedMessage): ParsedBlock[] {
+  const forwarded = message.attachments
+    .filter((attachment) => attachment.is_share === true || attachment.is_msg_unfurl === true)
+    .map(forwardedBlock);
+  const blocks = [...authoredBlocksOf(message), ...forwarded];
+  if (blocks.length > 0) return blocks;
+  const others = message.attachments.map((attachment) => attachment.text ?? attachment.fallback ?? '');
+  return parseMrkdwn([...textsIn(message.blocks), ...others].join('\n\n'));
+}
+
+/** The names of the message's files, in order. */
+export function fileNamesOf(message: ParsedMessage): string[] {
+  return message.files.map((file) => file.name || file.title || 'a file');
+}
+
+function forwardedBlock(attachment: ParsedMessage['attachments'][number]): ParsedBlock {
+  const author =
+    attachment.author_name === undefined ? 'Forwarded message' : `Forwarded from ${attachment.author_name}`;
+  return {
+    kind: 'quoted',
+    blocks: [
+      { kind: 'paragraph', content: [{ kind: 'text', text: `${author}:`, style: {} }] },
+      ...parseMrkdwn(attachment.text ?? attachment.fallback ?? ''),
+    ],
+  };
+}
+
+function labelsIn(text: string): Map<string, string> {
+  const labels = new Map<string, string>();
+  for (const [, id, label] of text.matchAll(/<(?:[@#]|!subteam\^)([A-Z0-9]+)\|([^<>|]+)>/g)) {
+    if (id !== undefined && label !== undefined) labels.set(id, decodeEntities(label));
+  }
+  return labels;
+}
+
+const textualBlockSchema = z.looseObject({
+  type: z.string().catch(''),
+  text: z.unknown().optional(),
+  fields: z.unknown().optional(),
+  elements: z.unknown().optional(),
+});
+
+/** The words of blocks that apps write: sections, headers, contexts. */
+function textsIn(raw: unknown): string[] {
+  if (typeof raw === 'string') return raw.trim() === '' ? [] : [raw];
+  if (Array.isArray(raw)) return raw.flatMap(textsIn);
+  const parsed = textualBlockSchema.safeParse(raw);
+  if (!parsed.success || parsed.data.type === 'actions') return [];
+  return [parsed.data.text, parsed.data.fields, parsed.data.elements].flatMap(textsIn);
+}

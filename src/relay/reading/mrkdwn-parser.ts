@@ -1,0 +1,164 @@
+import type { ParsedBlock, ParsedInline, TextStyle } from './parsed-blocks.ts';
+import { isoTime } from './rich-text-parser.ts';
+
+/** The content of a message's `text`, Slack's own markup with `&amp; &lt; &gt;` encoded. Never throws. */
+export function parseMrkdwn(text: string): ParsedBlock[] {
+  const blocks: ParsedBlock[] = [];
+  let from = 0;
+  for (const fence of text.matchAll(/```([\s\S]+?)```/g)) {
+    blocks.push(...parseLines(text.slice(from, fence.index)));
+    blocks.push({ kind: 'code', text: decodeCode(fence[1] ?? '').replace(/^\n|\n$/g, ''), language: '' });
+    from = fence.index + fence[0].length;
+  }
+  return [...blocks, ...parseLines(text.slice(from))];
+}
+
+/** `&lt;` to `<` and so on, once. */
+export function decodeEntities(text: string): string {
+  return text.replace(/&(amp|lt|gt);/g, (_, name) => (name === 'amp' ? '&' : name === 'lt' ? '<' : '>'));
+}
+
+/** Code keeps everything as typed, but Slack turns addresses in it into links. */
+function decodeCode(code: string): string {
+  return decodeEntities(
+    code.replace(
+      /<((?:https?|mailto|tel):[^<>|\s]*)(?:\|([^<>]*))?>/g,
+      (_, url: string, label?: string) => label ?? url,
+    ),
+  );
+}
+
+/** `> words` quotes a line, `>>> words` all lines from there on; the sign comes encoded or not. */
+function parseLines(text: string): ParsedBlock[] {
+  const blocks: { kind: 'paragraph' | 'quote'; lines: string[] }[] = [];
+  let quotesTheRest = false;
+  for (const line of text.split('\n')) {
+    const quotePrefix: string | undefined = quotesTheRest
+      ? ''
+      : /^(?:(?:&gt;|>){3}|(?:&gt;|>)) ?/.exec(line)?.[0];
+    const kind = quotePrefix === undefined ? 'paragraph' : 'quote';
+    const lineText = line.slice(quotePrefix?.length ?? 0);
+    quotesTheRest ||= quotePrefix !== undefined && /^(?:&gt;|>){3}/.test(quotePrefix);
+    const last = blocks.at(-1);
+    if (last?.kind === kind) last.lines.push(lineText);
+    else blocks.push({ kind, lines: [lineText] });
+  }
+  return blocks
+    .filter((block) => block.lines.some((line) => line.trim() !== ''))
+    .map(({ kind, lines }) => ({
+      kind,
+      content: lines.flatMap((line, index) => parseLine(index < lines.length - 1 ? `${line}\n` : line)),
+    }));
+}
+
+/** One place of a line: a character of text, or a whole token that styles must not look into. */
+type LineToken = string | ParsedInline;
+
+const STYLE_MARKERS = { '*': 'bold', _: 'italic', '~': 'strike' } as const;
+
+function isStyleMarker(place: LineToken | undefined): place is keyof typeof STYLE_MARKERS {
+  return place === '*' || place === '_' || place === '~';
+}
+
+function parseLine(line: string): ParsedInline[] {
+  const bulleted = line.replace(/^(\s*)[•◦▪‣] +/, '$1- ');
+  return parseStyles(tokenize(bulleted), {});
+}
+
+function tokenize(line: string): LineToken[] {
+  const tokens: LineToken[] = [];
+  let from = 0;
+  for (const token of line.matchAll(/`([^`\n]+)`|<([^<>\n]+)>/g)) {
+    tokens.push(...decodeEntities(line.slice(from, token.index)).split(''));
+    const [, code, inside] = token;
+    tokens.push(code === undefined ? parseToken(inside ?? '') : textInline(decodeCode(code), { code: true }));
+    from = token.index + token[0].length;
+  }
+  tokens.push(...decodeEntities(line.slice(from)).split(''));
+  return tokens;
+}
+
+function parseStyles(tokens: readonly LineToken[], style: TextStyle): ParsedInline[] {
+  const inlines: ParsedInline[] = [];
+  const open = new Set(['*', '_', '~']);
+  let pendingText = '';
+  const flush = () => {
+    if (pendingText !== '') inlines.push(textInline(pendingText, style));
+    pendingText = '';
+  };
+  for (let at = 0; at < tokens.length; at++) {
+    const place = tokens[at];
+    if (place === undefined) continue;
+    if (isStyleMarker(place) && open.has(place) && !style[STYLE_MARKERS[place]] && opensStyle(tokens, at)) {
+      const end = closingMarkerIndex(tokens, at, place);
+      if (end !== undefined) {
+        flush();
+        inlines.push(...parseStyles(tokens.slice(at + 1, end), { ...style, [STYLE_MARKERS[place]]: true }));
+        at = end;
+        continue;
+      }
+      // where none closes from here, none closes from further on
+      open.delete(place);
+    }
+    if (typeof place === 'string') pendingText += place;
+    else {
+      flush();
+      inlines.push({ ...place, style: { ...style, ...place.style } });
+    }
+  }
+  flush();
+  return inlines;
+}
+
+const WORD_CHARACTER = /[\p{L}\p{N}]/u;
+const isWordCharacter = (place: LineToken | undefined) =>
+  typeof place === 'string' && WORD_CHARACTER.test(place);
+const isSpace = (place: LineToken | undefined) =>
+  place === undefined || (typeof place === 'string' && place.trim() === '');
+
+/** A sign beside its own kind is none: `**` is not bold in Slack. */
+function opensStyle(places: readonly LineToken[], at: number): boolean {
+  const before = places[at - 1];
+  const after = places[at + 1];
+  return !isWordCharacter(before) && !isSpace(after) && before !== places[at] && after !== places[at];
+}
+
+function closingMarkerIndex(places: readonly LineToken[], opener: number, mark: string): number | undefined {
+  for (let at = opener + 2; at < places.length; at++) {
+    const before = places[at - 1];
+    const after = places[at + 1];
+    if (
+      places[at] === mark &&
+      !isSpace(before) &&
+      before !== mark &&
+      !isWordCharacter(after) &&
+      after !== mark
+    )
+      return at;
+  }
+  return undefined;
+}
+
+function textInline(words: string, style: TextStyle): ParsedInline {
+  return { kind: 'text', text: words, style };
+}
+
+/** What stands between `<` and `>`. */
+function parseToken(token: string): ParsedInline {
+  const bar = token.indexOf('|');
+  const head = bar < 0 ? token : token.slice(0, bar);
+  const label = bar < 0 ? undefined : decodeEntities(token.slice(bar + 1)) || undefined;
+  if (/^@[A-Z0-9]+$/i.test(head)) return { kind: 'person', id: head.slice(1), label, style: {} };
+  if (/^#[A-Z0-9]+$/i.test(head)) return { kind: 'channel', id: head.slice(1), label, style: {} };
+  if (head.startsWith('!subteam^')) return { kind: 'usergroup', id: head.slice(9), label, style: {} };
+  if (head.startsWith('!date^')) {
+    const seconds = Number(head.split('^')[1]);
+    return textInline(label ?? (Number.isFinite(seconds) ? isoTime(seconds) : head), {});
+  }
+  if (head.startsWith('!')) return textInline(label ?? `@${head.slice(1)}`, {});
+  if (/^[a-z][a-z0-9+.-]*:/i.test(head)) {
+    const url = decodeEntities(head);
+    return { kind: 'link', url, label: label ?? url, style: {} };
+  }
+  return textInline(`<${decodeEntities(token)}>`, {});
+}

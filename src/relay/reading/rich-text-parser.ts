@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import type { ParsedBlock, ParsedInline } from './parsed-blocks.ts';
+
+/** Names that the message's `text` carries for ids, keyed by id. */
+export type Labels = ReadonlyMap<string, string>;
+
+const styleSchema = z
+  .looseObject({
+    bold: z.boolean().optional(),
+    italic: z.boolean().optional(),
+    strike: z.boolean().optional(),
+    code: z.boolean().optional(),
+  })
+  .catch({});
+
+const inlineSchema = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('text'), text: z.string() }),
+  z.looseObject({ type: z.literal('user'), user_id: z.string() }),
+  z.looseObject({ type: z.literal('channel'), channel_id: z.string() }),
+  z.looseObject({ type: z.literal('usergroup'), usergroup_id: z.string() }),
+  z.looseObject({ type: z.literal('team'), team_id: z.string() }),
+  z.looseObject({ type: z.literal('broadcast'), range: z.string() }),
+  z.looseObject({ type: z.literal('link'), url: z.string(), text: z.string().optional() }),
+  z.looseObject({ type: z.literal('emoji'), name: z.string(), unicode: z.string().optional() }),
+  z.looseObject({ type: z.literal('date'), timestamp: z.number(), fallback: z.string().optional() }),
+  z.looseObject({ type: z.literal('color'), value: z.string() }),
+]);
+
+const elementsSchema = z.array(z.unknown());
+const borderSchema = z.number().optional().catch(undefined);
+
+const blockSchema = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('rich_text_section'), elements: elementsSchema }),
+  z.looseObject({ type: z.literal('rich_text_quote'), elements: elementsSchema }),
+  z.looseObject({
+    type: z.literal('rich_text_preformatted'),
+    elements: elementsSchema,
+    border: borderSchema,
+    language: z.string().optional().catch(undefined),
+  }),
+  z.looseObject({
+    type: z.literal('rich_text_list'),
+    elements: elementsSchema,
+    border: borderSchema,
+    style: z.string().optional().catch(undefined),
+    indent: z.int().nonnegative().max(20).catch(0),
+    offset: z.int().nonnegative().catch(0),
+  }),
+]);
+
+const richTextBlockSchema = z.looseObject({ type: z.literal('rich_text'), elements: elementsSchema });
+const unknownElementSchema = z.looseObject({
+  type: z.string().catch('element'),
+  text: z.string().optional().catch(undefined),
+  fallback: z.string().optional().catch(undefined),
+  name: z.string().optional().catch(undefined),
+  url: z.string().optional().catch(undefined),
+  elements: elementsSchema.optional().catch(undefined),
+});
+
+/** The content of a message's `rich_text` blocks; undefined when it has none. Never throws. */
+export function parseRichText(blocks: readonly unknown[], labels: Labels): ParsedBlock[] | undefined {
+  const found = blocks.flatMap((raw) => {
+    const parsed = richTextBlockSchema.safeParse(raw);
+    return parsed.success ? [parsed.data.elements] : [];
+  });
+  return found.length === 0 ? undefined : mergeQuotations(found.flat().map((raw) => parseBlock(raw, labels)));
+}
+
+/** Neighbours inside one quotation become one, so that lists in it stay nested. */
+function mergeQuotations(blocks: readonly ParsedBlock[]): ParsedBlock[] {
+  const result: ParsedBlock[] = [];
+  for (const block of blocks) {
+    const last = result.at(-1);
+    if (block.kind === 'quoted' && last?.kind === 'quoted') {
+      result[result.length - 1] = { kind: 'quoted', blocks: [...last.blocks, ...block.blocks] };
+    } else result.push(block);
+  }
+  return result;
+}
+
+function parseBlock(raw: unknown, labels: Labels): ParsedBlock {
+  const parsed = blockSchema.safeParse(raw);
+  if (!parsed.success) return { kind: 'paragraph', content: parseInline(raw, labels) };
+  const data = parsed.data;
+  const content = () => data.elements.flatMap((element) => parseInline(element, labels));
+  switch (data.type) {
+    case 'rich_text_section':
+      return { kind: 'paragraph', content: content() };
+    case 'rich_text_quote':
+      return { kind: 'quote', content: content() };
+    case 'rich_text_preformatted':
+      return quotedIfBordered(data.border, {
+        kind: 'code',
+        text: content().map(textInCode).join(''),
+        language: data.language ?? '',
+      });
+    case 'rich_text_list':
+      return quotedIfBordered(data.border, {
+        kind: 'list',
+        ordered: data.style === 'ordered',
+        indent: data.indent,
+        offset: data.offset,
+        items: data.elements.map((item) => parseInline(item, labels)),
+      });
+  }
+}
+
+/** A list or a piece of code inside a quotation comes with a border. */
+function quotedIfBordered(width: number | undefined, inner: ParsedBlock): ParsedBlock {
+  return width !== undefined && width > 0 ? { kind: 'quoted', blocks: [inner] } : inner;
+}
+
+function parseInline(raw: unknown, labels: Labels): ParsedInline[] {
+  const parsed = inlineSchema.safeParse(raw);
+  if (!parsed.success) return parseUnknownElement(raw, labels);
+  const data = parsed.data;
+  const set = styleSchema.parse(data.style ?? {});
+  const text = (words: string): ParsedInline[] => [{ kind: 'text', text: words, style: set }];
+  const reference = (kind: 'person' | 'channel' | 'usergroup', id: string): ParsedInline[] => [
+    { kind, id, label: labels.get(id), style: set },
+  ];
+  switch (data.type) {
+    case 'text':
+      return text(data.text);
+    case 'user':
+      return reference('person', data.user_id);
+    case 'channel':
+      return reference('channel', data.channel_id);
+    case 'usergroup':
+      return reference('usergroup', data.usergroup_id);
+    case 'team':
+      return text(`@${labels.get(data.team_id) ?? data.team_id}`);
+    case 'broadcast':
+      return text(`@${data.range}`);
+    case 'link':
+      return [{ kind: 'link', url: data.url, label: data.text ?? data.url, style: set }];
+    case 'emoji':
+      return text(emojiFromCodePoints(data.unicode) ?? `:${data.name}:`);
+    case 'date':
+      return text(data.fallback ?? isoTime(data.timestamp));
+    case 'color':
+      return text(data.value);
+  }
+}
+
+function parseUnknownElement(raw: unknown, labels: Labels): ParsedInline[] {
+  const parsed = unknownElementSchema.safeParse(raw);
+  if (!parsed.success) return typeof raw === 'string' ? [{ kind: 'text', text: raw, style: {} }] : [];
+  const { type, text, fallback, name, url, elements: inner } = parsed.data;
+  if (inner !== undefined) return inner.flatMap((element) => parseInline(element, labels));
+  return [{ kind: 'text', text: text ?? fallback ?? name ?? url ?? `[${type}]`, style: {} }];
+}
+
+function textInCode(piece: ParsedInline): string {
+  if (piece.kind === 'text') return piece.text;
+  return piece.kind === 'link' ? piece.label : (piece.label ?? piece.id);
+}
+
+/** `1f44d-1f3fd` as the emoji itself; undefined when it is not code points in hexadecimal. */
+function emojiFromCodePoints(unicode: string | undefined): string | undefined {
+  if (unicode === undefined || !/^[0-9a-f]{1,6}(-[0-9a-f]{1,6})*$/i.test(unicode)) return undefined;
+  const points = unicode.split('-').map((point) => Number.parseInt(point, 16));
+  return points.every((point) => point > 0 && point <= 0x10ffff)
+    ? String.fromCodePoint(...points)
+    : undefined;
+}
+
+/** `seconds` since 1970 as an ISO time; the bare number when no calendar reaches it. */
+export function isoTime(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().replace('.000Z', 'Z');
+}

@@ -1,0 +1,229 @@
+import type { AgentClient } from '../../agent/agent-client.ts';
+import type { Message as AgentMessage } from '../../agent/service-schema.ts';
+import type { Lease } from '../runtime/lease.ts';
+import type { ReadRate } from '../runtime/read-rate.ts';
+import {
+  type InterruptibleWait,
+  sleepWithLease,
+  throwIfInterrupted,
+  transientFailure,
+} from '../runtime/retry.ts';
+import { replyFingerprint } from './reply-fingerprint.ts';
+
+/** A read this fresh (ms) serves an edit; an older one is made anew. */
+const FRESH_READ_MS = 400;
+/** How often a task that still works in the background is asked (ms). */
+const BACKGROUND_POLL_INTERVAL_MS = 2_000;
+/** An edit waits so long (ms) for a turn to read, and for the read; then it shows what was read last. */
+const DUE_READ_TIMEOUT_MS = 1_000;
+/** A silent reply is read less and less often, down to once in so long (ms). */
+const MAX_SILENT_INTERVAL_MS = 5_000;
+
+/** Whose reply is read, how, and who hears of it. */
+export interface ReplyReaderOptions {
+  agent: AgentClient;
+  taskId: string;
+  userMessageId: string;
+  rate: ReadRate;
+  lease: Lease;
+  /** Hears every state of the reply that is read, and its fingerprint. */
+  onRead(message: AgentMessage, print: string): void;
+}
+
+/** Reads one reply until it has settled. */
+export class ReplyReader {
+  readonly #options: ReplyReaderOptions;
+  #replyId: string | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #currentRead: Promise<AgentMessage> | undefined;
+  #isSettled = false;
+  /** The settled reply, once it was read; a list's or a send's answer does not count. */
+  #settledReply: AgentMessage | undefined;
+  /** The fingerprint of the last read. */
+  #lastFingerprint = '';
+  /** What the follower, and an edit that is due, wait for: a read of the other's ends it. */
+  readonly #followerWait: InterruptibleWait = { end: undefined };
+  #dueWait: InterruptibleWait | undefined;
+
+  constructor(options: ReplyReaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Finds the reply to our message. Undefined where the task settled without one. Throws AgentError.
+   */
+  async find(knownReply: AgentMessage | null): Promise<AgentMessage | undefined> {
+    const found =
+      knownReply !== null && this.#answersUs(knownReply) ? knownReply : await this.#waitForReply();
+    if (found === undefined) return undefined;
+    this.#replyId = found.id;
+    this.#recordRead(found);
+    return found;
+  }
+
+  /** Reads until the reply has settled; the answer is its last state. Throws AgentError. */
+  async readToEnd(): Promise<AgentMessage> {
+    const { rate, lease } = this.#options;
+    const leave = rate.join();
+    try {
+      let waitMs = 0;
+      let previousFingerprint = '';
+      for (;;) {
+        if (this.#settledReply !== undefined) return this.#settledReply;
+        // A read that served an edit serves here too, and may have found that a silent reply moves again.
+        if (waitMs > 0 && this.#lastFingerprint !== previousFingerprint) waitMs = rate.intervalMs();
+        previousFingerprint = this.#lastFingerprint;
+        const left = this.#readAt + waitMs - performance.now();
+        if (left > 0) {
+          await sleepWithLease(left, lease, this.#followerWait);
+          continue;
+        }
+        const granted = await rate.acquire(lease.signal, { wait: this.#followerWait });
+        throwIfInterrupted(lease);
+        if (!granted) continue;
+        await this.read();
+        const base = rate.intervalMs();
+        waitMs =
+          this.#lastFingerprint === previousFingerprint
+            ? Math.min(Math.max(MAX_SILENT_INTERVAL_MS, base), Math.max(base, waitMs * 1.3))
+            : base;
+        previousFingerprint = this.#lastFingerprint;
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  /** The reply as it is now; several who ask at once share one read. */
+  async read(): Promise<AgentMessage> {
+    this.#currentRead ??= this.#read().finally(() => {
+      this.#currentRead = undefined;
+    });
+    return this.#currentRead;
+  }
+
+  /** Makes sure that what is shown next is fresh, as far as the rate allows and the service answers. */
+  async refresh(): Promise<void> {
+    if (this.#isFresh()) return;
+    const { rate, lease } = this.#options;
+    const wait: InterruptibleWait = { end: undefined };
+    this.#dueWait = wait;
+    const granted = await rate.acquire(lease.signal, { isDue: true, withinMs: DUE_READ_TIMEOUT_MS, wait });
+    if (this.#dueWait === wait) this.#dueWait = undefined;
+    if (!granted || this.#isFresh()) return;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, DUE_READ_TIMEOUT_MS);
+    try {
+      await Promise.race([this.read(), late]);
+    } catch (error) {
+      // Whoever follows the reply meets it too, and the thread is told.
+      if (transientFailure(error) === undefined) throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #isFresh(): boolean {
+    return this.#replyId === undefined || this.#isSettled || performance.now() - this.#readAt < FRESH_READ_MS;
+  }
+
+  async #read(): Promise<AgentMessage> {
+    const { agent, taskId, lease } = this.#options;
+    if (this.#replyId === undefined) throw new Error('The reply has not been found yet.');
+    const message = await agent.getMessage(taskId, this.#replyId, { signal: lease.signal });
+    this.#recordRead(message);
+    if (this.#isSettled) this.#settledReply = message;
+    this.#followerWait.end?.();
+    this.#dueWait?.end?.();
+    return message;
+  }
+
+  #recordRead(message: AgentMessage): void {
+    this.#readAt = performance.now();
+    this.#isSettled = isReplySettled(message);
+    this.#lastFingerprint = replyFingerprint(message);
+    this.#options.onRead(message, this.#lastFingerprint);
+  }
+
+  /** Looks for the reply, at the rate's pace after a first look. */
+  async #waitForReply(): Promise<AgentMessage | undefined> {
+    const { agent, taskId, rate, lease } = this.#options;
+    const leave = rate.join();
+    try {
+      for (let settledReads = 0; ; ) {
+        const found = await this.#findInTask();
+        if (found !== undefined) return found;
+        await this.#acquireRead();
+        const task = await agent.getTask(taskId, { signal: lease.signal });
+        settledReads = isTaskSettled(task.status) ? settledReads + 1 : 0;
+        // The task may settle between the two reads, so a settled task is looked at twice more.
+        if (settledReads > 2) return undefined;
+        await sleepWithLease(rate.intervalMs(), lease);
+        await this.#acquireRead();
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  async #acquireRead(): Promise<void> {
+    await this.#options.rate.acquire(this.#options.lease.signal);
+    throwIfInterrupted(this.#options.lease);
+  }
+
+  /** The assistant message that names ours, or else the first one after ours. */
+  async #findInTask(): Promise<AgentMessage | undefined> {
+    const { agent, taskId, userMessageId, lease } = this.#options;
+    let first: AgentMessage | undefined;
+    let next = false;
+    for await (const message of agent.messagesAfter(taskId, userMessageId, { signal: lease.signal })) {
+      if (message.role === 'user') next = true;
+      if (message.role !== 'assistant') continue;
+      const answered = message.input?.userMessageId ?? null;
+      if (answered === userMessageId) return message;
+      if (answered === null && !next) first ??= message;
+    }
+    return first;
+  }
+
+  #answersUs(message: AgentMessage): boolean {
+    const answered = message.input?.userMessageId;
+    return answered === undefined || answered === null || answered === this.#options.userMessageId;
+  }
+}
+
+/** Whether a reply is complete, whatever came of it. */
+export function isReplySettled(message: AgentMessage): boolean {
+  return (
+    message.status === 'completed' ||
+    message.status === 'cancelled' ||
+    message.status === 'failed' ||
+    (message.status === null && message.completedAt !== null)
+  );
+}
+
+/** Whether a task has come to rest. */
+export function isTaskSettled(status: string): boolean {
+  return status === 'completed' || status === 'cancelled' || status === 'failed';
+}
+
+/**
+ * A reply may be complete while its task still works: results and the next message wait for it, but not longer than
+ * `mostMs`. The answer is whether it still works, or was cancelled; `onWait` hears that it works.
+ */
+export async function waitForBackgroundWork(
+  agent: AgentClient,
+  taskId: string,
+  maxWaitMs: number,
+  lease: Lease,
+  onWait: () => void,
+): Promise<'working' | 'cancelled' | 'over'> {
+  const until = performance.now() + maxWaitMs;
+  for (;;) {
+    const { status } = await agent.getTask(taskId, { signal: lease.signal });
+    if (isTaskSettled(status)) return status === 'cancelled' ? 'cancelled' : 'over';
+    onWait();
+    if (performance.now() >= until) return 'working';
+    await sleepWithLease(BACKGROUND_POLL_INTERVAL_MS, lease);
+  }
+}

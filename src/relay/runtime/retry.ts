@@ -1,0 +1,122 @@
+import { AgentError } from '../../agent/errors.ts';
+import { DatabaseError } from '../../postgres/errors.ts';
+import { SlackAuthError, SlackError, SlackRateLimitError } from '../../slack/errors.ts';
+import type { Lease } from './lease.ts';
+import { HandOver } from './turn-errors.ts';
+
+/** Who is to blame for a wait, so that the thread can say it. */
+export type WaitCause = 'service_unreachable' | 'service_busy' | 'service_key' | 'slack' | 'store';
+
+const INITIAL_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 30_000;
+/** A key or token that is not accepted is tried again so often (ms): somebody must mend it first. */
+const CREDENTIAL_RETRY_DELAY_MS = 10_000;
+
+/** Whether something has been tried for so long (ms) that it is given up. */
+export function isOverdue(since: Date, ms: number): boolean {
+  return Date.now() - since.getTime() > ms;
+}
+
+/** What an error that passes by itself is about; undefined for one that does not pass. */
+export function transientFailure(error: unknown): { cause: WaitCause; waitMs?: number } | undefined {
+  if (error instanceof AgentError) {
+    const waitMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0;
+    switch (error.code) {
+      case 'unavailable':
+        return { cause: 'service_unreachable', waitMs };
+      case 'rate_limited':
+      case 'busy':
+        return { cause: 'service_busy', waitMs };
+      case 'bad_key':
+        return { cause: 'service_key', waitMs: CREDENTIAL_RETRY_DELAY_MS };
+      default:
+        return undefined;
+    }
+  }
+  if (error instanceof SlackRateLimitError) return { cause: 'slack', waitMs: error.retryAfterMs };
+  if (error instanceof SlackAuthError && error.isInstallationDead)
+    return { cause: 'slack', waitMs: CREDENTIAL_RETRY_DELAY_MS };
+  if (error instanceof SlackError && error.code === 'unavailable') return { cause: 'slack' };
+  if (error instanceof DatabaseError) return { cause: 'store' };
+  return undefined;
+}
+
+/** The pause before try number `attempt` (from 1): doubling up to half a minute, with jitter. In ms. */
+export function backoffMs(attempt: number, random: () => number = Math.random): number {
+  const maxMs = Math.min(MAX_DELAY_MS, INITIAL_DELAY_MS * 2 ** Math.min(attempt - 1, 10));
+  return maxMs / 2 + (maxMs / 2) * random();
+}
+
+/** Throws where the turn must not go on here: HandOver while draining, the lease's reason once it is lost. */
+export function throwIfInterrupted(lease: Lease): void {
+  lease.signal.throwIfAborted();
+  if (lease.draining.aborted) throw new HandOver();
+}
+
+/** A wait that others can end early: `end` is there while it goes on. */
+export interface InterruptibleWait {
+  end: (() => void) | undefined;
+}
+
+/**
+ * Sleeps, but not past the end of the lease or the beginning of a drain; then it throws like `checkpoint`. `wake` ends
+ * it early, where it comes meanwhile.
+ */
+export async function sleepWithLease(
+  ms: number,
+  lease: Lease,
+  wake?: AbortSignal | InterruptibleWait,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  const timer = setTimeout(end, ms);
+  const signals = [lease.signal, lease.draining];
+  if (wake instanceof AbortSignal) {
+    if (!wake.aborted) signals.push(wake);
+  } else if (wake !== undefined) wake.end = end;
+  for (const signal of signals) {
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end);
+  }
+  await promise;
+  clearTimeout(timer);
+  if (wake !== undefined && 'end' in wake) wake.end = undefined;
+  for (const signal of signals) signal.removeEventListener('abort', end);
+  throwIfInterrupted(lease);
+}
+
+/**
+ * Runs a step until it succeeds or fails for good; `onTrouble` hears of each wait, and undefined at its end. `wake`
+ * ends a wait early. What has not passed after `mostMs` is thrown.
+ */
+export async function withRetry<T>(
+  lease: Lease,
+  step: () => Promise<T>,
+  onWait: (trouble: WaitCause | undefined, error?: unknown) => void,
+  {
+    wake,
+    giveUpAfterMs = Number.POSITIVE_INFINITY,
+  }: { wake?: AbortSignal; giveUpAfterMs?: number | undefined } = {},
+): Promise<T> {
+  const since = new Date();
+  for (let attempt = 1; ; attempt += 1) {
+    throwIfInterrupted(lease);
+    try {
+      const value = await step();
+      if (attempt > 1) onWait(undefined);
+      return value;
+    } catch (error) {
+      if (lease.signal.aborted) throw error;
+      const wait = transientFailure(error);
+      if (wait === undefined || isOverdue(since, giveUpAfterMs)) throw error;
+      onWait(wait.cause, error);
+      await sleepWithLease(Math.max(wait.waitMs ?? 0, backoffMs(attempt)), lease, wake);
+    }
+  }
+}
+
+/** Waits until all of these are over, and throws the first error among them. */
+export async function allSettledOrThrow(promises: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(promises);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}

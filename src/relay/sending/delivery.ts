@@ -1,0 +1,180 @@
+import type { AgentClient } from '../../agent/agent-client.ts';
+import { AgentAbortedError, AgentError, AgentUnavailableError } from '../../agent/errors.ts';
+import { type Message as AgentMessage, messageText, type SendResult } from '../../agent/service-schema.ts';
+import type { Turn } from '../../store/schema.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
+import { LEASE_MS, type Lease } from '../runtime/lease.ts';
+import { TurnEnded } from '../runtime/turn-errors.ts';
+import { SERVICE_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { unlessStopped } from './stop-check.ts';
+
+/** How often the task's messages are read beside a send that the service holds open (ms). */
+const LIST_POLL_INTERVAL_MS = 1_000;
+/** A send that is not at the service after so long is given up (ms): within the lease that it began under. */
+const SEND_WINDOW_MS = LEASE_MS;
+
+/** Where a turn's message is at the service. */
+export interface DeliveredMessage {
+  turn: Turn;
+  /** The reply, where the answer to the send told it. */
+  reply: AgentMessage | null;
+}
+
+/**
+ * Sends a turn's message once. The intent records the task's last message before the call; after an unknown outcome
+ * ours is the user message after that one with the same content and bound to no other turn. Throws AgentError;
+ * after an error whose outcome is `unknown`, call it again: it looks before it sends. What surely was not sent is held
+ * back by `stop`, whose reason is thrown, and by a stop that was recorded before the intent: throws TurnEnds or Held.
+ */
+export async function deliverOnce(
+  deps: RelayDeps,
+  agent: AgentClient,
+  taskId: string,
+  turn: Turn,
+  lease: Lease,
+  stopSignal: AbortSignal,
+): Promise<DeliveredMessage> {
+  const { store } = deps;
+  // The answer to the commit that recorded it may have been lost on its way.
+  if (turn.user_message_id !== null) return { turn, reply: null };
+  const earlierId = await resolveEarlierSend(deps, agent, taskId, turn, lease);
+  if (earlierId !== undefined)
+    return { turn: await recordDelivery(deps, turn, taskId, earlierId), reply: null };
+  const [last] = await agent.lastMessages(taskId, 1);
+  stopSignal.throwIfAborted();
+  const skill = turn.skill ?? deps.settings.skill;
+  const intended = await recordIntent(deps, turn, last?.id ?? '', skill);
+  const abort = new AbortController();
+  const stopPolling = new AbortController();
+  const signal = AbortSignal.any([abort.signal, lease.signal]);
+  const sending = agent.sendMessage(
+    taskId,
+    {
+      content: intended.content ?? '',
+      fileIds: intended.attached ?? [],
+      ...(skill === undefined ? {} : { skill }),
+    },
+    { guard: lease, signal },
+  );
+  try {
+    const first = await Promise.race([
+      sending,
+      pollUntilListed(deps, agent, taskId, intended, AbortSignal.any([signal, stopPolling.signal]), () =>
+        abort.abort(),
+      ),
+    ]);
+    const { id, reply } = readSendResult(first);
+    if (id !== undefined) return { turn: await recordDelivery(deps, intended, taskId, id), reply };
+    const found = await findOurMessage(deps, agent, taskId, intended);
+    if (found !== undefined) return { turn: await recordDelivery(deps, intended, taskId, found), reply };
+    throw new Error('The service answered a send without its message, and does not list it.');
+  } catch (error) {
+    if (error instanceof AgentAbortedError && abort.signal.aborted) throw notListedError(error);
+    const wasNotSent =
+      error instanceof AgentError && (error.outcome === 'refused' || error.outcome === 'not_sent');
+    // After the lease the intent may be that of the process that holds the turn now.
+    if (wasNotSent && lease.remainingMs() > 0) {
+      await store.turns.record(intended, { send_intended_at: null });
+    }
+    throw error;
+  } finally {
+    stopPolling.abort();
+    // What the held send still answers is read from the messages; its end is of no interest.
+    sending.catch(() => undefined);
+  }
+}
+
+function notListedError(cause: Error): AgentUnavailableError {
+  const sentence =
+    'The service took the message but does not list it; it is looked for again before it is sent again.';
+  return new AgentUnavailableError({ sentence, outcome: 'unknown', cause });
+}
+
+function readSendResult(first: SendResult | string): { id: string | undefined; reply: AgentMessage | null } {
+  if (typeof first === 'string') return { id: first, reply: null };
+  return { id: first.userMessage?.id, reply: first.assistantMessage };
+}
+
+/** Looks for our message beside the held send; gives the send up where it is not there within the window. */
+async function pollUntilListed(
+  deps: RelayDeps,
+  agent: AgentClient,
+  taskId: string,
+  turn: Turn,
+  signal: AbortSignal,
+  giveUp: () => void,
+): Promise<string> {
+  const startedAt = performance.now();
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, LIST_POLL_INTERVAL_MS));
+    if (signal.aborted) return new Promise(() => undefined);
+    const id = await findOurMessage(deps, agent, taskId, turn).catch(() => undefined);
+    if (id !== undefined) return id;
+    if (performance.now() - startedAt > SEND_WINDOW_MS) {
+      giveUp();
+      return new Promise(() => undefined);
+    }
+  }
+}
+
+/** Finds out what became of an earlier send; undefined where there was none, or it surely did not arrive. */
+async function resolveEarlierSend(
+  deps: RelayDeps,
+  agent: AgentClient,
+  taskId: string,
+  turn: Turn,
+  lease: Lease,
+): Promise<string | undefined> {
+  if (turn.send_intended_at === null) return undefined;
+  const found = await findOurMessage(deps, agent, taskId, turn);
+  if (found !== undefined) return found;
+  await waitUntilCallEnded(turn.send_intended_at, SERVICE_CALL_LIFETIME_MS, lease);
+  return findOurMessage(deps, agent, taskId, turn);
+}
+
+/** Records the intent to send, unless a stop was recorded first or the words were forgotten. Throws TurnEnds or Held. */
+async function recordIntent(
+  deps: RelayDeps,
+  turn: Turn,
+  lastMessageId: string,
+  skill: string | undefined,
+): Promise<Turn> {
+  return deps.store.transaction(async (store) => {
+    await store.threads.lock(turn);
+    const { content } = await unlessStopped(store, turn);
+    if (content === null) throw new TurnEnded('withdrawn', null);
+    return store.turns.record(turn, {
+      send_after_id: lastMessageId,
+      send_intended_at: new Date(),
+      skill: skill ?? null,
+    });
+  });
+}
+
+/** The id of our message at the service: after the intent's last message, same content, bound to no other turn. */
+async function findOurMessage(
+  deps: RelayDeps,
+  agent: AgentClient,
+  taskId: string,
+  turn: Turn,
+): Promise<string | undefined> {
+  for await (const message of agent.messagesAfter(taskId, turn.send_after_id || null)) {
+    if (message.role !== 'user' || messageText(message) !== turn.content) continue;
+    if (!(await deps.store.turns.isUserMessageBound(turn.workspace, message.id))) return message.id;
+  }
+  return undefined;
+}
+
+/** Records that the message is at the service. */
+async function recordDelivery(
+  deps: RelayDeps,
+  turn: Turn,
+  taskId: string,
+  userMessageId: string,
+): Promise<Turn> {
+  return deps.store.transaction(async (store) => {
+    await store.messages.markSent(messageKeyOf(turn));
+    return store.turns.record(turn, { user_message_id: userMessageId, task_id: taskId });
+  });
+}

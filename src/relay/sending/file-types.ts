@@ -1,0 +1,16 @@
+import type { FileLimits } from '../../render/messages/file-lines.ts';
+
+/** Whether files of this name and MIME type are passed on. */
+export function isTypeAllowed(
+  file: { name: string; mime: string },
+  { allowedTypes: allowed, refusedTypes: refused }: Pick<FileLimits, 'allowedTypes' | 'refusedTypes'>,
+): boolean {
+  const matches = (pattern: string) => matchesType(file, pattern.toLowerCase());
+  return !refused.some(matches) && (allowed.length === 0 || allowed.some(matches));
+}
+
+function matchesType(file: { name: string; mime: string }, pattern: string): boolean {
+  if (pattern.startsWith('.')) return file.name.toLowerCase().endsWith(pattern);
+  const mime = file.mime.toLowerCase().split(';')[0]?.trim() ?? '';
+  return pattern.endsWith('/*') ? mime.startsWith(pattern.slice(0, -1)) : mime === pattern;
+}

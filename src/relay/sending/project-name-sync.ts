@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
+import type { DueProjectName } from '../../store/projects/project-names.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
+import { allSettledOrThrow, isOverdue } from '../runtime/retry.ts';
+import { projectDetails } from './channel-project.ts';
+
+/** How long a process has a project for itself (ms), and how long its calls may take: less. */
+const CLAIM_MS = 60_000;
+const CALLS_TIMEOUT_MS = 45_000;
+const MAX_CONCURRENT_PROJECTS = 20;
+/** The pause after a try that failed (ms). */
+const RETRY_PAUSE_MS = 30_000;
+/** A name that could not be followed for so long (ms) is given up, until it changes again. */
+const giveUpAfterMs = 24 * 60 * 60_000;
+/** People change a name and a purpose one after the other: both go in one call (ms). */
+const DEBOUNCE_MS = 300;
+
+/** Gives projects the names and purposes of their channels, where the channel's settings say so. */
+export class ProjectNameSync {
+  readonly #deps: RelayDeps;
+  readonly #closing = new AbortController();
+  #running: Promise<void> | undefined;
+  #isRunAgainDue = false;
+
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
+  }
+
+  /** Begins nothing more, and waits for what is under way. */
+  async stop(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  /** Does what there is to do, soon; also what an earlier try, or another process, left. */
+  runSoon(): void {
+    this.#isRunAgainDue = true;
+    if (this.#closing.signal.aborted) return;
+    this.#running ??= this.#syncAll()
+      .catch((error: unknown) => {
+        if (this.#closing.signal.aborted) return;
+        this.#deps.log.warn({ err: error }, 'names of projects could not be brought up to date');
+      })
+      .finally(() => {
+        this.#running = undefined;
+      });
+  }
+
+  async #syncAll(): Promise<void> {
+    const { signal } = this.#closing;
+    while (this.#isRunAgainDue && !signal.aborted) {
+      this.#isRunAgainDue = false;
+      await sleep(DEBOUNCE_MS, undefined, { signal });
+      const due = await this.#deps.store.projectNames.claim(CLAIM_MS, MAX_CONCURRENT_PROJECTS);
+      // At once: one workspace's service may be slow.
+      await allSettledOrThrow(due.map((one) => this.#syncProject(one)));
+      if (due.length === MAX_CONCURRENT_PROJECTS) this.#isRunAgainDue = true;
+    }
+  }
+
+  async #syncProject(due: DueProjectName): Promise<void> {
+    const closing = this.#closing.signal;
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(CALLS_TIMEOUT_MS)]);
+    const { store, log } = this.#deps;
+    const { workspace, channel, account, project_id: project } = due;
+    const slack = this.#deps.workspace(workspace);
+    if (slack === undefined || project === null) return store.projectNames.complete(due);
+    if (due.name_due !== null && isOverdue(due.name_due, giveUpAfterMs)) {
+      log.warn({ workspace, channel, project }, 'the name of a project is given up');
+      return store.projectNames.complete(due);
+    }
+    try {
+      slack.people.invalidate(channel);
+      const { kind } = await slack.people.channel(channel, signal);
+      // A name that Slack does not tell must not become the channel's id.
+      if (kind === 'unknown') return await store.projectNames.retryLater(due, RETRY_PAUSE_MS);
+      const texts = await projectDetails(slack, { channel, starter: '' });
+      await this.#deps.agent(account).updateProject(project, texts, { signal });
+      log.info({ workspace, channel, project }, 'a project follows the name of its channel');
+      await store.projectNames.complete(due);
+    } catch (error) {
+      // Another process, or the next start, takes it up at once.
+      if (closing.aborted) return await store.projectNames.retryLater(due, 0);
+      if (!signal.aborted && !(error instanceof AgentError)) throw error;
+      const isPermanent = error instanceof AgentNotFoundError || error instanceof AgentRejectedError;
+      log.warn({ err: error, workspace, channel, project }, 'a project could not follow its channel');
+      await (isPermanent
+        ? store.projectNames.complete(due)
+        : store.projectNames.retryLater(due, RETRY_PAUSE_MS));
+    }
+  }
+}

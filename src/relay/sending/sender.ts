@@ -1,0 +1,255 @@
+import type { AgentClient } from '../../agent/agent-client.ts';
+import { AgentBusyError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
+import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
+import * as strings from '../../render/strings/strings.ts';
+import type { FileNote, TaskChoices, Thread, Turn } from '../../store/schema.ts';
+import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
+import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
+import type { Lease } from '../runtime/lease.ts';
+import { TurnEnded } from '../runtime/turn-errors.ts';
+import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
+import { ensureThreadProject, forgetMissingProject } from './channel-project.ts';
+import { type DeliveredMessage, deliverOnce } from './delivery.ts';
+import { choicesIn, freezeMessage, messageOfTurn, readOutgoingMessage } from './outgoing-message.ts';
+import { findResentMessage } from './resent-message.ts';
+import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
+
+/** The service's answer to a value that it does not know. */
+const HTTP_UNPROCESSABLE = 422;
+
+const NO_ATTACHMENTS: Attachments = { attached: [], notes: [], uploadedBytes: 0 };
+
+/** What the thread is told while a message is brought to the service, and how patiently that is tried. */
+export interface SenderOptions {
+  onUploadProgress: UploadProgressListener;
+  onFileNotes(notes: readonly FileNote[]): void;
+  onStep(step: 'uploading' | 'working'): void;
+  /** Aborted where the message is not to be sent any more; the reason is what is thrown then. */
+  stopSignal: AbortSignal;
+  /** Runs a step, again and again where its error passes by itself. */
+  withRetry: <T>(step: () => Promise<T>) => Promise<T>;
+}
+
+/** Brings one turn's message to the service: project, task, files, message; each step is recorded. */
+export class Sender {
+  readonly #deps: RelayDeps;
+  readonly #workspace: WorkspaceClient;
+  readonly #lease: Lease;
+  readonly #options: SenderOptions;
+  #turn: Turn;
+  /** Whether this run gave the thread's task up, or its project: a service that contradicts itself ends there. */
+  #hasLeftTask = false;
+  #hasForgottenProject = false;
+
+  constructor(deps: RelayDeps, workspace: WorkspaceClient, turn: Turn, lease: Lease, options: SenderOptions) {
+    this.#deps = deps;
+    this.#workspace = workspace;
+    this.#turn = turn;
+    this.#lease = lease;
+    this.#options = options;
+  }
+
+  /** Takes the steps that are left. Throws TurnEnds where the message is not to be sent. */
+  async send(): Promise<DeliveredMessage> {
+    const wasTaskStarted = await this.#beforeSending(async (thread) => isTaskStarted(thread));
+    const isFresh = this.#turn.content === null;
+    return this.#withProject(async () => {
+      const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread));
+      while (this.#turn.content === null) {
+        const attachments = await this.#uploadFiles();
+        this.#turn = await this.#beforeSending((thread) =>
+          freezeMessage(this.#deps, this.#workspace, thread, this.#turn, attachments, this.#lease),
+        );
+      }
+      if (isFresh && wasTaskStarted) await this.#notifyFixedOptions();
+      this.#options.onStep('working');
+      return this.#options.withRetry(() => this.#deliver(taskId));
+    });
+  }
+
+  /** Takes steps that need the thread's project; all of them again where it gets another one meanwhile. */
+  async #withProject<T>(steps: () => Promise<T>): Promise<T> {
+    for (;;) {
+      await this.#beforeSending((thread) =>
+        ensureThreadProject(this.#deps, this.#workspace, thread, this.#turn.id, this.#lease),
+      );
+      try {
+        return await steps();
+      } catch (error) {
+        if (!(error instanceof RestartSending)) throw error;
+      }
+    }
+  }
+
+  /** A step before the message is sent, taken patiently, each time under the account of now: a stop ends the turn there. */
+  async #beforeSending<T>(step: (thread: Thread) => Promise<T>): Promise<T> {
+    return this.#options.withRetry(async () => {
+      if (this.#turn.send_intended_at === null) this.#options.stopSignal.throwIfAborted();
+      return step(await this.#threadUnderAccount(this.#turn));
+    });
+  }
+
+  async #ensureTask(thread: Thread): Promise<string> {
+    if (thread.task_id !== null) return thread.task_id;
+    const projectId = requireProjectId(thread);
+    const message = await messageOfTurn(this.#deps, this.#turn);
+    const outgoing = await readOutgoingMessage(this.#deps, this.#workspace, thread, message, this.#lease);
+    const taskOptions = await this.#newTaskOptions(outgoing);
+    try {
+      return await ensureThreadTask(this.#deps, thread, projectId, taskOptions, this.#lease);
+    } catch (error) {
+      if (
+        error instanceof AgentRejectedError &&
+        error.status === HTTP_UNPROCESSABLE &&
+        taskOptions.model !== undefined
+      )
+        throw new TurnEnded('refused', strings.unknownModel(taskOptions.model, error.words), error, 'choose');
+      return this.#restartIfProjectLost(thread, error);
+    }
+  }
+
+  async #newTaskOptions({ title, choices }: { title: string; choices: TaskChoices }): Promise<TaskOptions> {
+    const { workspace, channel } = this.#turn;
+    const channelSettings =
+      choices.model === undefined ? await this.#deps.store.channelSettings.get(workspace, channel) : null;
+    return {
+      title,
+      model: choices.model ?? channelSettings?.model ?? undefined,
+      noFallback: choices.noFallback,
+      autoMode: choices.mode === 'auto' ? true : undefined,
+      planMode: choices.mode === 'plan' ? true : undefined,
+    };
+  }
+
+  /** What holds for a whole task is fixed at its start: a note says so, and offers a new thread. */
+  async #notifyFixedOptions(): Promise<void> {
+    const { words: content, resends } = await messageOfTurn(this.#deps, this.#turn);
+    if (content === null || resends !== null) return;
+    const { skill: _, ...fixed } = choicesIn(
+      content,
+      this.#workspace.bot.userId,
+      this.#deps.settings.supportedTaskOptions,
+    );
+    if (Object.keys(fixed).length === 0) return;
+    const { workspace, channel, root: threadTs, asker: person, id } = this.#turn;
+    const note = fixedChoicesNote(id, Object.hasOwn(fixed, 'model'));
+    trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, note);
+  }
+
+  /** Brings files that were shared without words to the service: they wait there for the thread's next message. */
+  async keepFiles(): Promise<Attachments> {
+    return this.#withProject(() => this.#uploadFiles());
+  }
+
+  async #uploadFiles(): Promise<Attachments> {
+    const message = await messageOfTurn(this.#deps, this.#turn);
+    const content = message.words;
+    if (content === null || (content.files ?? []).length === 0) return NO_ATTACHMENTS;
+    // What is sent again takes the files along that are at the service already.
+    if ((await findResentMessage(this.#deps.store, message)) !== undefined) return NO_ATTACHMENTS;
+    this.#options.onStep('uploading');
+    const attachments = await this.#beforeSending((thread) =>
+      uploadAttachments({
+        deps: this.#deps,
+        workspace: this.#workspace,
+        thread,
+        turn: this.#turn,
+        projectId: requireProjectId(thread),
+        content: content,
+        lease: this.#lease,
+        stopSignal: this.#options.stopSignal,
+        onProgress: this.#options.onUploadProgress,
+      }).catch((error: unknown) => this.#restartIfProjectLost(thread, error)),
+    );
+    this.#options.onFileNotes(attachments.notes);
+    this.#turn = await this.#deps.store.turns.record(this.#turn, {
+      file_notes: attachments.notes,
+      bytes_up: attachments.uploadedBytes,
+    });
+    return attachments;
+  }
+
+  async #deliver(taskId: string): Promise<DeliveredMessage> {
+    const turn = await this.#deps.store.turns.get(this.#turn.workspace, this.#turn.id);
+    if (turn === undefined) throw new TurnEnded('withdrawn', null);
+    if (turn.send_intended_at === null) {
+      this.#options.stopSignal.throwIfAborted();
+      if (turn.stop_asked_at !== null) throw new TurnEnded('cancelled', null);
+    }
+    const agent = this.#deps.agent((await this.#threadUnderAccount(turn)).account);
+    try {
+      return await deliverOnce(this.#deps, agent, taskId, turn, this.#lease, this.#options.stopSignal);
+    } catch (error) {
+      if (error instanceof AgentBusyError) {
+        const { status } = await agent.getTask(taskId);
+        // Busy passes by itself, but a task that has ended may take no more at all.
+        if (status === 'failed' || status === 'cancelled') {
+          await this.#leaveTask(taskId);
+          throw new TurnEnded('refused', strings.taskTakesNoMore, error);
+        }
+      }
+      const skill = turn.skill ?? this.#deps.settings.skill;
+      if (error instanceof AgentNotFoundError && skill !== undefined && (await taskExists(agent, taskId))) {
+        if (skill === this.#deps.settings.skill)
+          throw new TurnEnded('refused', strings.unknownSkill(skill), error);
+        throw new TurnEnded('refused', strings.unknownChosenSkill(skill), error, 'choose');
+      }
+      if (error instanceof AgentNotFoundError) await this.#leaveTask(taskId);
+      throw error;
+    }
+  }
+
+  /**
+   * Throws the error of a step, unless it failed because the service does not know the thread's project any more: then
+   * the message begins again in another one, once.
+   */
+  async #restartIfProjectLost(thread: Thread, error: unknown): Promise<never> {
+    if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) throw error;
+    if (thread.task_id !== null) await this.#leaveTask(thread.task_id);
+    else if (!this.#hasForgottenProject && (await forgetMissingProject(this.#deps, thread))) {
+      this.#hasForgottenProject = true;
+      throw new RestartSending();
+    }
+    throw error;
+  }
+
+  /** Gives the thread's task up where somebody tries again: the message begins another, once. */
+  async #leaveTask(taskId: string): Promise<void> {
+    const { resends } = await messageOfTurn(this.#deps, this.#turn);
+    if (resends === null || this.#hasLeftTask) return;
+    await this.#deps.store.threads.leaveTask(this.#turn, taskId);
+    this.#hasLeftTask = true;
+    this.#deps.log.info({ turn: this.#turn.id, left: taskId }, 'the thread goes on in another task');
+    throw new RestartSending();
+  }
+
+  async #threadUnderAccount(turn: Turn): Promise<Thread> {
+    const { store, accountOf } = this.#deps;
+    return ensureCurrentAccount(store, accountOf, await store.threads.getOrThrow(turn), turn);
+  }
+}
+
+/** The thread has another project or another task by now: the message's way begins again where that is needed first. */
+class RestartSending extends Error {}
+
+/** The project that the thread had when its steps began; throws BeginsAgain where it has left that since. */
+function requireProjectId({ project_id: projectId }: Thread): string {
+  if (projectId === null) throw new RestartSending();
+  return projectId;
+}
+
+/** Whether the thread's task was begun by an earlier message: what holds for the whole of it is fixed. */
+function isTaskStarted({ task_id, writers }: Thread): boolean {
+  return task_id !== null && writers.length > 0;
+}
+
+async function taskExists(agent: AgentClient, taskId: string): Promise<boolean> {
+  try {
+    await agent.getTask(taskId);
+    return true;
+  } catch (error) {
+    if (error instanceof AgentNotFoundError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+import type { NewTask } from '../../agent/client-options.ts';
+import { AgentError } from '../../agent/errors.ts';
+import type { Thread } from '../../store/schema.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
+import type { Lease } from '../runtime/lease.ts';
+import { sleepWithLease } from '../runtime/retry.ts';
+import { msUntilCallEnded, SERVICE_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts';
+
+/** What a task is started with, beside its project. */
+export type TaskOptions = Omit<NewTask, 'projectId' | 'initialMessages'>;
+
+/** How far the service's clock may be behind ours (ms). */
+const MAX_CLOCK_SKEW_MS = 2_000;
+
+/**
+ * The thread's task, started where it has none. After an unknown outcome the task is looked for first: it is
+ * adopted only where it was made after the intent, is idle, has the intent's title, belongs to no thread and no
+ * other thread of the project is waiting to know the same.
+ */
+export async function ensureThreadTask(
+  deps: RelayDeps,
+  thread: Thread,
+  projectId: string,
+  options: TaskOptions,
+  lease: Lease,
+): Promise<string> {
+  if (thread.task_id !== null) return thread.task_id;
+  const { store, log } = deps;
+  const agent = deps.agent(thread.account);
+  if (thread.task_intended_at !== null) {
+    const remainingMs = msUntilCallEnded(thread.task_intended_at, SERVICE_CALL_LIFETIME_MS);
+    const found = (await findAdoptableTask(deps, thread, projectId)) ?? (await findLater());
+    if (found !== undefined) {
+      log.info({ task: found }, 'task adopted after a lost answer');
+      return store.threads.bindTask(thread, found);
+    }
+    log.warn(
+      { code: 'orphaned_task' },
+      'A task may have been started at the service whose answer was lost; it stays there unused.',
+    );
+    async function findLater(): Promise<string | undefined> {
+      if (remainingMs <= 0) return undefined;
+      await sleepWithLease(remainingMs, lease);
+      return findAdoptableTask(deps, thread, projectId);
+    }
+  }
+  await store.threads.intendTask(thread, projectId, options);
+  try {
+    const task = await agent.startTask({ projectId, ...options }, { guard: lease });
+    // Where this process was frozen meanwhile, the thread may have another by now.
+    const bound = await store.threads.bindTask(thread, task.id);
+    log.info({ task: task.id }, 'task started');
+    deps.onTaskStarted?.(thread, options.title);
+    return bound;
+  } catch (error) {
+    if (error instanceof AgentError && error.outcome !== 'unknown' && lease.remainingMs() > 0)
+      await store.threads.forgetTaskIntent(thread);
+    throw error;
+  }
+}
+
+async function findAdoptableTask(
+  deps: RelayDeps,
+  thread: Thread,
+  projectId: string,
+): Promise<string | undefined> {
+  const intendedAt = thread.task_intended_at?.getTime() ?? 0;
+  const page = await deps.agent(thread.account).listTasks(projectId, { limit: 100 });
+  for (const task of page.items) {
+    const matches =
+      task.status === 'idle' &&
+      task.title === thread.task_title &&
+      Date.parse(task.createdAt) >= intendedAt - MAX_CLOCK_SKEW_MS;
+    if (matches && (await deps.store.threads.mayAdoptTask(thread, projectId, task.id))) return task.id;
+  }
+  return undefined;
+}

@@ -1,0 +1,251 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { ThreadKey } from '../../store/keys.ts';
+import type { ThreadJob, ThreadQueue } from '../../store/queue/thread-queue.ts';
+import {
+  type ClockReading,
+  type Clocks,
+  elapsedMs,
+  type Lease,
+  RenewableLease,
+  readClocks,
+  SYSTEM_CLOCKS,
+} from '../runtime/lease.ts';
+
+/** What the dispatcher needs of the queue. */
+export type JobSource = Pick<ThreadQueue, 'claim' | 'renew' | 'complete' | 'release' | 'onWake'>;
+
+export interface DispatcherOptions {
+  queue: JobSource;
+  /** Does one thread's work. It returns when the work is done, or early when `lease.draining` asks for it. */
+  run(thread: ThreadKey, lease: Lease): Promise<void>;
+  log: Logger;
+  /** Threads at work in this process at one time; 5,000 when left out. */
+  maxConcurrentThreads?: number;
+  /** How often to look for jobs when nobody tells us of one. */
+  pollIntervalMs?: number;
+  renewIntervalMs?: number;
+  /** How long a job is kept after its run threw. */
+  retryDelayMs?: number;
+  /** When a run is asked to hand over: the queue ends every attempt after 24 h. */
+  maxRunMs?: number;
+  clocks?: Clocks;
+}
+
+interface HeldJob {
+  readonly job: ThreadJob;
+  readonly lease: RenewableLease;
+  readonly started: ClockReading;
+}
+
+const MAX_JOBS_PER_CLAIM = 500;
+/** Between two claims (ms): each looks at all that waits, and news often come together. */
+const CLAIM_PAUSE_MS = 20;
+const LEASE_CHECK_INTERVAL_MS = 250;
+const QUEUE_CALL_TIMEOUT_MS = 5_000;
+const ABORT_GRACE_MS = 1_000;
+
+/** Runs the threads' jobs of this process, thousands at a time, in one loop. */
+export class Dispatcher {
+  readonly #options: Required<DispatcherOptions>;
+  readonly #heldJobs = new Map<string, HeldJob>();
+  readonly #toComplete = new Set<HeldJob>();
+  readonly #toRelease = new Set<HeldJob>();
+  readonly #stopping = new AbortController();
+  #claimLoopDone: Promise<void> = Promise.resolve();
+  #isFlushing = false;
+  #isRenewing = false;
+  #timers: NodeJS.Timeout[] = [];
+  #unsubscribe: () => void = () => undefined;
+  #wakeUp = Promise.withResolvers<void>();
+
+  constructor(options: DispatcherOptions) {
+    this.#options = {
+      maxConcurrentThreads: 5_000,
+      pollIntervalMs: 2_000,
+      renewIntervalMs: 3_000,
+      retryDelayMs: 5_000,
+      maxRunMs: 23 * 3_600_000,
+      clocks: SYSTEM_CLOCKS,
+      ...options,
+    };
+  }
+
+  /** Jobs that this process holds now. */
+  get heldJobCount(): number {
+    return this.#heldJobs.size;
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#options.queue.onWake(() => this.#wakeUp.resolve());
+    this.#timers = [
+      setInterval(() => void this.#renewLeases(), this.#options.renewIntervalMs),
+      setInterval(() => this.#checkLeases(), LEASE_CHECK_INTERVAL_MS),
+    ];
+    this.#claimLoopDone = this.#claimLoop();
+  }
+
+  /**
+   * Takes no more jobs and asks every run to hand over; after `drainMs` the rest is aborted. When it returns, every
+   * job has been completed or given back.
+   */
+  async stop({ drainMs }: { drainMs: number }): Promise<void> {
+    this.#stopping.abort();
+    this.#wakeUp.resolve();
+    this.#unsubscribe();
+    for (const { lease } of this.#heldJobs.values()) lease.drain();
+    await this.#claimLoopDone;
+    await this.#waitUntilEmpty(drainMs);
+    for (const held of this.#heldJobs.values()) held.lease.lose('the process stops');
+    await this.#waitUntilEmpty(ABORT_GRACE_MS);
+    const rest = [...this.#heldJobs.values()];
+    if (rest.length > 0) {
+      this.#options.log.warn(
+        { jobs: rest.length },
+        'runs did not end in time; their jobs are given back as they are',
+      );
+      for (const held of rest) this.#enqueueResult(this.#toRelease, held);
+      await this.#waitUntilEmpty(QUEUE_CALL_TIMEOUT_MS);
+    }
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  async #claimLoop(): Promise<void> {
+    const { queue, log, maxConcurrentThreads, pollIntervalMs, clocks } = this.#options;
+    while (!this.#stopping.signal.aborted) {
+      const asked = Math.min(maxConcurrentThreads - this.#heldJobs.size, MAX_JOBS_PER_CLAIM);
+      let full = false;
+      this.#wakeUp = Promise.withResolvers();
+      try {
+        const since = readClocks(clocks);
+        const jobs = await queue.claim(asked);
+        for (const job of jobs) this.#startJob(job, since);
+        full = asked > 0 && jobs.length === asked;
+      } catch (error) {
+        log.warn({ err: error }, 'no jobs could be claimed; trying again');
+      }
+      if (full) continue;
+      await sleepUnlessAborted(CLAIM_PAUSE_MS, this.#stopping.signal);
+      const idle = new AbortController();
+      await Promise.race([this.#wakeUp.promise, sleepUnlessAborted(pollIntervalMs, idle.signal)]);
+      idle.abort();
+    }
+  }
+
+  #startJob(job: ThreadJob, since: ClockReading): void {
+    const held: HeldJob = { job, lease: new RenewableLease(since, this.#options.clocks), started: since };
+    this.#heldJobs.set(job.id, held);
+    if (this.#stopping.signal.aborted || held.lease.remainingMs() <= 0) {
+      this.#enqueueResult(this.#toRelease, held);
+      return;
+    }
+    void this.#runJob(held);
+  }
+
+  async #runJob(held: HeldJob): Promise<void> {
+    const { lease, job } = held;
+    const { run, log, retryDelayMs } = this.#options;
+    try {
+      await run(job.thread, lease);
+    } catch (error) {
+      if (!lease.signal.aborted) {
+        log.error({ err: error, thread: job.thread }, 'a run failed; its job is tried again');
+        await sleepUnlessAborted(retryDelayMs, AbortSignal.any([lease.signal, lease.draining]));
+      }
+      this.#enqueueResult(this.#toRelease, held);
+      return;
+    }
+    this.#enqueueResult(
+      lease.draining.aborted || lease.signal.aborted ? this.#toRelease : this.#toComplete,
+      held,
+    );
+  }
+
+  /** Puts a job among those to be completed or given back; many are sent as one. */
+  #enqueueResult(batch: Set<HeldJob>, held: HeldJob): void {
+    if (this.#heldJobs.get(held.job.id) !== held) return;
+    batch.add(held);
+    if (!this.#isFlushing) void this.#flushResults();
+  }
+
+  async #flushResults(): Promise<void> {
+    const { queue, log } = this.#options;
+    this.#isFlushing = true;
+    // Lets the runs that end in the same moment come along.
+    await sleepUnlessAborted(1);
+    while (this.#toComplete.size + this.#toRelease.size > 0) {
+      try {
+        await this.#flushBatch(this.#toComplete, (jobs) => queue.complete(jobs));
+        await this.#flushBatch(this.#toRelease, (jobs) => queue.release(jobs));
+      } catch (error) {
+        log.warn({ err: error }, 'ended jobs could not be settled; trying again');
+        await sleepUnlessAborted(1_000);
+      }
+    }
+    this.#isFlushing = false;
+  }
+
+  async #flushBatch(batch: Set<HeldJob>, settle: (jobs: ThreadJob[]) => Promise<void>): Promise<void> {
+    if (batch.size === 0) return;
+    const heldJobs = [...batch];
+    await settle(heldJobs.map(({ job }) => job));
+    for (const held of heldJobs) {
+      batch.delete(held);
+      this.#heldJobs.delete(held.job.id);
+    }
+    this.#wakeUp.resolve();
+  }
+
+  /** One renewal for all that is held. What it does not name is not ours any more. */
+  async #renewLeases(): Promise<void> {
+    // A run that lost its job and does not return must not keep it from others.
+    const asked = [...this.#heldJobs.values()].filter(({ lease }) => !lease.signal.aborted);
+    if (this.#isRenewing || asked.length === 0) return;
+    this.#isRenewing = true;
+    const { queue, log, clocks } = this.#options;
+    const since = readClocks(clocks);
+    try {
+      const renewedJobs = await withTimeout(queue.renew(asked.map(({ job }) => job)));
+      const ownedIds = new Set(renewedJobs.map(({ id }) => id));
+      for (const { job, lease } of asked) {
+        if (ownedIds.has(job.id)) lease.renew(since);
+        else if (this.#heldJobs.has(job.id)) lease.lose('another process has the job');
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'the held jobs could not be renewed; trying again');
+    } finally {
+      this.#isRenewing = false;
+    }
+  }
+
+  #checkLeases(): void {
+    const { clocks, maxRunMs } = this.#options;
+    for (const { lease, started } of this.#heldJobs.values()) {
+      if (lease.remainingMs() <= 0) lease.lose('the lease ran out');
+      if (elapsedMs(started, clocks) > maxRunMs) lease.drain();
+    }
+  }
+
+  async #waitUntilEmpty(timeoutMs: number): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    while (this.#heldJobs.size > 0 && performance.now() < deadline) await sleepUnlessAborted(10);
+  }
+}
+
+async function sleepUnlessAborted(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+}
+
+/** A renewal that takes longer counts as failed: the next one may get through. */
+async function withTimeout<Value>(promise: Promise<Value>): Promise<Value> {
+  const timer = new AbortController();
+  const timeout = sleep(QUEUE_CALL_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`no answer within ${QUEUE_CALL_TIMEOUT_MS} ms`);
+  });
+  timeout.catch(() => undefined);
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    timer.abort();
+  }
+}

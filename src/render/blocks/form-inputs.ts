@@ -1,0 +1,87 @@
+import * as strings from '../strings/strings.ts';
+import type { Modal } from './modal.ts';
+import { type ContextBlock, type PlainText, plainText, type SectionBlock } from './slack-blocks.ts';
+
+/** Something to choose; text and description have 75 characters at most, the value 150. */
+export interface FormOption {
+  text: PlainText;
+  description?: PlainText;
+  value: string;
+}
+
+/** What people fill in (https://docs.slack.dev/reference/block-kit/block-elements). */
+export type FormElement =
+  | {
+      type: 'plain_text_input';
+      action_id: string;
+      multiline?: boolean;
+      /** 3,000 at most. */
+      max_length: number;
+      initial_value?: string;
+      placeholder?: PlainText;
+    }
+  | {
+      type: 'static_select' | 'radio_buttons';
+      action_id: string;
+      options: FormOption[];
+      initial_option?: FormOption;
+    }
+  | { type: 'checkboxes'; action_id: string; options: FormOption[]; initial_options?: FormOption[] }
+  | {
+      type: 'conversations_select';
+      action_id: string;
+      initial_conversation?: string;
+      filter?: { include: ('public' | 'private' | 'mpim' | 'im')[]; exclude_bot_users?: boolean };
+    }
+  | { type: 'file_input'; action_id: string; max_files: number };
+
+/** One thing that a form asks for. */
+export interface InputBlock {
+  type: 'input';
+  block_id: string;
+  label: PlainText;
+  hint?: PlainText;
+  optional: boolean;
+  element: FormElement;
+}
+
+/** A modal with inputs; submit has 24 characters at most, the private metadata 3,000. */
+export interface FormView extends Modal<SectionBlock | ContextBlock | InputBlock> {
+  callback_id?: string;
+  private_metadata?: string;
+  submit?: PlainText;
+}
+
+/** An input whose block and element share their id; `label` and `hint` are words of ours. */
+export function inputBlock(
+  element: FormElement,
+  texts: { label: string; hint?: string | undefined; optional: boolean },
+): InputBlock {
+  return {
+    type: 'input',
+    block_id: element.action_id,
+    label: plainText(texts.label),
+    ...(texts.hint === undefined ? {} : { hint: plainText(texts.hint) }),
+    optional: texts.optional,
+    element,
+  };
+}
+
+/** An option; `description` says more about it. */
+export function formOption(value: string, text: string, description?: string): FormOption {
+  const said = { text: plainText(text), value };
+  return description === undefined ? said : { ...said, description: plainText(description) };
+}
+
+/** Asks for bots and workflows, with what is set: ids between commas, the word none, or nothing. */
+export function botsInput(id: string, set: string): InputBlock {
+  return inputBlock(
+    {
+      type: 'plain_text_input',
+      action_id: id,
+      max_length: 1_000,
+      ...(set === '' ? {} : { initial_value: set }),
+    },
+    { label: strings.botsLabel, hint: strings.botsHint, optional: true },
+  );
+}

@@ -1,0 +1,20 @@
+import * as strings from '../strings/strings.ts';
+import { type PlainText, plainText, type SectionBlock, sectionBlock } from './slack-blocks.ts';
+
+/** A modal (https://docs.slack.dev/reference/views/modal-views: 100 blocks, a title of 24 characters). */
+export interface Modal<Block> {
+  type: 'modal';
+  title: PlainText;
+  close: PlainText;
+  blocks: Block[];
+}
+
+/** A modal that somebody closes. */
+export function createModal<Block>(title: string, blocks: Block[]): Modal<Block> {
+  return { type: 'modal', title: plainText(title), close: plainText(strings.buttons.close), blocks };
+}
+
+/** A modal with one sentence: until it is filled, or in place of what it was to show. */
+export function noticeModal(title: string, sentence: string): Modal<SectionBlock> {
+  return createModal(title, [sectionBlock(sentence)]);
+}

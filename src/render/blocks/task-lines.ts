@@ -1,0 +1,96 @@
+import { escapeMrkdwn } from '../markdown/pings.ts';
+import * as strings from '../strings/strings.ts';
+import { shorten } from '../text/graphemes.ts';
+import { toOneLine } from '../text/one-line.ts';
+import type { RenderedMessage, SectionBlock } from './slack-blocks.ts';
+
+/** A task as lists show it. */
+export interface TaskSummary {
+  channel: string;
+  /** The ts of its thread's first message. */
+  root: string;
+  /** Untrusted; null where it was forgotten. */
+  title: string | null;
+  /** The service's, or `gone`. */
+  state: string;
+  model: string | null;
+  begunAt: Date;
+  /** Slack's id of who began it; '' where it was forgotten. */
+  starter: string;
+  /** The thread's address; null where Slack does not tell. */
+  url: string | null;
+}
+
+/** What a line tells beside title, state, model and age. */
+export interface TaskLineOptions {
+  now: number;
+  /** Names the channel, or who began the task. */
+  beside: 'channel' | 'starter';
+}
+
+/** Characters of a title in a list, before escaping. */
+const MAX_TITLE_CHARACTERS = 150;
+/** Tasks that one message lists at most: with all texts at their longest they stay below Slack's 12,000 characters. */
+export const MAX_LISTED_TASKS = 10;
+
+/** A task as two lines of mrkdwn. */
+export function taskLine(task: TaskSummary, { now, beside }: TaskLineOptions): string {
+  const title = formatTitle(task);
+  const facts = [
+    formatState(task.state),
+    formatModel(task.model),
+    strings.ago(now - task.begunAt.getTime()),
+    beside === 'channel' ? formatChannel(task.channel) : formatPerson(task.starter),
+  ];
+  return `${linkedTitle(title, task.url)}\n${facts.filter((fact) => fact !== '').join(' · ')}`;
+}
+
+/** A title in one line, shortened and escaped. */
+export function formatTitle({ title }: Pick<TaskSummary, 'title'>): string {
+  const clean = toOneLine(title ?? '');
+  return clean === '' ? strings.tasks.untitled : escapeMrkdwn(shorten(clean, MAX_TITLE_CHARACTERS));
+}
+
+/** A task's state in words. */
+export function formatState(state: string): string {
+  return isState(state) ? strings.tasks.states[state] : escapeMrkdwn(shorten(toOneLine(state), 60));
+}
+
+/** A task's model in words. */
+export function formatModel(model: string | null): string {
+  return model === null ? strings.tasks.defaultModel : escapeMrkdwn(shorten(toOneLine(model), 60));
+}
+
+/** A channel as mrkdwn; direct messages have no name. */
+export function formatChannel(channel: string): string {
+  return channel.startsWith('D') ? strings.tasks.direct : `<#${channel}>`;
+}
+
+/** A person as mrkdwn. */
+export function formatPerson(person: string): string {
+  return person === '' ? '' : `<@${person}>`;
+}
+
+/** The message that lists the newest tasks of a channel, for one person's eyes. `count` is how many there are. */
+export function taskListMessage(tasks: readonly TaskSummary[], count: number, now: number): RenderedMessage {
+  if (tasks.length === 0)
+    return { text: strings.tasks.noneHere, blocks: [mrkdwnSection(strings.tasks.noneHere)] };
+  const shown = tasks.slice(0, MAX_LISTED_TASKS);
+  const heading = strings.channelTasks(shown.length, count);
+  const blocks = shown.map((task) => mrkdwnSection(taskLine(task, { now, beside: 'starter' })));
+  return { text: heading, blocks: [mrkdwnSection(heading), ...blocks] };
+}
+
+function linkedTitle(title: string, url: string | null): string {
+  return url !== null && /^https?:\/\/[^\s|<>]{1,1000}$/.test(url)
+    ? `<${url}|${title.replaceAll('|', '¦')}>`
+    : title;
+}
+
+function isState(state: string): state is keyof typeof strings.tasks.states {
+  return Object.hasOwn(strings.tasks.states, state);
+}
+
+function mrkdwnSection(text: string): SectionBlock {
+  return { type: 'section', text: { type: 'mrkdwn', text } };
+}

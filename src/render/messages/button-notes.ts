@@ -1,0 +1,35 @@
+import { type ButtonElement, plainText, type RenderedMessage, sectionBlock } from '../blocks/slack-blocks.ts';
+import * as strings from '../strings/strings.ts';
+
+/** Offers to send the new words of a message that the agent has already (`correct`; the value is the turn's id). */
+export function lateEditNote(turnId: string): RenderedMessage {
+  return noteWithButtons(strings.editedTooLate, { correct: strings.buttons.correct }, turnId);
+}
+
+/** Offers to stop the turn of a message that was deleted after it was sent. */
+export function lateDeletionNote(turnId: string): RenderedMessage {
+  return noteWithButtons(strings.deletedTooLate, { stop: strings.buttons.stop }, turnId);
+}
+
+/** Says that a task's model and the like are fixed, and offers a new thread (`new_thread`). */
+export function fixedChoicesNote(turnId: string, isModel: boolean): RenderedMessage {
+  const text = isModel ? strings.modelIsFixed : strings.choicesAreFixed;
+  return noteWithButtons(text, { new_thread: strings.buttons.newThread }, turnId);
+}
+
+/** A sentence with buttons below it: their words, by their action ids. Their value is the turn's id. */
+export function noteWithButtons(
+  text: string,
+  buttons: Readonly<Record<string, string>>,
+  turnId: string,
+): RenderedMessage {
+  const elements = Object.entries(buttons).map(
+    ([id, label]): ButtonElement => ({
+      type: 'button',
+      action_id: id,
+      text: plainText(label),
+      value: turnId,
+    }),
+  );
+  return { text, blocks: [sectionBlock(text), { type: 'actions', elements }] };
+}

@@ -1,0 +1,95 @@
+import * as strings from '../strings/strings.ts';
+import { formatSize } from '../text/file-size.ts';
+import { quotedName } from '../text/one-line.ts';
+
+/** What the app passes on of files. */
+export interface FileLimits {
+  /** Largest file, in bytes. */
+  readonly maxFileBytes: number;
+  /** All files of a message together, in bytes. */
+  readonly maxMessageBytes: number;
+  /** Files of a message. */
+  readonly maxMessageFiles: number;
+  /** Endings (`.csv`) and MIME types (`text/csv`, `image/*`) that alone are taken; all where empty. */
+  readonly allowedTypes: readonly string[];
+  /** Endings and MIME types that are never taken. */
+  readonly refusedTypes: readonly string[];
+}
+
+/** What became of one file of a message. */
+export interface FileOutcome {
+  /** Untrusted; any characters. */
+  readonly name: string;
+  readonly sizeBytes?: number | undefined;
+  /** A key of the words for a file that was left out; null when it was passed on. */
+  readonly reason: string | null;
+  /** The service's own words. */
+  readonly detail?: string | undefined;
+}
+
+/** Where a file is on its way to the agent. */
+export type FileProgress =
+  | {
+      readonly state: 'waiting' | 'processing' | 'elsewhere';
+      readonly name: string;
+      readonly sizeBytes?: number;
+    }
+  | {
+      readonly state: 'moving';
+      readonly name: string;
+      readonly sizeBytes: number;
+      readonly sentBytes: number;
+    }
+  | { readonly state: 'over'; readonly outcome: FileOutcome };
+
+/** A file this large (bytes) takes long enough to be told a percentage of. */
+const MIN_BYTES_FOR_PERCENT = 8_000_000;
+/** The percentage moves in such steps, so that few edits show it. */
+const PERCENT_STEP = 5;
+
+/** One line for each file while files are passed on. */
+export function fileProgressLines(files: readonly FileProgress[], limits: FileLimits): string[] {
+  return files.map((file) => {
+    if (file.state !== 'over') return `${fileTitle(file)}: ${stateOf(file)}`;
+    const { outcome } = file;
+    return outcome.reason === null
+      ? `${fileTitle(outcome)}: ${strings.fileStates.passedOn}`
+      : missingFileLine(outcome, limits);
+  });
+}
+
+/** The sentence above those lines: how much of all files has been passed on. */
+export function fileProgressSentence(files: readonly FileProgress[]): string {
+  const done = files.filter(({ state }) => state === 'over').length;
+  return strings.passingFiles(done, files.length);
+}
+
+/** One line for each file that the agent does not have, and whether the message went without. */
+export function missingFileLines(
+  outcomes: readonly FileOutcome[],
+  limits: FileLimits,
+  options: { sent: boolean },
+): string[] {
+  const left = outcomes.filter(({ reason }) => reason !== null);
+  const lines = left.map((outcome) => missingFileLine(outcome, limits));
+  const without = left.filter(({ reason }) => reason !== 'external' && reason !== 'skipped');
+  if (options.sent && without.length > 0) lines.push(strings.wentWithout(without.length));
+  return lines;
+}
+
+function stateOf(file: Exclude<FileProgress, { state: 'over' }>): string {
+  if (file.state !== 'moving') return strings.fileStates[file.state];
+  if (file.sizeBytes < MIN_BYTES_FOR_PERCENT) return strings.fileStates.moving;
+  const percent = Math.min(100, (file.sentBytes / file.sizeBytes) * 100);
+  return `${Math.floor(percent / PERCENT_STEP) * PERCENT_STEP} %`;
+}
+
+function fileTitle({ name, sizeBytes }: { name: string; sizeBytes?: number | undefined }): string {
+  const shown = quotedName(name, 80);
+  return sizeBytes === undefined ? shown : `${shown} (${formatSize(sizeBytes)})`;
+}
+
+function missingFileLine(outcome: FileOutcome, limits: FileLimits): string {
+  const { name, reason, detail, sizeBytes } = outcome;
+  return strings.fileMissing({ name, reason: reason ?? '', detail, sizeBytes, limits });
+}

@@ -1,0 +1,226 @@
+import {
+  type ActionsBlock,
+  blockTextLength,
+  plainText,
+  type RenderedMessage,
+  type SlackBlock,
+} from '../blocks/slack-blocks.ts';
+import { neutralizePings } from '../markdown/pings.ts';
+import { type AnswerPart, AnswerSplitter, verbatimParts } from '../splitting/answer-splitter.ts';
+import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
+import * as strings from '../strings/strings.ts';
+import { shorten } from '../text/graphemes.ts';
+import { answerText, type ReplyBlock } from './answer-text.ts';
+import { truncateBytes } from './fallback-text.ts';
+import { feedbackButtons } from './feedback-buttons.ts';
+import { contextLineBlock, doneLine, progressLine } from './progress-line.ts';
+
+/** Where a turn is, as far as people see it. */
+export type ReplyPhase =
+  | 'starting'
+  | 'uploading'
+  | 'queued'
+  | 'working'
+  | 'stopping'
+  | 'done'
+  | 'cancelled'
+  | 'failed'
+  | 'length'
+  | 'background'
+  | 'delayed';
+
+/** All that a reply shows. */
+export interface DisplayedReply {
+  turnId: string;
+  phase: ReplyPhase;
+  blocks: readonly ReplyBlock[];
+  elapsedMs: number;
+  /** Lines on files and the like that stay below the answer. */
+  notes: readonly string[];
+  /** What to say in place of the phase's usual words: who stopped it, the error, how far an upload is. */
+  sentence?: string | undefined;
+  /** Characters at which the answer goes on in a new message, whatever room there is. */
+  breaks?: readonly number[] | undefined;
+  /** Says nothing of the agent's tool calls: only the time. */
+  quiet?: boolean | undefined;
+  /** Messages that the answer may take; the rest is for a file. */
+  maxMessages: number;
+  /** The message was refused for what was chosen: it can be chosen anew rather than tried again. */
+  offer?: 'choose' | undefined;
+}
+
+/** All block text of one message (https://docs.slack.dev/reference/block-kit/blocks/markdown-block, with a margin). */
+export const MAX_MESSAGE_TEXT = 9_990;
+export const MAX_MESSAGE_BLOCKS = 50;
+const MAX_NOTES_LENGTH = 2_500;
+const MAX_SENTENCE_LENGTH = 2_000;
+
+const ENDED_PHASES: ReadonlySet<ReplyPhase> = new Set([
+  'done',
+  'cancelled',
+  'failed',
+  'length',
+  'background',
+]);
+/** The ends at which people may say what they think of the answer. */
+const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
+const STOPPABLE_PHASES: ReadonlySet<ReplyPhase> = new Set([
+  'starting',
+  'uploading',
+  'queued',
+  'working',
+  'stopping',
+  'delayed',
+]);
+
+const DEFAULT_SENTENCES: Record<ReplyPhase, string> = {
+  starting: strings.starting,
+  uploading: strings.uploading,
+  queued: strings.queued,
+  working: strings.working,
+  stopping: strings.stopping,
+  done: '',
+  cancelled: strings.cancelled(''),
+  failed: strings.failed(''),
+  length: strings.lengthReached,
+  background: strings.background,
+  delayed: strings.busy,
+};
+
+/**
+ * The messages of a reply: the answer's parts, and below the last one the notes, the progress line and the buttons
+ * (`stop`, `continue`, `retry`, `choose_again`, `steps`; their value is the turn's id). `draft` saves work where the same reply is rendered
+ * again; the messages are the same without it.
+ */
+export function renderReply(
+  state: DisplayedReply,
+  splitter: AnswerSplitter = new AnswerSplitter(),
+): RenderedMessage[] {
+  const { parts, rest } = splitReply(state, splitter);
+  const messages = parts.map(messageOf);
+  const below = blocksBelowAnswer(state, parts.length > 0, rest);
+  const line = truncateBytes(sentenceOf(state) || doneLine(shownToolBlocks(state), state.elapsedMs), 3_900);
+  const last = messages.at(-1);
+  const ended = last && { ...last, blocks: [...last.blocks, ...below] };
+  if (ended && fitsMessage(ended.blocks)) messages[messages.length - 1] = ended;
+  else if (below.length > 0) messages.push({ text: line, blocks: below });
+  return messages;
+}
+
+const messageCache = new WeakMap<AnswerPart, RenderedMessage>();
+
+/** The message of a part: the same one for the same part, so that nobody has to look at it again. */
+function messageOf(part: AnswerPart): RenderedMessage {
+  const known = messageCache.get(part);
+  if (known) return known;
+  const { text, blocks, segments: pieces } = part;
+  const [from, to] = part.source;
+  const message = { text, blocks: [...blocks], source: { from, to, reopened: pieces[0]?.added === true } };
+  messageCache.set(part, message);
+  return message;
+}
+
+/** What of the answer the reply's messages do not show; undefined where they show all. */
+export function answerOverflow(
+  state: DisplayedReply,
+  splitter: AnswerSplitter = new AnswerSplitter(),
+): AnswerRest | undefined {
+  return splitReply(state, splitter).rest;
+}
+
+function splitReply(
+  state: DisplayedReply,
+  splitter: AnswerSplitter,
+): { parts: AnswerPart[]; rest: AnswerRest | undefined } {
+  const text = answerText(state.blocks);
+  const most = state.maxMessages;
+  const final = ENDED_PHASES.has(state.phase);
+  try {
+    return splitOverflow(text, splitter.parts(text, { final, most, breaks: state.breaks }), most);
+  } catch (error) {
+    // A live reply is tried again; at the end an answer without its Markdown is better than none.
+    if (!final) throw error;
+    return splitOverflow(text, verbatimParts(text), most);
+  }
+}
+
+function fitsMessage(blocks: readonly SlackBlock[]): boolean {
+  // A Markdown block counts as many as Slack makes of it; the split left room for five of ours.
+  return blocks.length <= MAX_MESSAGE_BLOCKS && blockTextLength(blocks) <= MAX_MESSAGE_TEXT;
+}
+
+function blocksBelowAnswer(
+  state: DisplayedReply,
+  hasAnswer: boolean,
+  rest: AnswerRest | undefined,
+): SlackBlock[] {
+  const blocks: SlackBlock[] = [];
+  const settled = ENDED_PHASES.has(state.phase);
+  const said = shorten(sentenceOf(state), MAX_SENTENCE_LENGTH);
+  const spoken = state.notes.filter((note) => /\S/.test(note));
+  const notes = [
+    ...spoken,
+    ...(rest ? [settled ? strings.restInFile : strings.restComing(rest.answerLength)] : []),
+  ];
+  if (notes.length > 0) blocks.push(contextLineBlock(joinNotes(notes)));
+  if (settled) {
+    const empty = state.phase === 'done' && !hasAnswer ? strings.noAnswer : '';
+    if (said !== '' || empty !== '')
+      blocks.push({ type: 'section', text: plainText(neutralizePings(said || empty)) });
+    blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));
+  } else if (state.phase === 'working' && state.sentence === undefined) {
+    blocks.push(progressLine(shownToolBlocks(state), { elapsedMs: state.elapsedMs, status: said }));
+  } else {
+    blocks.push(contextLineBlock(said));
+  }
+  const actions = actionButtons(state);
+  if (actions) blocks.push(actions);
+  if (hasAnswer && FEEDBACK_PHASES.has(state.phase)) blocks.push(feedbackButtons(state.turnId));
+  return blocks;
+}
+
+/** What is told of the agent's tool calls. */
+function shownToolBlocks(state: DisplayedReply): readonly ReplyBlock[] {
+  return state.quiet === true ? [] : state.blocks;
+}
+
+function sentenceOf(state: DisplayedReply): string {
+  return state.sentence ?? DEFAULT_SENTENCES[state.phase];
+}
+
+function joinNotes(notes: readonly string[]): string {
+  let text = '';
+  for (const [index, note] of notes.entries()) {
+    const line = shorten(note.replace(/\s+/g, ' ').trim(), 600);
+    if (text.length + line.length > MAX_NOTES_LENGTH)
+      return `${text}\n${strings.moreNotes(notes.length - index)}`;
+    text += text === '' ? line : `\n${line}`;
+  }
+  return text;
+}
+
+type ReplyAction = 'stop' | 'continue' | 'retry' | 'choose_again' | 'steps';
+
+function actionButtons(state: DisplayedReply): ActionsBlock | undefined {
+  const actions: ReplyAction[] = [];
+  if (state.phase === 'length') actions.push('continue');
+  if (state.phase === 'failed' || state.phase === 'cancelled')
+    actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
+  if (STOPPABLE_PHASES.has(state.phase)) actions.push('stop');
+  if (ENDED_PHASES.has(state.phase) && shownToolBlocks(state).some(({ kind }) => kind.startsWith('tool_')))
+    actions.push('steps');
+  if (actions.length === 0) return undefined;
+  const elements = actions.map((action) => ({
+    type: 'button' as const,
+    action_id: action,
+    text: plainText(strings.buttons[buttonLabel(action, state.phase)]),
+    value: state.turnId,
+  }));
+  return { type: 'actions', elements };
+}
+
+/** The words on a button, by their key. */
+function buttonLabel(action: ReplyAction, phase: ReplyPhase): keyof typeof strings.buttons {
+  if (action === 'choose_again') return 'chooseAgain';
+  return action === 'stop' && phase === 'stopping' ? 'stopNow' : action;
+}

@@ -1,0 +1,132 @@
+import {
+  blockTextLength,
+  plainText,
+  type RenderedMessage,
+  type SectionBlock,
+  type SlackBlock,
+} from '../blocks/slack-blocks.ts';
+import { neutralizePings } from '../markdown/pings.ts';
+import * as strings from '../strings/strings.ts';
+import { formatSize } from '../text/file-size.ts';
+import { shortenMiddle } from '../text/graphemes.ts';
+import { toOneLine } from '../text/one-line.ts';
+import { truncateBytes } from './fallback-text.ts';
+import { contextLineBlock } from './progress-line.ts';
+
+/** A file that the agent made. */
+export interface ListedResult {
+  /** Untrusted; any characters. */
+  name: string;
+  sizeBytes: number;
+  mimeType: string;
+  /** A time-limited link; null where there is none. */
+  url: string | null | undefined;
+}
+
+/** A link button's address (https://docs.slack.dev/reference/block-kit/block-elements/button-element). */
+export const MAX_BUTTON_URL_LENGTH = 3_000;
+/** What a link may take as Markdown: room for one in a message of its own. */
+const MAX_MARKDOWN_URL_LENGTH = 9_000;
+const MAX_BLOCKS = 50;
+const MAX_TEXT_LENGTH = 9_500;
+const MAX_NAME_LENGTH = 300;
+
+/** The messages that list a turn's results: all of them, with links, and a button for fresh ones (`fresh_links`) where a turn is named. */
+export function resultMessages(
+  results: readonly ListedResult[],
+  options: { turnId?: string; later?: boolean } = {},
+): RenderedMessage[] {
+  const pages = paginate(results.map((result) => ({ result, blocks: resultBlocks(result) })));
+  let from = 1;
+  return pages.map((page, index) => {
+    const to = from + page.length - 1;
+    const usual = strings.resultsHeading(results.length, from, to);
+    const heading = options.later === true ? strings.laterResults(usual) : usual;
+    from = to + 1;
+    const blocks: SlackBlock[] = [
+      { type: 'section', text: plainText(heading) },
+      ...page.flatMap((entry) => entry.blocks),
+    ];
+    if (index === pages.length - 1 && options.turnId !== undefined) {
+      const text = plainText(strings.buttons.freshLinks);
+      blocks.push(contextLineBlock(strings.freshLinksHint), {
+        type: 'actions',
+        elements: [{ type: 'button', action_id: 'fresh_links', text, value: options.turnId }],
+      });
+    }
+    const names = page.map(({ result }) => displayedFileName(result.name)).join(', ');
+    return { text: truncateBytes(`${heading}: ${names}`, 3_900), blocks };
+  });
+}
+
+/** A list that names its results and has no links, but keeps the button for fresh ones. */
+export function withoutLinks({ text, blocks }: RenderedMessage): RenderedMessage {
+  const kept = blocks.flatMap((block): SlackBlock[] => {
+    if (block.type === 'markdown') return [];
+    return [block.type === 'section' ? { type: 'section', text: block.text } : block];
+  });
+  return { text, blocks: [...kept, contextLineBlock(strings.linksRefused)] };
+}
+
+interface ResultEntry {
+  result: ListedResult;
+  blocks: SlackBlock[];
+}
+
+/** As many results in a message as fit with its heading, hint and button. */
+function paginate(entries: ResultEntry[]): ResultEntry[][] {
+  const pages: ResultEntry[][] = [];
+  let room = { blocks: 0, text: 0 };
+  for (const entry of entries) {
+    const need = { blocks: entry.blocks.length, text: blockTextLength(entry.blocks) };
+    const page = pages.at(-1);
+    if (page && need.blocks <= room.blocks && need.text <= room.text) page.push(entry);
+    else {
+      pages.push([entry]);
+      room = { blocks: MAX_BLOCKS - 4, text: MAX_TEXT_LENGTH };
+    }
+    room = { blocks: room.blocks - need.blocks, text: room.text - need.text };
+  }
+  return pages;
+}
+
+function resultBlocks(result: ListedResult): SlackBlock[] {
+  const name = displayedFileName(result.name);
+  const about = [formatSize(result.sizeBytes), fileKind(result)].filter((part) => part !== '').join(' · ');
+  const url = safeWebUrl(result.url);
+  const section = (more: string): SectionBlock => ({
+    type: 'section',
+    text: plainText(`${name}\n${about}${more}`),
+  });
+  if (url === undefined) return [section(` · ${strings.noLink}`)];
+  if (url.length <= MAX_BUTTON_URL_LENGTH) {
+    const text = plainText(strings.buttons.open);
+    return [{ ...section(''), accessory: { type: 'button', action_id: 'open_result', text, url } }];
+  }
+  if (url.length > MAX_MARKDOWN_URL_LENGTH) return [section(` · ${strings.linkTooLong}`)];
+  return [section(''), { type: 'markdown', text: `[${strings.buttons.open}](<${url}>)` }];
+}
+
+/** A name as people can read it in one line: no control or direction marks, no pings; a long one keeps its ending. */
+export function displayedFileName(name: string): string {
+  const clean = toOneLine(name);
+  return neutralizePings(shortenMiddle(clean === '' ? 'unnamed file' : clean, MAX_NAME_LENGTH));
+}
+
+function fileKind(result: ListedResult): string {
+  const ending = /\.([\p{L}\p{N}]{1,8})$/u.exec(result.name.trim())?.[1];
+  if (ending) return ending.toUpperCase();
+  const mime = /^[\w.+-]+\/[\w.+-]+/.exec(result.mimeType)?.[0] ?? '';
+  return mime === 'application/octet-stream' ? '' : shortenMiddle(mime, 60);
+}
+
+/** The link where it is one for a browser, with nothing in it that could end it early. */
+export function safeWebUrl(url: string | null | undefined): string | undefined {
+  if (!url || !URL.canParse(url)) return undefined;
+  const { protocol, href } = new URL(url);
+  if (protocol !== 'https:' && protocol !== 'http:') return undefined;
+  // The address as given where it is safe: a signature may hold for its very characters.
+  return /^[!-~]+$/.test(url) && !/[<>|"\\^`{}]/.test(url)
+    ? url
+    : href.replaceAll('|', '%7C').replace(/[<>]/g, '');
+}

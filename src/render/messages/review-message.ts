@@ -1,0 +1,70 @@
+import {
+  blockTextLength,
+  type RenderedMessage,
+  type SlackBlock,
+  sectionBlock,
+} from '../blocks/slack-blocks.ts';
+import { neutralizePings } from '../markdown/pings.ts';
+import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts';
+import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
+import * as strings from '../strings/strings.ts';
+import { answerText, type ReplyBlock } from './answer-text.ts';
+import { MAX_MESSAGE_BLOCKS, MAX_MESSAGE_TEXT } from './reply-message.ts';
+
+/** A review's findings as messages. */
+export interface DisplayedReview {
+  /** As many as they may take. */
+  messages: RenderedMessage[];
+  /** What goes beyond those, as a file. */
+  rest: AnswerRest | undefined;
+  /** The same as messages, where there is no place for a file. */
+  restAsMessages: () => RenderedMessage[];
+}
+
+/** Messages of one review in all, without its heading: of about half a million characters. */
+const MAX_REVIEW_MESSAGES = 50;
+
+/** A review's findings, rendered like an answer below a heading; `most` is how many messages they may take. */
+export function reviewMessages(findings: readonly ReplyBlock[], most: number): DisplayedReview {
+  const text = answerText(findings);
+  const splitter = new AnswerSplitter();
+  const { parts, rest } = splitOverflow(text, splitter.parts(text, { final: true, most }), most);
+  const messages =
+    parts.length === 0 ? [lineMessage(strings.reviewEmpty)] : withHeading(parts.map(messageOf));
+  const named = rest && { ...rest, name: 'rest-of-the-review.md', title: strings.restOfReview };
+  const beyond = () => {
+    const all = splitOverflow(
+      text,
+      splitter.parts(text, { final: true, most: MAX_REVIEW_MESSAGES }),
+      MAX_REVIEW_MESSAGES,
+    );
+    const shown = all.parts.slice(most).map(messageOf);
+    return all.rest === undefined ? shown : [...shown, lineMessage(strings.reviewCut)];
+  };
+  return { messages, rest: named, restAsMessages: beyond };
+}
+
+function messageOf({ text, blocks }: AnswerPart): RenderedMessage {
+  return { text, blocks };
+}
+
+/** One line on a review that failed; `said` are the service's words. */
+export function failedReviewMessage(said: string): RenderedMessage {
+  return lineMessage(neutralizePings(strings.reviewFailed(said)));
+}
+
+function withHeading([first, ...others]: RenderedMessage[]): RenderedMessage[] {
+  if (first === undefined) return [];
+  const heading = lineMessage(strings.reviewHeading);
+  const blocks = [...heading.blocks, ...first.blocks];
+  if (!fits(blocks)) return [heading, first, ...others];
+  return [{ text: `${heading.text}\n${first.text}`, blocks }, ...others];
+}
+
+function lineMessage(text: string): RenderedMessage {
+  return { text, blocks: [sectionBlock(text)] };
+}
+
+function fits(blocks: readonly SlackBlock[]): boolean {
+  return blocks.length <= MAX_MESSAGE_BLOCKS && blockTextLength(blocks) <= MAX_MESSAGE_TEXT;
+}

@@ -1,0 +1,71 @@
+import { plainText, type RenderedMessage } from '../blocks/slack-blocks.ts';
+import { neutralizePings } from '../markdown/pings.ts';
+import * as strings from '../strings/strings.ts';
+import { shorten } from '../text/graphemes.ts';
+import { contextLineBlock } from './progress-line.ts';
+import { displayedFileName } from './result-list.ts';
+
+/** What a preview shows at most. */
+const MAX_ROWS = 10;
+const MAX_COLUMNS = 8;
+const MAX_CELL_LENGTH = 40;
+
+/** A message with a table's first rows; undefined where the text is no table. */
+export function tablePreviewMessage(file: { name: string; text: string }): RenderedMessage | undefined {
+  const rows = parseDelimitedTable(file.text);
+  const [head, ...body] = rows;
+  if (head === undefined || head.length < 2 || body.length === 0) return undefined;
+  const columns = Math.max(...rows.map((row) => row.length));
+  const shown = body.slice(0, MAX_ROWS);
+  const name = displayedFileName(file.name);
+  const note = strings.tableNote(
+    { rows: body.length, columns },
+    { rows: shown.length, columns: Math.min(columns, MAX_COLUMNS) },
+  );
+  const width = Math.min(columns, MAX_COLUMNS);
+  const lines = [
+    tableRow(head, width),
+    `|${' --- |'.repeat(width)}`,
+    ...shown.map((row) => tableRow(row, width)),
+  ];
+  return {
+    text: `${name}: ${note}`,
+    blocks: [
+      { type: 'section', text: plainText(name) },
+      { type: 'markdown', text: lines.join('\n') },
+      contextLineBlock(note),
+    ],
+  };
+}
+
+/** The rows of a text with cells between commas, semicolons or tabs, whichever its first line has most of. */
+export function parseDelimitedTable(text: string): string[][] {
+  const start = text.replace(/^\uFEFF/, '');
+  const first = start.slice(0, 10_000).split(/\r?\n/, 1)[0] ?? '';
+  const counted = [',', ';', '\t'].map((mark) => ({ mark, count: first.split(mark).length }));
+  const { mark } = counted.reduce((best, one) => (one.count > best.count ? one : best));
+  const cell = new RegExp(`(?:"((?:[^"]|"")*)"|([^${mark}\\r\\n]*))(${mark}|\\r?\\n|\\r|$)`, 'y');
+  const rows: string[][] = [];
+  let row: string[] = [];
+  while (cell.lastIndex < start.length) {
+    const match = cell.exec(start);
+    if (match === null) return [];
+    const [, quoted, plain = '', end] = match;
+    row.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end === mark && cell.lastIndex < start.length) continue;
+    if (end === mark) row.push('');
+    if (row.length > 1 || row[0] !== '') rows.push(row);
+    row = [];
+  }
+  return rows;
+}
+
+function tableRow(row: readonly string[], width: number): string {
+  const cells = Array.from({ length: width }, (_, index) => cellText(row[index] ?? ''));
+  return `| ${cells.join(' | ')} |`;
+}
+
+function cellText(value: string): string {
+  const flat = shorten(value.replace(/[\p{Cc}\s]+/gu, ' ').trim(), MAX_CELL_LENGTH);
+  return neutralizePings(flat).replace(/[\\|`*_~[\]<>!]/g, (mark) => `\\${mark}`);
+}

@@ -1,0 +1,287 @@
+import type { MarkdownBlock } from '../blocks/slack-blocks.ts';
+import {
+  lineStart,
+  type MarkdownNode,
+  type ParseCounter,
+  parseMarkdown,
+} from '../markdown/parse-markdown.ts';
+import { neutralizePings, restorePings } from '../markdown/pings.ts';
+import { fallbackText } from '../messages/fallback-text.ts';
+import { graphemeStart } from '../text/graphemes.ts';
+import { type CutPoint, crowdedPrefixes, cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
+import { fenceAround } from './line-context.ts';
+import { OpenPart } from './open-part.ts';
+import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
+
+/** What one message shows of an answer. */
+export interface AnswerPart {
+  blocks: MarkdownBlock[];
+  /** For notifications; under 4,000 UTF-8 bytes. */
+  text: string;
+  /** The characters of the answer that it shows: from, to. */
+  source: [number, number];
+  /** A closed part never changes again, however the answer grows. */
+  isClosed: boolean;
+  /** The Markdown as pieces: those of the answer (pings neutralised), and those that the split added. */
+  segments: Segment[];
+}
+
+interface ClosedPart {
+  part: AnswerPart;
+  end: number;
+  /** Opens the next part. */
+  nextOpener: string;
+  /** Characters of the answer that were looked at to close it. */
+  readTo: number;
+}
+
+/** Characters of the answer that a part holds at least, where its constructs allow. */
+const MIN_PART_LENGTH = 9_000;
+/** Characters of a part that is shown letter by letter: with a word joiner in every second place it still fits. */
+const MAX_VERBATIM_LENGTH = 6_000;
+const VISIBLE = /[^\s\p{C}\p{Z}]/u;
+/** Stands where a whole message holds only white space. */
+const EMPTY_PART_MARK = '…';
+
+/**
+ * An answer that grows, as parts of one message each. What it knows is only a saving: the parts follow from the text
+ * alone, and another process gets the same ones.
+ */
+export class AnswerSplitter {
+  /** Characters parsed so far: the cost. */
+  readonly parsed: ParseCounter = { characters: 0 };
+  #text = '';
+  #final = false;
+  #breaks: readonly number[] = [];
+  #closed: ClosedPart[] = [];
+  #open = new OpenPart(0, '');
+  #last: { final: boolean; most: number; parts: AnswerPart[] } | undefined;
+
+  /**
+   * The parts of the answer so far. While it grows (`final` false) half-written Markdown at its end is closed or held
+   * back. White space at the end is not shown. A part ends at each of `breaks` (characters), whatever room it has.
+   * Of an answer of more than `most` parts one part more than `most` is enough to know, and is all that is made.
+   */
+  parts(
+    text: string,
+    options: { final: boolean; most?: number; breaks?: readonly number[] | undefined },
+  ): AnswerPart[] {
+    this.#setBreaks(options.breaks ?? []);
+    const { final, most = Number.POSITIVE_INFINITY } = options;
+    const last = this.#last;
+    if (last && last.final === final && last.most === most && text === this.#text) return last.parts;
+    this.#rewind(text, final);
+    const parts = this.#makeParts(text, final, most);
+    this.#last = { final, most, parts };
+    return parts;
+  }
+
+  /** The answer is longer now, but nobody looks at it yet: the text before it is let go of. */
+  recordGrowth(text: string): void {
+    if (text === this.#text) return;
+    this.dropCache();
+    this.#rewind(text, false);
+    this.#open.rebaseOn(text);
+  }
+
+  /** Lets go of what the open part looks like: of thousands of replies at one time, few are looked at. */
+  dropCache(): void {
+    this.#last = undefined;
+  }
+
+  #makeParts(text: string, final: boolean, most: number): AnswerPart[] {
+    while (this.#closed.length <= most && this.#closeNext(text, final)) {
+      // Each round closes one part.
+    }
+    const closed = this.#closed.slice(0, most + 1).map(({ part }) => part);
+    if (closed.length > most) {
+      const begun = closed.at(-1)?.source[0] ?? 0;
+      return VISIBLE.test(text.slice(begun)) ? closed.map(withVisibleText) : withoutBlankEnd(closed);
+    }
+    const shown = this.#open.render(text, final, this.parsed);
+    return withoutBlankEnd([...closed, makePart(shown.pieces, [this.#open.start, shown.end], false)]);
+  }
+
+  /** Keeps what still holds after the service changed earlier text. */
+  #rewind(text: string, final: boolean): void {
+    const kept = text.startsWith(this.#text) ? this.#text.length : commonPrefixLength(text, this.#text);
+    const dropAll = this.#final && kept < Math.max(text.length, this.#text.length);
+    if (kept < this.#text.length || dropAll) {
+      while (this.#closed.length > 0 && (dropAll || (this.#closed.at(-1)?.readTo ?? 0) > kept))
+        this.#closed.pop();
+      const last = this.#closed.at(-1);
+      this.#open = new OpenPart(last?.end ?? 0, last?.nextOpener ?? '');
+    }
+    this.#text = text;
+    this.#final = final;
+  }
+
+  /** Keeps what comes before the first break that is new. */
+  #setBreaks(breaks: readonly number[]): void {
+    const added = breaks.filter((at) => !this.#breaks.includes(at));
+    this.#breaks = breaks;
+    if (added.length === 0) return;
+    this.#last = undefined;
+    const first = Math.min(...added);
+    while ((this.#closed.at(-1)?.end ?? 0) > first) this.#closed.pop();
+    const last = this.#closed.at(-1);
+    this.#open = new OpenPart(last?.end ?? 0, last?.nextOpener ?? '');
+  }
+
+  #closeNext(text: string, final: boolean): boolean {
+    const { start } = this.#open;
+    const at = this.#breaks.find((place) => place > start && place < text.length);
+    const natural = this.#closeAtLimit(text, final);
+    const next =
+      at !== undefined && (natural?.end ?? text.length) > at ? this.#closeAtBreak(text, at) : natural;
+    if (next === undefined) return false;
+    this.#closed.push(next);
+    this.#open = new OpenPart(next.end, next.nextOpener);
+    return true;
+  }
+
+  /** The part that ends at a break. */
+  #closeAtBreak(text: string, at: number): ClosedPart {
+    const { start, opener } = this.#open;
+    const body = opener + text.slice(start, at);
+    const tree = parseMarkdown(body, this.parsed);
+    const pieces = segmentsOf({
+      text: body,
+      tree,
+      from: 0,
+      sourceFrom: opener.length,
+      to: body.length,
+      closer: '',
+    });
+    return { part: makePart(pieces, [start, at], true), end: at, nextOpener: '', readTo: at };
+  }
+
+  /** The part that the limits end; undefined while there is room. */
+  #closeAtLimit(text: string, final: boolean): ClosedPart | undefined {
+    const open = this.#open;
+    const full = open.fill(text);
+    if (!full && !open.mayExceedBlockLimits(text, this.parsed)) return undefined;
+    const end = full ? open.filledTo : text.length;
+    const { start, opener } = open;
+    const source = opener + text.slice(start, end);
+    const complete = !full && final ? source.length + 1 : lineStart(source, source.length);
+    const body = full ? source : source.slice(0, complete);
+    if (body.length <= opener.length) return undefined;
+    const early = this.#cutAtBlockLimit(body, opener.length, complete);
+    if (!early.cut && !full) return undefined;
+    const { tree } = early;
+    const cut =
+      early.cut ??
+      cutAtLengthLimit(body, tree, {
+        first: opener.length + 1,
+        least: Math.min(opener.length + MIN_PART_LENGTH, Math.max(opener.length + 1, body.length - 300)),
+        safe: open.safeCutEnd(body, tree, this.parsed),
+      });
+    const next = start + cut.at - opener.length;
+    const pieces = segmentsOf({
+      text: early.text,
+      tree,
+      from: 0,
+      sourceFrom: opener.length,
+      to: cut.at,
+      closer: cut.closer,
+    });
+    return { part: makePart(pieces, [start, next], true), end: next, nextOpener: cut.opener, readTo: end };
+  }
+
+  /** Looks at a piece first: where small blocks fill a message early, the rest of the text need not be parsed for it. */
+  #cutAtBlockLimit(
+    body: string,
+    opener: number,
+    complete: number,
+  ): { text: string; tree: MarkdownNode; cut?: CutPoint } {
+    for (const first of crowdedPrefixes(body)) {
+      const tree = parseMarkdown(first, this.parsed);
+      const cut = cutAtBlockLimit(first, tree, lineStart(first, first.length));
+      if (cut && cut.at > opener) return { text: first, tree, cut };
+    }
+    const tree = parseMarkdown(body, this.parsed);
+    const cut = cutAtBlockLimit(body, tree, complete);
+    return cut && cut.at > opener ? { text: body, tree, cut } : { text: body, tree };
+  }
+}
+
+/** The parts of a text as `Draft` gives them, made at once. */
+export function splitAnswer(text: string, options: { final: boolean } = { final: true }): AnswerPart[] {
+  return new AnswerSplitter().parts(text, options);
+}
+
+/** The parts of a text letter by letter, as code, for where its Markdown cannot be read. */
+export function verbatimParts(text: string): AnswerPart[] {
+  const fence = fenceAround(text);
+  const parts: AnswerPart[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = Math.max(graphemeStart(text, at + MAX_VERBATIM_LENGTH), at + 1);
+    const pieces = [
+      { text: `${fence}\n`, added: true },
+      { text: text.slice(at, end), added: false },
+      { text: `\n${fence}`, added: true },
+    ];
+    parts.push(makePart(pieces, [at, end], true));
+    at = end;
+  }
+  return withoutBlankEnd(parts);
+}
+
+/** The answer's characters as the parts show them: without what the split added, pings restored. */
+export function displayedText(parts: readonly AnswerPart[]): string {
+  return parts
+    .flatMap((part) => part.segments)
+    .map((piece) => (piece.added ? '' : restorePings(piece.text)))
+    .join('');
+}
+
+function makePart(made: Segment[], source: [number, number], closed: boolean): AnswerPart {
+  const pieces = mergeSegments(made);
+  const safe = pieces.map(({ text, added }) => ({ text: neutralizePings(text), added }));
+  const own = pieces.filter((piece) => !piece.added).map((piece) => piece.text);
+  const text = safe.map((piece) => piece.text).join('');
+  return {
+    blocks: [{ type: 'markdown', text }],
+    text: fallbackText(own.join('')),
+    source,
+    isClosed: closed,
+    segments: safe,
+  };
+}
+
+/**
+ * The parts up to the last one with something to see. Slack refuses a message without a visible character, so one
+ * before it that has none gets a sign that there is nothing.
+ */
+function withoutBlankEnd(parts: readonly AnswerPart[]): AnswerPart[] {
+  return parts.slice(0, parts.findLastIndex(isVisible) + 1).map(withVisibleText);
+}
+
+function withVisibleText(part: AnswerPart): AnswerPart {
+  return isVisible(part) ? part : withEmptyPartMark(part);
+}
+
+function isVisible(part: AnswerPart): boolean {
+  return part.segments.some((piece) => !piece.added && VISIBLE.test(piece.text));
+}
+
+function withEmptyPartMark(part: AnswerPart): AnswerPart {
+  const pieces = mergeSegments([{ text: `${EMPTY_PART_MARK}\n`, added: true }, ...part.segments]);
+  return {
+    ...part,
+    blocks: [{ type: 'markdown', text: pieces.map(({ text }) => text).join('') }],
+    segments: pieces,
+  };
+}
+
+function commonPrefixLength(a: string, b: string): number {
+  let low = 0;
+  let high = Math.min(a.length, b.length);
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (a.startsWith(b.slice(low, middle), low)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

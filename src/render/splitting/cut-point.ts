@@ -1,0 +1,176 @@
+import { lineEnd, lineStart, type MarkdownNode } from '../markdown/parse-markdown.ts';
+import { graphemeStart } from '../text/graphemes.ts';
+import { isTableTooWide, MAX_TABLE_ROWS, nodesAround, type Seam, seamAt } from './line-context.ts';
+
+/** Blocks of one message that Slack makes of its Markdown (50 in all, the rest is for our own). */
+export const MAX_MARKDOWN_BLOCKS = 45;
+
+/** A cut: the first character of the next part, and what closes and reopens the constructs around it. */
+export interface CutPoint extends Seam {
+  at: number;
+}
+
+/** How many blocks Slack makes of these nodes: headings, rules and tables one each, and one of what is between. */
+export class SlackBlockCount {
+  count = 0;
+  #inRun = false;
+
+  add(node: MarkdownNode): void {
+    if (/^(?:heading|thematicBreak|table)$/.test(node.type)) {
+      this.count += 1;
+      this.#inRun = false;
+      return;
+    }
+    if (!this.#inRun) this.count += 1;
+    this.#inRun = true;
+    if (CONTAINER_TYPES.test(node.type)) for (const child of node.children) this.add(child);
+  }
+
+  copy(): SlackBlockCount {
+    const copy = new SlackBlockCount();
+    copy.count = this.count;
+    copy.#inRun = this.#inRun;
+    return copy;
+  }
+}
+
+/**
+ * The cut that the limits on blocks and table rows ask for, among the places before `before`; undefined while the
+ * limits hold.
+ */
+export function cutAtBlockLimit(text: string, root: MarkdownNode, before: number): CutPoint | undefined {
+  const blocks = new SlackBlockCount();
+  for (const node of blocksInOrder(root)) {
+    blocks.add(node);
+    const start = lineStart(text, node.start);
+    if (blocks.count > MAX_MARKDOWN_BLOCKS && start > 0 && start < before) return cutAt(text, root, start);
+    const row =
+      node.type === 'table' && !isTableTooWide(text, node) ? node.children[MAX_TABLE_ROWS] : undefined;
+    if (row && row.start < before) return cutAt(text, root, lineStart(text, row.start));
+  }
+  return undefined;
+}
+
+/** All blocks in their order, those inside of lists and quotes after the list or quote itself. */
+function* blocksInOrder(root: MarkdownNode): Generator<MarkdownNode> {
+  for (const node of root.children) {
+    if (!CONTAINER_TYPES.test(node.type)) {
+      yield node;
+      continue;
+    }
+    yield { ...node, children: [] };
+    yield* blocksInOrder(node);
+  }
+}
+
+const CONTAINER_TYPES = /^(?:list|listItem|blockquote)$/;
+
+/** A heading, a rule, what underlines a heading or heads a table. */
+const BLOCK_LINE =
+  /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*(?:#|=+[ \t]*$|[*_][ \t]*[*_][ \t]*[*_]|[|: \t]*-[-|: \t]*$)/;
+
+/**
+ * Pieces of a text from its start, each at least twice as long as the one before, where so many lines look like rows,
+ * headings or rules that a piece much shorter than the text may pass the limits. Cheap, and only a hint of how much has
+ * to be parsed to see.
+ */
+export function* crowdedPrefixes(text: string): Generator<string, void, undefined> {
+  let rows = 0;
+  let others = 0;
+  let tables = false;
+  for (let at = 0, least = 0; at * 2 < text.length; at = lineEnd(text, at) + 1) {
+    const line = text.slice(at, Math.min(lineEnd(text, at), at + 200));
+    if (BLOCK_LINE.test(line)) others += 1;
+    else if (tables && line.includes('|')) rows += 1;
+    // Below a table's head stands a line of dashes.
+    tables ||= line.includes('-');
+    if (at < least || (rows <= MAX_TABLE_ROWS + 5 && others <= MAX_MARKDOWN_BLOCKS)) continue;
+    const end = lineEnd(text, lineEnd(text, at) + 1);
+    if (end * 2 < text.length) yield text.slice(0, end);
+    least = end * 2;
+  }
+}
+
+/**
+ * The best cut of a full text behind `first`: between blocks, else between list items or lines, else at a word, else
+ * at a grapheme. `least` is where the text should reach at least, `safe` where its last unfinished construct starts.
+ */
+export function cutAtLengthLimit(
+  text: string,
+  root: MarkdownNode,
+  range: { first: number; least: number; safe: number },
+): CutPoint {
+  for (const from of [range.least, Math.max(range.first, range.least >> 1), range.first]) {
+    const at = lineCut(text, root, from, range.safe) ?? wordCut(text, root, from, range.safe);
+    if (at !== undefined) return cutAt(text, root, at);
+  }
+  const at = graphemeStart(text, text.length - 1);
+  return cutAt(text, root, text.charAt(at - 1) === '\\' ? at - 1 : at);
+}
+
+function cutAt(text: string, root: MarkdownNode, at: number): CutPoint {
+  return { at, ...seamAt(text, root, at) };
+}
+
+function lineCut(text: string, root: MarkdownNode, least: number, safe: number): number | undefined {
+  const best: (number | undefined)[] = [undefined, undefined, undefined];
+  for (
+    let at = lineStart(text, Math.min(safe, text.length));
+    at >= least && at > 0;
+    at = lineStart(text, at - 1)
+  ) {
+    const rank = lineCutRank(text, root, at);
+    if (rank !== undefined && best[rank] === undefined) best[rank] = at;
+    if (best[0] !== undefined) break;
+  }
+  return best.find((at) => at !== undefined);
+}
+
+/** 0: between blocks; 1: between the items or blocks of a container; 2: between lines; undefined: no cut here. */
+function lineCutRank(text: string, root: MarkdownNode, at: number): number | undefined {
+  const chain = nodesAround(root, at);
+  const deepest = chain.at(-1);
+  if (!deepest) {
+    const before = root.children.findLast((node) => node.end <= at);
+    return before?.type === 'heading' ? undefined : 0;
+  }
+  if (chain.some((node) => node.type === 'heading')) return undefined;
+  const table = chain.find((node) => node.type === 'table');
+  if (table) return table.children.slice(2).some((row) => lineStart(text, row.start) === at) ? 2 : undefined;
+  const code = chain.find((node) => node.type === 'code');
+  if (code) return at > lineEnd(text, code.start) + 1 ? 2 : undefined;
+  // A hard break's backslash would be the last that people read of a message.
+  if (text.startsWith('\\\n', at - 2)) return undefined;
+  const paragraph = chain.findIndex((node) => node.type === 'paragraph');
+  if (paragraph !== -1) return chain.length - paragraph <= 2 && isPlainText(chain.at(-1)) ? 2 : undefined;
+  return CONTAINER_TYPES.test(deepest.type) ? 1 : undefined;
+}
+
+function isPlainText(node: MarkdownNode | undefined): boolean {
+  return node?.type === 'text' || node?.type === 'paragraph' || node?.type === 'break';
+}
+
+/** The last place between two words of plain text; after the end of a sentence if there is one. */
+function wordCut(text: string, root: MarkdownNode, least: number, safe: number): number | undefined {
+  let word: number | undefined;
+  for (let at = Math.min(safe, text.length - 1); at >= least; at -= 1) {
+    const before = text.charAt(at - 1);
+    const spaced = before === ' ' && /\S/.test(text.charAt(at));
+    const ideograph = /[。！？；，、]/.test(before) && graphemeStart(text, at) === at;
+    if (!spaced && !ideograph) continue;
+    if (!isWordPlace(text, root, at)) continue;
+    word ??= at;
+    if (ideograph || /[.!?]["')\]]? $/.test(text.slice(at - 4, at))) return at;
+    if (word - at > 200) return word;
+  }
+  return word;
+}
+
+function isWordPlace(text: string, root: MarkdownNode, at: number): boolean {
+  if (/^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?$/.test(text.slice(lineStart(text, at), at))) return false;
+  const chain = nodesAround(root, at);
+  const deepest = chain.at(-1);
+  // Between two of its nodes, as behind the comma between two links, a place lies in the paragraph itself.
+  if (deepest?.type === 'paragraph') return true;
+  return chain.at(-2)?.type === 'paragraph' && isPlainText(deepest);
+}

@@ -1,0 +1,242 @@
+import { UNREADABLE_OPENER, UNSPACED_LETTER } from '../markdown/cjk-emphasis.ts';
+import {
+  lineEnd,
+  lineStart,
+  type MarkdownNode,
+  type ParseCounter,
+  parseMarkdown,
+} from '../markdown/parse-markdown.ts';
+import { isFenceClosed, linePrefix, openingFenceOf, tableHeadEnd } from './line-context.ts';
+
+/** The end of a text that is still being written: what of it can be shown. */
+export interface IncompleteEnd {
+  /** Characters from here on are not shown yet. */
+  shownTo: number;
+  /** Closes what is open at `hold`. */
+  closer: string;
+  /** Where the first construct starts that `closer` closes; `hold` where there is none. */
+  openFrom: number;
+}
+
+/** How far back (characters) a mark may stand and still count as one that will be closed. */
+const MAX_MARK_DISTANCE = 600;
+const MAX_LINK_DISTANCE = 4_000;
+/** Half-written marks in a row that are held back. */
+const MAX_HALF_WRITTEN = 40;
+
+/** What of an unfinished text can be shown without half marks, links, fences or tables. */
+export function incompleteEndOf(text: string, tree: MarkdownNode, count: ParseCounter): IncompleteEnd {
+  let root = tree;
+  let end = text.trimEnd().length;
+  for (let round = 0; round < 4; round += 1) {
+    const shown = text.slice(0, end);
+    const chain = lastNodes(root);
+    const leaf = chain.at(-1);
+    if (leaf?.type === 'code') {
+      const code = codeEnd(text, leaf, end);
+      if (code.shownTo === end || code.closer !== '') return code;
+      end = trimmedEnd(text, code.shownTo);
+    } else if (leaf?.type === 'formula' && text.indexOf('\n', leaf.end) === -1) {
+      const hold = formulaShownTo(text, leaf, end);
+      if (hold === end) return completeEnd(end);
+      end = trimmedEnd(shown, hold);
+    } else {
+      const hold = leaf?.type === 'table' ? tableShownTo(text, leaf, end) : linesShownTo(text, leaf, end);
+      if (hold === end)
+        return leaf && isOpenText(text, leaf, end) ? inlineEnd(text, leaf, end) : completeEnd(end);
+      end = trimmedEnd(shown, hold);
+    }
+    if (end === 0) return completeEnd(0);
+    root = parseMarkdown(text.slice(0, end), count);
+  }
+  return completeEnd(end);
+}
+
+/** What a finished text lacks: the closing fence of code that was left open. */
+export function closerAtEnd(text: string, tree: MarkdownNode): string {
+  const leaf = lastNodes(tree).at(-1);
+  return leaf?.type === 'code' ? codeEnd(text, leaf, text.length, true).closer : '';
+}
+
+function completeEnd(hold: number): IncompleteEnd {
+  return { shownTo: hold, closer: '', openFrom: hold };
+}
+
+function trimmedEnd(text: string, end: number): number {
+  return text.slice(0, end).trimEnd().length;
+}
+
+/** The last block and the containers around it, outermost first. */
+function lastNodes(root: MarkdownNode): MarkdownNode[] {
+  const chain: MarkdownNode[] = [];
+  let node = root.children.at(-1);
+  while (node) {
+    chain.push(node);
+    node = /^(?:list|listItem|blockquote)$/.test(node.type) ? node.children.at(-1) : undefined;
+  }
+  return chain;
+}
+
+function codeEnd(text: string, code: MarkdownNode, end: number, final = false): IncompleteEnd {
+  const fence = openingFenceOf(text, code);
+  if (fence === undefined || isFenceClosed(text, code, fence)) return completeEnd(end);
+  const contentFrom = lineEnd(text, code.start);
+  const before = lineStart(text, code.start);
+  if (!final && text.slice(contentFrom, end).trim() === '') {
+    return completeEnd(/^[ \t>]*$/.test(text.slice(before, code.start)) ? before : code.start);
+  }
+  const last = lineStart(text, end);
+  const half = !final && /^[ \t>]*[`~]+[ \t]*$/.test(text.slice(last, end));
+  const hold = half ? trimmedEnd(text, last) : end;
+  if (half && text.slice(contentFrom, hold).trim() === '') return completeEnd(before);
+  return {
+    shownTo: hold,
+    closer: `${text.charAt(hold - 1) === '\n' ? '' : '\n'}${linePrefix(text, code.start)}${fence}`,
+    openFrom: hold,
+  };
+}
+
+/** A formula is shown once its end is there, or when it is too long to wait for. */
+function formulaShownTo(text: string, formula: MarkdownNode, end: number): number {
+  const source = text.slice(formula.start, end);
+  const closed = source.length > 4 && (source.endsWith('$$') || source.endsWith('\\]'));
+  return closed || source.length > MAX_MARK_DISTANCE ? end : lineStart(text, formula.start);
+}
+
+function tableShownTo(text: string, table: MarkdownNode, end: number): number {
+  const head = tableHeadEnd(text, table);
+  if (text.charAt(head) !== '\n') return lineStart(text, table.start);
+  return text.indexOf('\n', Math.max(end, table.end)) === -1 && end > head ? lineStart(text, end) : end;
+}
+
+/** Lines at the end that may yet become something else: a marker alone, a table's head. */
+function linesShownTo(text: string, leaf: MarkdownNode | undefined, end: number): number {
+  const last = lineStart(text, end);
+  const line = text.slice(last, end);
+  const complete = text.indexOf('\n', end) !== -1;
+  if (!complete && MARKER_ALONE.test(line)) return last;
+  if (leaf?.type !== 'paragraph' || /\n[ \t>]*\n/.test(text.slice(leaf.end))) return end;
+  if (line.length <= 1_500 && mayBeTableHead(line)) return Math.max(last, 0);
+  if (!complete && last > leaf.start && /^[ \t>|:-]+$/.test(line)) {
+    const previous = lineStart(text, last - 1);
+    if (text.slice(previous, last).includes('|')) return previous;
+  }
+  return end;
+}
+
+const MARKER_ALONE = /^[ \t>]*(?:[-+*=_~`#][-+*=_~`# \t]*|\d{1,9}[.)]?|[-+*] +\[[ xX]?\]?)[ \t]*$/;
+
+function mayBeTableHead(line: string): boolean {
+  return /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?\|/.test(line) || / \| /.test(line);
+}
+
+function isOpenText(text: string, leaf: MarkdownNode, end: number): boolean {
+  return (
+    (leaf.type === 'paragraph' || leaf.type === 'heading') &&
+    leaf.end >= end &&
+    !/\n[ \t>]*\n/.test(text.slice(end))
+  );
+}
+
+/** The text of a paragraph with everything that is complete in it blanked: what is left are marks without a partner. */
+function maskComplete(text: string, leaf: MarkdownNode, end: number): string {
+  let masked = text.slice(leaf.start, end);
+  for (const child of leaf.children) {
+    const from = child.start - leaf.start;
+    const to = Math.min(child.end, end) - leaf.start;
+    const literal = child.type === 'link' && !/^[[<]/.test(masked.slice(from, from + 1));
+    if (child.type === 'text' || child.type === 'break' || literal || to <= from) continue;
+    masked = masked.slice(0, from) + '\uE000'.repeat(to - from) + masked.slice(to);
+  }
+  return masked.replace(/\\[!-'*-/:-@\\^-`{-~]/g, '\uE000\uE000');
+}
+
+function inlineEnd(text: string, leaf: MarkdownNode, end: number): IncompleteEnd {
+  const from = leaf.start;
+  let masked = maskComplete(text, leaf, end);
+  let code = openCode(masked);
+  // Code that begins within the text of a link is not shown before the link.
+  const label = code && OPEN_LABEL.exec(masked.slice(0, code.at));
+  if (label) {
+    masked = masked.slice(0, label.index);
+    code = undefined;
+  }
+  let hold = code ? code.hold : inlineShownTo(masked);
+  const limit = code ? code.at : hold;
+  const openers = openMarks(masked.slice(0, limit));
+  let closer = code && code.hold > code.at ? code.run : '';
+  // Behind a backtick the closing ones would be more than those that they close.
+  while (closer !== '' && text.charAt(from + hold - 1) === '`') hold -= 1;
+  for (const opener of openers.toReversed()) {
+    if (closer === '' && opener.end >= hold) hold = opener.at;
+    else closer += opener.run;
+  }
+  const kept = masked.slice(0, hold).trimEnd().length;
+  const first = openers[0]?.at ?? limit;
+  return { shownTo: from + kept, closer, openFrom: from + Math.min(first, kept) };
+}
+
+function openCode(masked: string): { at: number; run: string; hold: number } | undefined {
+  const match = /`+/.exec(masked);
+  if (!match || masked.length - match.index > MAX_MARK_DISTANCE) return undefined;
+  const content = match.index + match[0].length;
+  const hold = masked.slice(0, masked.length).replace(/[`\s]+$/, '').length;
+  return { at: match.index, run: match[0], hold: hold > content ? hold : match.index };
+}
+
+/** What a link's text may hold: also brackets, one deep. */
+const LABEL = '(?:[^[\\]]|\\[[^[\\]\\n]{0,200}\\])';
+/** A link's target and title, or the beginning of them. */
+const TARGET =
+  '(?:<[^<>\\n]*>?|(?:[^()\\s<]|\\((?:[^()\\s]*\\))?)*)(?:\\s+(?:"[^"]*"?|\'[^\']*\'?|\\([^()]*\\)?)?)?\\s*';
+const OPEN_LABEL = /!?\[(?:[^[\]\n]|\[[^[\]\n]{0,200}\]){0,300}$/;
+
+const HALF_WRITTEN = [
+  // The order matters little: they are tried until none moves the end.
+  /\\[([](?:[^\\]|\\[^)\]]){0,600}\\?$/,
+  /\$\$[^$]{0,600}\$?$/,
+  /(?<![\p{L}\p{N}$\\])\$(?=[\p{L}\\{(|])[^$\n]{0,80}$/u,
+  /\$$/,
+  UNREADABLE_OPENER,
+  /\\$/,
+  /&#?[a-z0-9]{0,31}$/i,
+  /[*_~]+$/,
+  /<[^\s<>]{0,300}$/,
+  /(?:https?:\/\/|www\.)\S*$/i,
+  OPEN_LABEL,
+  new RegExp(`!?\\[${LABEL}{0,500}\\]$`),
+  /!?\[[^[\]]{0,500}\]\[[^\]]{0,100}$/,
+  new RegExp(`!?\\[${LABEL}{0,500}\\]\\(${TARGET}$`),
+  /!$/,
+] as const;
+
+function inlineShownTo(masked: string): number {
+  let hold = masked.length;
+  for (let moved = true, halves = 0; moved && hold > 0 && halves < MAX_HALF_WRITTEN; halves += 1) {
+    moved = false;
+    const from = Math.max(0, hold - MAX_LINK_DISTANCE);
+    const window = masked.slice(from, hold).trimEnd();
+    hold = from + window.length;
+    for (const pattern of HALF_WRITTEN) {
+      const match = pattern.exec(window);
+      if (!match) continue;
+      hold = from + match.index;
+      moved = true;
+      break;
+    }
+  }
+  return hold;
+}
+
+/** A mark that may open a stretch: behind a letter where words have no spaces, or two of them before another letter. */
+const MARK_OPENER = new RegExp(
+  `(?<![\\p{L}\\p{N}*_~])(?:\\*{1,3}|_{1,3}|~{1,2})(?=[^\\s*_~])|(?<=${UNSPACED_LETTER})(?:\\*{1,3}|~~)(?=[^\\s*_~])|(?<=\\p{L})(?:\\*{2,3}|~~)(?=\\p{L})`,
+  'gu',
+);
+
+function openMarks(masked: string): { at: number; end: number; run: string }[] {
+  const from = Math.max(0, masked.length - MAX_MARK_DISTANCE);
+  return [...masked.matchAll(MARK_OPENER)]
+    .map((match) => ({ at: match.index, end: match.index + match[0].length, run: match[0] }))
+    .filter((mark) => mark.at >= from);
+}

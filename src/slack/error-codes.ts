@@ -1,0 +1,132 @@
+import {
+  ChannelGoneError,
+  MessageGoneError,
+  PayloadRefusedError,
+  SlackAuthError,
+  type SlackError,
+  type SlackErrorDetails,
+  SlackRateLimitError,
+  SlackRefusedError,
+  SlackUnavailableError,
+} from './errors.ts';
+
+/** How long a method is left alone when Slack throttles it without saying for how long, in ms. */
+export const DEFAULT_RETRY_AFTER_MS = 10_000;
+
+const RATE_LIMIT_CODES = new Set(['ratelimited', 'rate_limited', 'message_limit_exceeded']);
+
+const CHANNEL_GONE_CODES = new Set([
+  'channel_not_found',
+  'is_archived',
+  'is_inactive',
+  'not_in_channel',
+  'thread_locked',
+  'non_threadable_channel',
+  'cannot_reply_to_message',
+  'messages_tab_disabled',
+  'ekm_access_denied',
+  'posting_to_channel_denied',
+  'posting_to_general_channel_denied',
+  'channel_type_not_supported',
+  'user_not_in_channel',
+]);
+
+const MESSAGE_GONE_CODES = new Set([
+  'message_not_found',
+  'cant_update_message',
+  'cant_delete_message',
+  'edit_window_closed',
+  'thread_not_found',
+  'invalid_thread_ts',
+]);
+
+const PAYLOAD_CODES = new Set([
+  'msg_too_long',
+  'msg_blocks_too_long',
+  'msg_blocks_too_many',
+  'invalid_blocks',
+  'invalid_blocks_format',
+  'markdown_text_conflict',
+  'no_text',
+  'too_many_attachments',
+  'invalid_attachments',
+  'block_mismatch',
+]);
+
+const DEAD_INSTALLATION_CODES = new Set([
+  'invalid_auth',
+  'account_inactive',
+  'token_revoked',
+  'token_expired',
+  'app_uninstalled',
+  'not_authed',
+  'org_login_required',
+  'team_access_not_granted',
+  'app_access_restricted',
+]);
+
+/** Slack failed while it was at work: some part of the call may have taken effect. */
+const UNKNOWN_OUTCOME_CODES = new Set([
+  'internal_error',
+  'fatal_error',
+  'service_unavailable',
+  'request_timeout',
+  // chat.postMessage met our client_msg_id before but cannot show the message.
+  'duplicate_message_not_found',
+]);
+
+const TRANSIENT_CODES = new Set(['team_added_to_org', 'external_channel_migrating', 'update_failed']);
+
+/** What Slack answered beside its error code. */
+export interface SlackErrorAnswer {
+  /** From the `Retry-After` header, in ms. */
+  retryAfterMs?: number | undefined;
+  neededScopes?: string | undefined;
+  cause?: unknown;
+}
+
+/** The error for an answer `ok:false` with this code. Pure. */
+export function errorForCode(method: string, slackCode: string, answer: SlackErrorAnswer = {}): SlackError {
+  const none: SlackErrorDetails = { method, slackCode, outcome: 'none', cause: answer.cause };
+  const unknown: SlackErrorDetails = { ...none, outcome: 'unknown' };
+  if (RATE_LIMIT_CODES.has(slackCode))
+    return new SlackRateLimitError(none, answer.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS);
+  if (slackCode === 'missing_scope') {
+    const scope = answer.neededScopes ?? 'a scope that the manifest lists';
+    return new SlackAuthError(none, `Add ${scope} to the app and install it again.`, {
+      dead: false,
+      needed: answer.neededScopes,
+    });
+  }
+  if (DEAD_INSTALLATION_CODES.has(slackCode)) {
+    return new SlackAuthError(none, 'The installation is dead: install the app again in this workspace.', {
+      dead: true,
+    });
+  }
+  if (MESSAGE_GONE_CODES.has(slackCode)) {
+    return new MessageGoneError(none, 'Post a new reply instead of changing this one.');
+  }
+  if (isChannelGoneCode(slackCode)) {
+    return new ChannelGoneError(none, 'Invite the bot to the channel, or unarchive or unlock it.');
+  }
+  if (PAYLOAD_CODES.has(slackCode) || slackCode.startsWith('metadata_')) {
+    return new PayloadRefusedError(none, 'Send it shorter or as plain text without blocks.');
+  }
+  if (UNKNOWN_OUTCOME_CODES.has(slackCode)) {
+    return new SlackUnavailableError(
+      unknown,
+      'Slack failed; look up what came of the call before you repeat it.',
+    );
+  }
+  if (TRANSIENT_CODES.has(slackCode))
+    return new SlackUnavailableError(none, 'Slack cannot do it just now; try again soon.');
+  return new SlackRefusedError(none, `See the errors of https://docs.slack.dev/reference/methods/${method}.`);
+}
+
+function isChannelGoneCode(slackCode: string): boolean {
+  return (
+    CHANNEL_GONE_CODES.has(slackCode) ||
+    slackCode.startsWith('restricted_action') ||
+    /^slack_connect_.*_blocked$/.test(slackCode)
+  );
+}

@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** "1 per second per channel": https://docs.slack.dev/apis/web-api/rate-limits */
+const POST_INTERVAL_MS = 1_000;
+
+/** Keeps a second between the posts of this process into one channel, however long each is on its way. */
+export class PostSpacing {
+  readonly #lastPostAt = new Map<string, Promise<number>>();
+
+  /** Runs `post` when the one before has been answered for a second. */
+  async run<T>(channel: string, post: () => Promise<T>): Promise<T> {
+    const before = this.#lastPostAt.get(channel);
+    const done = Promise.withResolvers<number>();
+    this.#lastPostAt.set(channel, done.promise);
+    try {
+      if (before !== undefined)
+        await sleep(Math.max(0, (await before) + POST_INTERVAL_MS - performance.now()));
+      return await post();
+    } finally {
+      done.resolve(performance.now());
+      setTimeout(() => {
+        if (this.#lastPostAt.get(channel) === done.promise) this.#lastPostAt.delete(channel);
+      }, POST_INTERVAL_MS).unref();
+    }
+  }
+}

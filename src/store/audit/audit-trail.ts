@@ -1,0 +1,95 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { daysAgo } from '../clock.ts';
+import { toPostgresJson } from '../postgres-json.ts';
+import type { AuditEventTable, Tables } from '../schema.ts';
+
+/** What somebody did, beside what the database notes by itself of turns and messages. */
+export interface AuditEntry {
+  workspace: string;
+  kind: AuditEventTable['kind'];
+  person?: string | undefined;
+  channel?: string | undefined;
+  root?: string | undefined;
+  turn?: string | undefined;
+  task?: string | undefined;
+  /** Figures and ids; never words of people, names or file names. */
+  details?: Record<string, string | number | boolean | null>;
+}
+
+/** A row of the trail, as it is printed. */
+export interface AuditRow {
+  id: number;
+  at: Date;
+  workspace: string;
+  kind: string;
+  person: string | null;
+  channel: string | null;
+  root: string | null;
+  turn: string | null;
+  task: string | null;
+  details: Record<string, unknown>;
+}
+
+/** Which rows to read; times bound `at`: from `since` on, and before `until`. */
+export interface AuditRange {
+  since: Date;
+  until?: Date | undefined;
+  workspace?: string | undefined;
+}
+
+const PAGE_SIZE = 500;
+
+/** The audit trail: who did what, and what came of it. */
+export class AuditTrail {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  async add(entry: AuditEntry): Promise<void> {
+    await this.#db
+      .insertInto('audit')
+      .values({ ...entry, details: toPostgresJson(entry.details ?? {}) })
+      .execute();
+  }
+
+  /** The rows of a range, oldest first. */
+  async *read({ since, until, workspace }: AuditRange): AsyncGenerator<AuditRow> {
+    let after = { at: since, id: -1 };
+    for (;;) {
+      const rows = await this.#db
+        .selectFrom('audit')
+        .selectAll()
+        .where(sql<boolean>`(date_trunc('milliseconds', at), id) > (${after.at}, ${after.id})`)
+        // The index knows only the whole time.
+        .where('at', '>=', after.at)
+        .$if(until !== undefined, (query) => query.where('at', '<', until ?? since))
+        .$if(workspace !== undefined, (query) => query.where('workspace', '=', workspace ?? ''))
+        .orderBy(sql`date_trunc('milliseconds', at)`)
+        .orderBy('id')
+        .limit(PAGE_SIZE)
+        .execute();
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PAGE_SIZE) return;
+      after = last;
+    }
+  }
+
+  /** Removes rows that are older; the answer is how many. */
+  async deleteExpired(days: number): Promise<number> {
+    return this.#db.transaction().execute(async (trx) => {
+      await allowAuditChange(trx, 'expire');
+      const { numAffectedRows } = await sql`
+        delete from audit where (workspace, id) in (
+          select workspace, id from audit where at < ${daysAgo(days)} limit 1000)`.execute(trx);
+      return Number(numAffectedRows ?? 0);
+    });
+  }
+}
+
+/** Lets this transaction change the trail, for the reason named. */
+export async function allowAuditChange(trx: Transaction<Tables>, reason: 'expire' | 'forget'): Promise<void> {
+  await sql`select set_config('taskthread.audit', ${reason}, true)`.execute(trx);
+}

@@ -1,0 +1,209 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { daysAgo } from '../clock.ts';
+import type { Tables } from '../schema.ts';
+import { lockChangeSequence } from '../workspaces/change-sequence.ts';
+import { deleteWorkspace, type WorkspaceDeletionOptions } from '../workspaces/workspace-deletion.ts';
+import { allowAuditChange } from './audit-trail.ts';
+
+/** A task at the service that a person began. */
+export interface StartedTask {
+  account: string;
+  task: string;
+  channel: string;
+  root: string;
+  /** Whether nobody else's messages were sent to it. */
+  alone: boolean;
+}
+
+/** Forgets what is kept of a person or of a workspace, at once and for good. What the service keeps is the service's. */
+export class Erasure {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** The tasks that a person's messages began. */
+  async tasksStartedBy(workspace: string, person: string): Promise<StartedTask[]> {
+    const rows = await this.#db
+      .selectFrom('threads')
+      .select(['account', 'task_id', 'former_tasks', 'channel', 'root', 'writers'])
+      .where('workspace', '=', workspace)
+      .where('starter', '=', person)
+      .execute();
+    return rows.flatMap(({ account, task_id, former_tasks, channel, root, writers }) => {
+      const alone = writers.every((writer) => writer === person);
+      const tasks = task_id === null ? former_tasks : [...former_tasks, task_id];
+      return tasks.map((task) => ({ account, task, channel, root, alone }));
+    });
+  }
+
+  /**
+   * Blanks the words, the file names and the id of a person wherever they are kept. What waits to be sent is taken
+   * back first; ids of messages stay, so that nothing is taken for new. The answer is how many messages it was.
+   */
+  async eraseUser(workspace: string, person: string): Promise<number> {
+    return this.#db.transaction().execute(async (trx) => {
+      await allowAuditChange(trx, 'forget');
+      await eraseRepeats(trx, workspace, person);
+      await eraseQuotes(trx, workspace, person);
+      // Whose file it is is not kept: the names that releases before wrote go, all of them.
+      await sql`update files set name = '' where workspace = ${workspace} and name <> ''`.execute(trx);
+      await sql`
+        delete from early_changes where (workspace, channel, ts) in (
+          select workspace, channel, ts from messages
+          where workspace = ${workspace} and person = ${person})`.execute(trx);
+      await sql`
+        update messages set state = 'withdrawn' where workspace = ${workspace} and person = ${person}
+          and state = 'waiting'`.execute(trx);
+      const { numAffectedRows } = await sql`
+        update messages set words = null, person = ''
+        where workspace = ${workspace} and person = ${person}`.execute(trx);
+      await sql`
+        update messages set words = words - 'about'
+        where workspace = ${workspace} and words -> 'about' ->> 'user' = ${person}`.execute(trx);
+      await sql`
+        delete from starts where workspace = ${workspace} and (person = ${person}
+          or source -> 'about' ->> 'user' = ${person} or words -> 'about' ->> 'user' = ${person})`.execute(
+        trx,
+      );
+      await sql`
+        update turns set content = null, file_notes = null, asker = '',
+          skill = case when user_message_id is not null then skill end
+        where workspace = ${workspace} and asker = ${person}`.execute(trx);
+      await sql`
+        update turns set stop_asked_by = '' where workspace = ${workspace} and stop_asked_by = ${person}`.execute(
+        trx,
+      );
+      await sql`delete from feedback where workspace = ${workspace} and person = ${person}`.execute(trx);
+      await sql`
+        update threads set
+          task_title = case
+            when starter = ${person} and (task_id is not null or task_intended_at is null) then null
+            else task_title end,
+          starter = case when starter = ${person} then '' else starter end,
+          writers = array_remove(writers, ${person})
+        where workspace = ${workspace} and (starter = ${person} or ${person} = any(writers))`.execute(trx);
+      await sql`
+        update channel_settings set changed_by = '' where workspace = ${workspace} and changed_by = ${person}`.execute(
+        trx,
+      );
+      await sql`
+        update workspace_settings set changed_by = '' where workspace = ${workspace} and changed_by = ${person}`.execute(
+        trx,
+      );
+      await sql`
+        update task_deletions set person = '' where workspace = ${workspace} and person = ${person}`.execute(
+        trx,
+      );
+      await sql`
+        update audit set person = null where workspace = ${workspace} and person = ${person}`.execute(trx);
+      await sql`
+        update audit set person = null, details = details - 'stoppedBy'
+        where workspace = ${workspace} and details ->> 'stoppedBy' = ${person}`.execute(trx);
+      await sql`
+        update accounts set set_by = '' where workspace = ${workspace} and set_by = ${person}`.execute(trx);
+      await sql`insert into audit (workspace, kind) values (${workspace}, 'forget')`.execute(trx);
+      return Number(numAffectedRows ?? 0);
+    });
+  }
+
+  /** Deletes every row of a workspace, in every table there is, in parts; the answer is how many. */
+  async eraseWorkspace(
+    workspace: string,
+    manner: Pick<WorkspaceDeletionOptions, 'signal' | 'onProgress'> = {},
+  ): Promise<number> {
+    return deleteWorkspace(this.#db, workspace, manner);
+  }
+
+  /**
+   * Deletes rows, about `most` of them, of one workspace that the app has left so many days ago, or of one organisation;
+   * the answer is how many. What is left is for the next call, unless the app was installed again by then. Of a
+   * workspace that uses another's token by now, its former installation goes.
+   */
+  async eraseUninstalled(days: number, most = 20_000): Promise<number> {
+    const [left] = await this.#dueWorkspaces(this.#db, days);
+    if (left === undefined) return 0;
+    const { workspace, whole } = left;
+    // Nothing is installed while a part is deleted.
+    const may = async (trx: Transaction<Tables>) => {
+      await lockChangeSequence(trx);
+      return (await this.#dueWorkspaces(trx, days, workspace)).some((still) => still.whole === whole);
+    };
+    if (whole) return deleteWorkspace(this.#db, workspace, { maxRows: most, mayContinue: may });
+    return this.#db.transaction().execute(async (trx) => {
+      if (!(await may(trx))) return 0;
+      await trx.deleteFrom('installations').where('workspace', '=', workspace).execute();
+      return 1;
+    });
+  }
+
+  /** Workspaces whose days are over, or the one named; `whole` where nothing of it is in use. */
+  async #dueWorkspaces(
+    db: Kysely<Tables>,
+    days: number,
+    only?: string,
+  ): Promise<{ workspace: string; whole: boolean }[]> {
+    const due = sql`left_at < ${daysAgo(days)} and (${only ?? null}::text is null or workspace = ${only ?? null})`;
+    const { rows } = await sql<{ workspace: string; whole: boolean }>`
+      select workspace, true as whole from workspaces where ${due}
+      union all
+      select workspace, not exists (
+        select from workspaces where workspaces.workspace = installations.workspace) as whole
+      from installations where ${due} limit 2`.execute(db);
+    return rows;
+  }
+}
+
+/**
+ * Blanks what others sent with a person's words in it: a message that they asked about, and the messages before the one
+ * that began a thread in its middle, of which it is not known who wrote them, where the person wrote in that thread.
+ */
+async function eraseQuotes(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
+  await sql`
+    with about as (
+      select channel, root, ts from messages
+      where workspace = ${workspace} and words -> 'about' ->> 'user' = ${person}
+    ), titles as (
+      update threads set task_title = null from about
+      where threads.workspace = ${workspace} and threads.channel = about.channel and threads.root = about.root
+        and threads.began_ts = about.ts and (task_id is not null or task_intended_at is null)
+    )
+    update turns set content = null from about
+    where turns.workspace = ${workspace} and turns.channel = about.channel and turns.message_ts = about.ts`.execute(
+    trx,
+  );
+  await sql`
+    update turns set content = null from threads
+    where threads.workspace = ${workspace} and ${person} = any(threads.writers)
+      and threads.began_ts <> threads.root and turns.workspace = threads.workspace
+      and turns.channel = threads.channel and turns.root = threads.root
+      and turns.message_ts = threads.began_ts`.execute(trx);
+}
+
+/** Blanks a person's words where others sent or asked them again, and drops the forms in which they were about to. */
+async function eraseRepeats(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
+  await sql`
+    with recursive said as (
+      select messages.channel, messages.root, messages.ts from messages
+      where workspace = ${workspace} and person = ${person}
+      union
+      select again.channel, again.root, again.ts from said
+      join turns on turns.workspace = ${workspace} and turns.channel = said.channel
+        and turns.message_ts = said.ts
+      join messages as again on again.workspace = ${workspace} and again.channel = said.channel
+        and again.root = said.root and turns.id in (again.resends, again.asks_again)
+    ), theirs as (
+      select turns.id from turns join said on turns.channel = said.channel and turns.message_ts = said.ts
+      where turns.workspace = ${workspace}
+    ), forms as (
+      delete from starts using theirs where starts.workspace = ${workspace} and starts.turn = theirs.id
+    ), questions as (
+      update messages set words = null,
+        state = case messages.state when 'waiting' then 'withdrawn' else messages.state end
+      from said where messages.workspace = ${workspace} and messages.channel = said.channel
+        and messages.ts = said.ts and messages.person <> ${person}
+    )
+    update turns set content = null, file_notes = null from theirs
+    where turns.workspace = ${workspace} and turns.id = theirs.id and turns.asker <> ${person}`.execute(trx);
+}

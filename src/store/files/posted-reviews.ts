@@ -1,0 +1,50 @@
+import { type Kysely, sql } from 'kysely';
+import { inThread } from '../filters.ts';
+import type { ThreadKey } from '../keys.ts';
+import type { Tables, Turn } from '../schema.ts';
+
+/** Reviews and where they are posted: each once per thread. */
+export class PostedReviews {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** The names of the thread's reviews that stand in it. */
+  async postedIn(thread: ThreadKey): Promise<Set<string>> {
+    const rows = await this.#db
+      .selectFrom('reviews')
+      .select('review')
+      .where(inThread(thread))
+      .where('shown_at', 'is not', null)
+      .execute();
+    return new Set(rows.map(({ review }) => review));
+  }
+
+  /** The turn that the review is posted for: this one, or the one that claimed it before. */
+  async claim(turn: Pick<Turn, 'workspace' | 'channel' | 'root' | 'id'>, review: string): Promise<string> {
+    const { workspace, channel, root } = turn;
+    const row = await this.#db
+      .insertInto('reviews')
+      .values({ workspace, channel, root, review, turn: turn.id })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['workspace', 'channel', 'root', 'review'])
+          .doUpdateSet((set) => ({ turn: set.ref('reviews.turn') })),
+      )
+      .returning('turn')
+      .executeTakeFirstOrThrow();
+    return row.turn;
+  }
+
+  /** The review stands in the thread. */
+  async markPosted(thread: ThreadKey, review: string): Promise<void> {
+    await this.#db
+      .updateTable('reviews')
+      .set({ shown_at: sql<Date>`now()` })
+      .where(inThread(thread))
+      .where('review', '=', review)
+      .execute();
+  }
+}

@@ -1,0 +1,49 @@
+import { type Kysely, sql } from 'kysely';
+import { ofTurn } from '../filters.ts';
+import type { SlackFileRow, SlackFileState, Tables, TurnId } from '../schema.ts';
+
+/** Files that we put into Slack: the id first, then what became of it. */
+export class SlackFiles {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** All files of a turn, by part. */
+  async ofTurn(turn: TurnId): Promise<Map<string, SlackFileRow>> {
+    const rows = await this.#db.selectFrom('slack_files').selectAll().where(ofTurn(turn)).execute();
+    return new Map(rows.map((row) => [row.part, row]));
+  }
+
+  /** Slack has given an id for a part; nobody sees the file yet. */
+  async begin(turn: TurnId, part: string, slackFile: string): Promise<void> {
+    const begun = { slack_file: slackFile, state: 'begun' } as const;
+    await this.#db
+      .insertInto('slack_files')
+      .values({ workspace: turn.workspace, turn: turn.id, part, ...begun })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['workspace', 'turn', 'part'])
+          .doUpdateSet({ ...begun, intended_at: sql<Date>`clock_timestamp()` }),
+      )
+      .execute();
+  }
+
+  /** Records what became of parts. */
+  async setState(turn: TurnId, parts: readonly string[], state: SlackFileState): Promise<void> {
+    if (parts.length === 0) return;
+    await this.#db
+      .updateTable('slack_files')
+      .set({ state, intended_at: sql<Date>`clock_timestamp()` })
+      .where(ofTurn(turn))
+      .where('part', 'in', parts)
+      .execute();
+  }
+
+  /** The parts have to begin anew. */
+  async delete(turn: TurnId, parts: readonly string[]): Promise<void> {
+    if (parts.length === 0) return;
+    await this.#db.deleteFrom('slack_files').where(ofTurn(turn)).where('part', 'in', parts).execute();
+  }
+}

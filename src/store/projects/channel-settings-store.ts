@@ -1,0 +1,73 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { ChannelNotice, ChannelSettingsTable } from '../schema/channel-tables.ts';
+import type { Tables, Turn } from '../schema.ts';
+
+/** A channel's settings. */
+export type ChannelSettings = Omit<
+  Selectable<ChannelSettingsTable>,
+  'workspace' | 'channel' | 'changed_by' | 'changed_at'
+>;
+
+/** The settings of a channel for which nobody has set anything. */
+export const DEFAULT_CHANNEL_SETTINGS: ChannelSettings = {
+  model: null,
+  listens: 'mentions',
+  admits: null,
+  bots: null,
+  controls: null,
+  show_steps: true,
+  follows_name: false,
+};
+
+/** What people set for channels. */
+export class ChannelSettingsStore {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** The channel's settings, or the defaults. */
+  async get(workspace: string, channel: string): Promise<ChannelSettings> {
+    const row = await this.#db
+      .selectFrom('channel_settings')
+      .select(['model', 'listens', 'admits', 'bots', 'controls', 'show_steps', 'follows_name'])
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .executeTakeFirst();
+    return row ?? DEFAULT_CHANNEL_SETTINGS;
+  }
+
+  /** Whether it is this turn that tells the channel something, which only one does. */
+  async claimNotice(turn: Pick<Turn, 'workspace' | 'channel' | 'id'>, kind: ChannelNotice): Promise<boolean> {
+    const { workspace, channel, id } = turn;
+    await this.#db
+      .insertInto('channel_notices')
+      .values({ workspace, channel, kind, turn: id })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    const row = await this.#db
+      .selectFrom('channel_notices')
+      .select('turn')
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .where('kind', '=', kind)
+      .executeTakeFirst();
+    return row?.turn === id;
+  }
+
+  /** Sets what is given; the rest stays. */
+  async set(
+    workspace: string,
+    channel: string,
+    person: string,
+    change: Partial<ChannelSettings>,
+  ): Promise<void> {
+    const set = { ...change, changed_by: person, changed_at: new Date() };
+    await this.#db
+      .insertInto('channel_settings')
+      .values({ workspace, channel, ...set })
+      .onConflict((conflict) => conflict.columns(['workspace', 'channel']).doUpdateSet(set))
+      .execute();
+  }
+}

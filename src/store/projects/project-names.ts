@@ -1,0 +1,85 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { fromNow } from '../clock.ts';
+import { ofProject } from '../filters.ts';
+import type { ProjectTable, Tables } from '../schema.ts';
+
+/** A project that is to get its channel's name and purpose. */
+export type DueProjectName = Pick<
+  Selectable<ProjectTable>,
+  'workspace' | 'channel' | 'account' | 'project_id' | 'name_due'
+>;
+
+/** Projects that follow the names of their channels: what is to be done is noted first, then done by any process. */
+export class ProjectNames {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** Notes that the channel's name or purpose has changed; false where its project does not follow them. */
+  async markDue(workspace: string, channel: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#updateSynced(workspace)
+      .where('channel', '=', channel)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
+  }
+
+  /** Notes that any channel may have changed: nobody could hear of it for a while. */
+  async markAllDue(workspace: string): Promise<void> {
+    await this.#updateSynced(workspace).execute();
+  }
+
+  /** Makes the projects due that follow their channels. */
+  #updateSynced(workspace: string) {
+    return this.#db
+      .updateTable('projects')
+      .set({ name_due: nowInMillis(), name_held_until: null })
+      .where('workspace', '=', workspace)
+      .where('project_id', 'is not', null)
+      .where((where) =>
+        where.exists(
+          where
+            .selectFrom('channel_settings')
+            .select('channel_settings.channel')
+            .whereRef('channel_settings.workspace', '=', 'projects.workspace')
+            .whereRef('channel_settings.channel', '=', 'projects.channel')
+            .where('channel_settings.follows_name', '=', true),
+        ),
+      );
+  }
+
+  /** Claims projects that are due, for `holdMs`. */
+  async claim(holdMs: number, limit: number): Promise<DueProjectName[]> {
+    const { rows } = await sql<DueProjectName>`
+      update projects set name_held_until = ${fromNow(holdMs)}
+      where (workspace, channel, account) in (
+        select workspace, channel, account from projects
+        where name_due <= clock_timestamp()
+          and (name_held_until is null or name_held_until < clock_timestamp())
+        order by name_held_until nulls first, name_due limit ${limit} for update skip locked)
+      returning workspace, channel, account, project_id, name_due`.execute(this.#db);
+    return rows;
+  }
+
+  /** The project has the name; one that changed again meanwhile stays due. */
+  async complete(due: DueProjectName): Promise<void> {
+    await this.#updateUnchanged(due).set({ name_due: null, name_held_until: null }).execute();
+  }
+
+  /** It did not work out: it is due again in `ms`. */
+  async retryLater(due: DueProjectName, ms: number): Promise<void> {
+    await this.#updateUnchanged(due)
+      .set({ name_held_until: fromNow(ms) })
+      .execute();
+  }
+
+  #updateUnchanged(due: DueProjectName) {
+    return this.#db.updateTable('projects').where(ofProject(due)).where('name_due', '=', due.name_due);
+  }
+}
+
+/** In milliseconds, so that what is read compares as equal. */
+function nowInMillis() {
+  return sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
+}

@@ -1,0 +1,127 @@
+import { type Kysely, sql } from 'kysely';
+import { fromNow } from '../clock.ts';
+import { ofProject } from '../filters.ts';
+import type { ProjectKey } from '../keys.ts';
+import type { Tables } from '../schema.ts';
+
+/** What a turn finds when it asks for its channel's project. */
+export type ProjectClaim =
+  | { kind: 'known'; projectId: string }
+  /** Ours to make; `orphaned` where an earlier attempt may have made one that nobody can find again. */
+  | { kind: 'ours'; orphaned: boolean }
+  /** Another turn is making it. */
+  | { kind: 'taken' };
+
+/** The projects of channels. */
+export class Projects {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** The channel's project, or the right to make it for `leaseMs`. */
+  async claim(key: ProjectKey, turn: string, leaseMs: number): Promise<ProjectClaim> {
+    await this.#db
+      .insertInto('projects')
+      .values(key)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    const claimed = await this.#update(key)
+      .set({
+        claimed_by: turn,
+        claimed_until: fromNow(leaseMs),
+      })
+      .where('project_id', 'is', null)
+      .where((where) =>
+        where.or([
+          where('claimed_by', '=', turn),
+          where('claimed_until', 'is', null),
+          where('claimed_until', '<', sql<Date>`clock_timestamp()`),
+        ]),
+      )
+      .returning('intended_at')
+      .executeTakeFirst();
+    if (claimed !== undefined) return { kind: 'ours', orphaned: claimed.intended_at !== null };
+    const projectId = await this.projectIdOf(key);
+    return projectId === undefined ? { kind: 'taken' } : { kind: 'known', projectId };
+  }
+
+  /** Records that the project is about to be made, and begins the claim anew; false where it is not ours any more. */
+  async intend(key: ProjectKey, turn: string, leaseMs: number): Promise<boolean> {
+    const row = await this.#updateClaimed(key, turn)
+      .set({
+        intended_at: sql<Date>`clock_timestamp()`,
+        claimed_until: fromNow(leaseMs),
+      })
+      .returning('channel')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Gives the claim back: the project was surely not made. */
+  async release(key: ProjectKey, turn: string): Promise<void> {
+    await this.#updateClaimed(key, turn)
+      .set({ intended_at: null, claimed_by: null, claimed_until: null })
+      .execute();
+  }
+
+  /** Records the channel's project; false where the claim was lost meanwhile: another may be in use. */
+  async bind(key: ProjectKey, turn: string, projectId: string): Promise<boolean> {
+    const row = await this.#updateClaimed(key, turn)
+      .set({ project_id: projectId, intended_at: null, claimed_until: null })
+      .returning('channel')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Forgets a channel's project that was made for it; false where it is one that people chose, which stays. */
+  async detach(key: ProjectKey, projectId: string): Promise<boolean> {
+    await this.#update(key)
+      .set({ project_id: null, claimed_by: null, name_due: null, name_held_until: null })
+      .where('project_id', '=', projectId)
+      .where('claimed_by', 'is not', null)
+      .execute();
+    return (await this.projectIdOf(key)) !== projectId;
+  }
+
+  /** The channel's project; undefined while it has none. */
+  async projectIdOf(key: ProjectKey): Promise<string | undefined> {
+    const row = await this.#db
+      .selectFrom('projects')
+      .select('project_id')
+      .where(ofProject(key))
+      .executeTakeFirst();
+    return row?.project_id ?? undefined;
+  }
+
+  /** Gives the channel another project, from its next thread on; whoever makes one now finds that it has one. */
+  async assign(key: ProjectKey, projectId: string): Promise<void> {
+    const set = { project_id: projectId, intended_at: null, claimed_by: null, claimed_until: null };
+    await this.#db
+      .insertInto('projects')
+      .values({ ...key, ...set })
+      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'account']).doUpdateSet(set))
+      .execute();
+  }
+
+  /** The channels, in every workspace and under every account, that have a project or whose threads have used it. */
+  async channelsUsing(projectId: string): Promise<{ workspace: string; channel: string }[]> {
+    return this.#db
+      .selectFrom('projects')
+      .select(['workspace', 'channel'])
+      .where('project_id', '=', projectId)
+      .union(
+        this.#db.selectFrom('threads').select(['workspace', 'channel']).where('project_id', '=', projectId),
+      )
+      .execute();
+  }
+
+  #updateClaimed(key: ProjectKey, turn: string) {
+    return this.#update(key).where('project_id', 'is', null).where('claimed_by', '=', turn);
+  }
+
+  #update(key: ProjectKey) {
+    return this.#db.updateTable('projects').where(ofProject(key));
+  }
+}

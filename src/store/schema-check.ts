@@ -1,0 +1,79 @@
+import pg from 'pg';
+import { toDatabaseError } from '../postgres/errors.ts';
+import { migrations } from './migrations.ts';
+
+/** What a database is like, before anything is changed in it. */
+export interface SchemaCheck {
+  /** Like 18.4. */
+  serverVersion: string;
+  majorVersion: number;
+  /** Migrations that are still to be made, and those that only a newer release knows. */
+  pending: string[];
+  unknown: string[];
+  /** Whether our user may make the tables that are missing. */
+  mayCreateTables: boolean;
+  /** What is sealed in it: one text for each key that was used. */
+  encryptedSamples: string[];
+  /** The workspaces and organisations that have installed the app, with the organisation that each belongs to. */
+  installations: { workspace: string; enterprise: string | null }[];
+  /** The database's clock. */
+  databaseTime: Date;
+}
+
+/** Looks at a database and changes nothing. Throws a StoreError. */
+export async function checkSchema(settings: pg.ClientConfig): Promise<SchemaCheck> {
+  const client = new pg.Client({ ...settings, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{
+      version: string;
+      number: string;
+      now: Date;
+      may: boolean;
+      known: boolean;
+    }>(`
+      select current_setting('server_version') as version, current_setting('server_version_num') as number,
+        clock_timestamp() as now,
+        has_schema_privilege(current_schema(), 'create')
+          and (to_regnamespace('pgboss') is not null or has_database_privilege(current_database(), 'create')) as may,
+        to_regclass('kysely_migration') is not null as known`);
+    const row = rows[0];
+    if (row === undefined) throw new Error('The database answered nothing.');
+    const applied = row.known
+      ? (await client.query<{ name: string }>('select name from kysely_migration')).rows.map(
+          ({ name }) => name,
+        )
+      : [];
+    return {
+      serverVersion: row.version.split(' ')[0] ?? row.version,
+      majorVersion: Math.floor(Number(row.number) / 10_000),
+      pending: Object.keys(migrations).filter((name) => !applied.includes(name)),
+      unknown: applied.filter((name) => !(name in migrations)),
+      encryptedSamples: applied.includes('0013-workspaces') ? await encryptedSamplesOf(client) : [],
+      installations: applied.includes('0013-workspaces') ? await installationsOf(client) : [],
+      mayCreateTables: row.may,
+      databaseTime: row.now,
+    };
+  } catch (error) {
+    throw toDatabaseError(error);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** The form and the key's id stand before the second dot. */
+async function encryptedSamplesOf(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ sealed: string }>(`
+    select min(sealed) as sealed from (
+      select sealed from installations union all select sealed from accounts) as texts
+    where sealed is not null group by split_part(sealed, '.', 2)`);
+  return rows.map(({ sealed }) => sealed);
+}
+
+async function installationsOf(client: pg.Client): Promise<SchemaCheck['installations']> {
+  const { rows } = await client.query<SchemaCheck['installations'][number]>(
+    'select workspace, enterprise from installations where left_at is null order by workspace',
+  );
+  return rows;
+}

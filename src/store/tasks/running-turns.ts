@@ -1,0 +1,63 @@
+import { type Kysely, sql } from 'kysely';
+import type { SlackTs, Tables } from '../schema.ts';
+
+/** A turn that is not over. */
+export interface RunningTurn {
+  turn: string;
+  root: SlackTs;
+  title: string | null;
+  /** Somebody asked for a stop already. */
+  stopping: boolean;
+  startedAt: Date;
+}
+
+/** What a channel's tasks are up to. */
+export class RunningTurns {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** What works for a person in a channel, newest first. */
+  async ofUser(
+    { workspace, channel, person }: { workspace: string; channel: string; person: string },
+    limit: number,
+  ): Promise<RunningTurn[]> {
+    return this.#query(workspace, channel)
+      .where((where) => where.or([where('turns.asker', '=', person), where('threads.starter', '=', person)]))
+      .select([
+        'turns.id as turn',
+        'turns.root',
+        'threads.task_title as title',
+        'turns.started_at as startedAt',
+        sql<boolean>`turns.stop_asked_at is not null`.as('stopping'),
+      ])
+      .orderBy('turns.started_at', 'desc')
+      .limit(limit)
+      .execute();
+  }
+
+  /** How many turns are at work in a channel, whoever asked for them. */
+  async countInChannel(workspace: string, channel: string): Promise<number> {
+    const { count } = await this.#query(workspace, channel)
+      .select(sql<number>`count(*)::int`.as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  #query(workspace: string, channel: string) {
+    return this.#db
+      .selectFrom('turns')
+      .innerJoin('threads', (join) =>
+        join
+          .onRef('threads.workspace', '=', 'turns.workspace')
+          .onRef('threads.channel', '=', 'turns.channel')
+          .onRef('threads.root', '=', 'turns.root'),
+      )
+      .where('turns.workspace', '=', workspace)
+      .where('turns.channel', '=', channel)
+      .where('turns.settled_at', 'is', null)
+      .where('turns.finished_at', 'is', null);
+  }
+}

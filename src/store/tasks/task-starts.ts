@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import { fromNow } from '../clock.ts';
+import { toPostgresJson } from '../postgres-json.ts';
+import type { MessageContent, SlackTs, Tables, TaskStart } from '../schema.ts';
+
+/** How long one process has for a post (ms): longer than the call may take. */
+const CLAIM_MS = 20_000;
+
+/** Names one form. */
+export interface TaskStartKey {
+  workspace: string;
+  id: string;
+}
+
+/** What a form is about that is shown before it is sent. */
+export interface TaskStartDraft extends TaskStartKey {
+  person: string;
+  channel: string;
+  root: SlackTs | null;
+  ts: SlackTs | null;
+  turn: string | null;
+  source: MessageContent | null;
+}
+
+/** What people begin with a form. Each form is carried out once, however often it is sent. */
+export class TaskStarts {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  async get({ workspace, id }: TaskStartKey): Promise<TaskStart | undefined> {
+    return this.#db
+      .selectFrom('starts')
+      .selectAll()
+      .where('workspace', '=', workspace)
+      .where('id', '=', id)
+      .executeTakeFirst();
+  }
+
+  /** Keeps what an open form is about. */
+  async saveDraft(draft: TaskStartDraft): Promise<void> {
+    const source = draft.source === null ? null : toPostgresJson(draft.source);
+    await this.#db
+      .insertInto('starts')
+      .values({ ...draft, source, state: 'draft' })
+      .onConflict((conflict) => conflict.columns(['workspace', 'id']).doNothing())
+      .execute();
+  }
+
+  /**
+   * Takes a question on that is to be posted into a channel, and holds it for this process; undefined where the same
+   * form was sent before.
+   */
+  async claimForPosting(
+    start: TaskStartKey & { person: string; channel: string; words: MessageContent },
+  ): Promise<TaskStart | undefined> {
+    const { channel, person } = start;
+    const set = {
+      state: 'posting' as const,
+      channel,
+      person,
+      words: toPostgresJson(start.words),
+      holder: randomUUID(),
+      held_until: fromNow(CLAIM_MS),
+    };
+    return this.#db
+      .insertInto('starts')
+      .values({ workspace: start.workspace, id: start.id, ...set })
+      .onConflict((conflict) =>
+        conflict.columns(['workspace', 'id']).doUpdateSet(set).where('starts.state', '=', 'draft'),
+      )
+      .returningAll()
+      .executeTakeFirst();
+  }
+
+  /**
+   * Slack would surely not take the post: the form may be sent again. `open`: it still holds what was typed; `anew`: it
+   * is shown anew, and its files need not be chosen again; `later`: like that, and its words are kept until it is
+   * `shown`, or left over.
+   */
+  async returnToDraft(
+    { workspace, id, source, words }: TaskStart,
+    form: 'open' | 'anew' | 'later',
+  ): Promise<void> {
+    const files = words?.files === undefined ? {} : { files: words.files };
+    await this.#update({ workspace, id })
+      .set({
+        state: 'draft',
+        intended_at: null,
+        ...(form === 'open' ? {} : { source: toPostgresJson({ ...(source ?? { text: '' }), ...files }) }),
+        ...(form === 'later' ? { held_until: fromNow(CLAIM_MS) } : { words: null, held_until: null }),
+      })
+      .where('state', '=', 'posting')
+      .execute();
+  }
+
+  /** The form is back with its writer, who has the words now. */
+  async markFormReturned(key: TaskStartKey): Promise<void> {
+    await this.#update(key).set({ words: null, held_until: null }).where('state', '=', 'draft').execute();
+  }
+
+  /** An open form's question goes to another channel: its thread takes none. */
+  async detachFromThread(key: TaskStartKey): Promise<void> {
+    await this.#update(key).set({ root: null }).where('state', '=', 'draft').execute();
+  }
+
+  /** The post is about to be sent: the first time is noted. False where another process has taken it over. */
+  async intend({ workspace, id, holder }: TaskStart): Promise<boolean> {
+    const row = await this.#update({ workspace, id })
+      .set({
+        intended_at: sql<Date>`coalesce(intended_at, clock_timestamp())`,
+        held_until: fromNow(CLAIM_MS),
+      })
+      .where('state', '=', 'posting')
+      .where('holder', '=', holder)
+      .returning('id')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** The post was surely not sent, and may be later. */
+  async forgetIntent(key: TaskStartKey): Promise<void> {
+    await this.#update(key).set({ intended_at: null }).execute();
+  }
+
+  /** The form is carried out; false where it was before. Its words are not needed any more. */
+  async finish(key: TaskStartKey): Promise<boolean> {
+    const row = await this.#update(key)
+      .set({ state: 'done', source: null, words: null })
+      .where('state', '!=', 'done')
+      .returning('id')
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  /** Goes on holding questions that are at work. */
+  async renewClaims(starts: readonly Pick<TaskStart, 'holder'>[]): Promise<void> {
+    const holders = starts.flatMap(({ holder }) => holder ?? []);
+    if (holders.length === 0) return;
+    await this.#db
+      .updateTable('starts')
+      .set({ held_until: fromNow(CLAIM_MS) })
+      .where('holder', 'in', holders)
+      .where('held_until', 'is not', null)
+      .execute();
+  }
+
+  /** Questions that no process is posting or giving back any more, to be posted by this one from now on. */
+  async claimAbandoned(limit: number): Promise<TaskStart[]> {
+    return this.#db
+      .updateTable('starts')
+      .set({ state: 'posting', holder: randomUUID(), held_until: fromNow(CLAIM_MS) })
+      .where((where) =>
+        where(
+          where.refTuple('workspace', 'id'),
+          'in',
+          where
+            .selectFrom('starts')
+            .select(['workspace', 'id'])
+            .where('state', 'in', ['posting', 'draft'])
+            .where('words', 'is not', null)
+            .where('held_until', '<', sql<Date>`clock_timestamp()`)
+            .limit(limit)
+            .forUpdate()
+            .skipLocked()
+            .$asTuple('workspace', 'id'),
+        ),
+      )
+      .returningAll()
+      .execute();
+  }
+
+  #update({ workspace, id }: TaskStartKey) {
+    return this.#db.updateTable('starts').where('workspace', '=', workspace).where('id', '=', id);
+  }
+}

@@ -1,0 +1,69 @@
+import { type Kysely, sql } from 'kysely';
+import { ofTurn } from '../filters.ts';
+import type { Post, PostState, SlackTs, Tables, TurnId, TurnLocation } from '../schema.ts';
+
+/** Our own messages in Slack: the intent first, then where it went. */
+export class Posts {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** All posts of a turn, by part. */
+  async ofTurn(turn: TurnId): Promise<Map<string, Post>> {
+    const rows = await this.#db.selectFrom('posts').selectAll().where(ofTurn(turn)).execute();
+    return new Map(rows.map((row) => [row.part, row]));
+  }
+
+  /** Records that a part is about to be posted, or posted again. */
+  async intend(turn: TurnLocation, part: string, key: string): Promise<Post> {
+    return this.#db
+      .insertInto('posts')
+      .values({
+        workspace: turn.workspace,
+        turn: turn.id,
+        part,
+        key,
+        channel: turn.channel,
+        root: turn.root,
+        state: 'intended',
+        intended_at: new Date(),
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['workspace', 'turn', 'part']).doUpdateSet({
+          state: 'intended',
+          key,
+          ts: null,
+          digest: null,
+          intended_at: sql<Date>`clock_timestamp()`,
+        }),
+      )
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  }
+
+  /** Records where a part stands in Slack and what it shows. */
+  async setState(
+    turn: TurnId,
+    part: string,
+    placed: { state: PostState; ts?: SlackTs; digest?: string | null },
+  ): Promise<void> {
+    await this.#db.updateTable('posts').set(placed).where(ofTurn(turn)).where('part', '=', part).execute();
+  }
+
+  /** Sets a part's message aside under another name: the part is posted anew, the message is deleted later. */
+  async renamePart(turn: TurnId, part: string, name: string): Promise<void> {
+    await this.#db
+      .updateTable('posts')
+      .set({ part: name })
+      .where(ofTurn(turn))
+      .where('part', '=', part)
+      .execute();
+  }
+
+  /** The part was surely not posted. */
+  async delete(turn: TurnId, part: string): Promise<void> {
+    await this.#db.deleteFrom('posts').where(ofTurn(turn)).where('part', '=', part).execute();
+  }
+}

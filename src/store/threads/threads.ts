@@ -1,0 +1,172 @@
+import { type Kysely, sql } from 'kysely';
+import { inThread } from '../filters.ts';
+import type { ThreadKey } from '../keys.ts';
+import type { SlackTs, Tables, Thread } from '../schema.ts';
+
+/** The threads that are ours. */
+export class Threads {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /**
+   * Holds everybody else who decides about this thread until the transaction ends: whether a reply is a stray or
+   * a message must not depend on a mention that is being written at the same time.
+   */
+  async lock(key: ThreadKey): Promise<void> {
+    const name = `${key.workspace}/${key.channel}/${key.root}`;
+    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(this.#db);
+  }
+
+  async get(key: ThreadKey): Promise<Thread | undefined> {
+    return this.#thread(key).executeTakeFirst();
+  }
+
+  /** The thread's row; throws where the thread is not ours. */
+  async getOrThrow(key: ThreadKey): Promise<Thread> {
+    return this.#thread(key).executeTakeFirstOrThrow();
+  }
+
+  /** Makes a thread ours, or wakes one that is dormant. */
+  async adopt(key: ThreadKey, by: { account: string; person: string; ts: SlackTs }): Promise<void> {
+    await this.#db
+      .insertInto('threads')
+      .values({ ...key, account: by.account, starter: by.person, began_ts: by.ts })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['workspace', 'channel', 'root'])
+          .doUpdateSet({ dormant: false, began_ts: by.ts, starter: by.person })
+          .where('threads.dormant', '=', true),
+      )
+      .execute();
+  }
+
+  /** A thread that no task came of: its replies need a mention again. */
+  async makeDormant(key: ThreadKey): Promise<void> {
+    await this.#change(key, { dormant: true });
+  }
+
+  /** Records the project that the thread's files and task go to; the answer is that, or one that was recorded before. */
+  async bindProject(key: ThreadKey, projectId: string): Promise<string> {
+    const row = await this.#update(key)
+      .set({ project_id: sql<string>`coalesce(project_id, ${projectId})` })
+      .returning('project_id')
+      .executeTakeFirstOrThrow();
+    return row.project_id ?? projectId;
+  }
+
+  /** A thread leaves its account for another one; false where it has done so before, or has a task by now. */
+  async moveToAccount(thread: ThreadKey & Pick<Thread, 'account'>, account: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#update(thread)
+      .set({ account, project_id: null })
+      .where('account', '=', thread.account)
+      .where('task_id', 'is', null)
+      .where('task_intended_at', 'is', null)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
+  }
+
+  /** A thread leaves its project; false where it has a task, or may have one that was not heard of. */
+  async leaveProject(key: ThreadKey, projectId: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#update(key)
+      .set({ project_id: null })
+      .where('project_id', '=', projectId)
+      .where('task_id', 'is', null)
+      .where('task_intended_at', 'is', null)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
+  }
+
+  /** Records that a task is about to be started, by its title, before the call. */
+  async intendTask(
+    key: ThreadKey,
+    projectId: string,
+    { title, model }: { title: string; model?: string | undefined },
+  ): Promise<void> {
+    const task = { project_id: projectId, task_title: title, model: model ?? null };
+    await this.#update(key)
+      .set({ ...task, task_intended_at: new Date() })
+      .where('task_id', 'is', null)
+      .execute();
+  }
+
+  /** The task was surely not started. */
+  async forgetTaskIntent(key: ThreadKey): Promise<void> {
+    await this.#change(key, { task_intended_at: null });
+  }
+
+  /** Records the thread's task; the answer is the thread's task, which may be another that was recorded before. */
+  async bindTask(key: ThreadKey, taskId: string): Promise<string> {
+    const row = await this.#update(key)
+      .set({
+        task_id: sql<string>`coalesce(task_id, ${taskId})`,
+        task_begun_at: sql<Date>`coalesce(task_begun_at, now())`,
+        task_intended_at: null,
+      })
+      .returning('task_id')
+      .executeTakeFirstOrThrow();
+    return row.task_id ?? taskId;
+  }
+
+  /** The thread's task takes no more messages: the next one begins another. */
+  async leaveTask(key: ThreadKey, taskId: string): Promise<void> {
+    await this.#update(key)
+      .set({
+        task_id: null,
+        task_intended_at: null,
+        former_tasks: sql<string[]>`former_tasks || ${taskId}::text`,
+        task_begun_at: null,
+        task_state: null,
+        task_read_at: null,
+      })
+      .where('task_id', '=', taskId)
+      .execute();
+  }
+
+  /** Whether the task belongs to no other thread, and no other thread of the project has an open intent. */
+  async mayAdoptTask(key: ThreadKey, projectId: string, taskId: string): Promise<boolean> {
+    const rival = await this.#db
+      .selectFrom('threads')
+      .select('root')
+      .where('workspace', '=', key.workspace)
+      .where('project_id', '=', projectId)
+      .where((where) => where.or([where('task_id', '=', taskId), where('task_intended_at', 'is not', null)]))
+      .where((where) => where.not(inThread(key)))
+      .limit(1)
+      .executeTakeFirst();
+    return rival === undefined;
+  }
+
+  /** Notes that a person's words went to the task; the answer is all who wrote, in the order of their first. */
+  async addParticipant(key: ThreadKey, person: string): Promise<string[]> {
+    const row = await this.#update(key)
+      .set({
+        writers: sql<
+          string[]
+        >`case when ${person} = any(writers) then writers else writers || ${person}::text end`,
+        last_used_at: sql<Date>`now()`,
+      })
+      .returning('writers')
+      .executeTakeFirstOrThrow();
+    return row.writers;
+  }
+
+  #update(key: ThreadKey) {
+    return this.#db.updateTable('threads').where(inThread(key));
+  }
+
+  #thread(key: ThreadKey) {
+    return this.#db.selectFrom('threads').selectAll().where(inThread(key));
+  }
+
+  async #change(
+    key: ThreadKey,
+    values: Partial<
+      Pick<Thread, 'began_ts' | 'dormant' | 'project_id' | 'task_title' | 'model' | 'task_intended_at'>
+    >,
+  ): Promise<void> {
+    await this.#update(key).set(values).execute();
+  }
+}

@@ -1,0 +1,70 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../schema.ts';
+
+/** Most turns of a person and of a workspace, in an hour and at once; 0: no limit. */
+export interface TurnLimits {
+  hourPerson: number;
+  hourWorkspace: number;
+  atOncePerson: number;
+  atOnceWorkspace: number;
+}
+
+/** The limit that another turn would go beyond, and in which time (ms) there is room; null: when one of them ends. */
+export interface QuotaExceeded {
+  limit: keyof TurnLimits;
+  most: number;
+  waitMs: number | null;
+}
+
+/** How much people use the bot, against what they may. */
+export class TurnUsage {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** Holds everybody else who begins a turn in the workspace until the transaction ends. */
+  async lockWorkspace(workspace: string): Promise<void> {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`turns/${workspace}`}, 0))`.execute(this.#db);
+  }
+
+  /** The first limit that one more turn of a person would go beyond. */
+  async exceeded(workspace: string, person: string, limits: TurnLimits): Promise<QuotaExceeded | undefined> {
+    const of = { workspace, person };
+    const { hourPerson, hourWorkspace, atOncePerson, atOnceWorkspace } = limits;
+    return (
+      (await this.#check('hourPerson', hourPerson, of)) ??
+      (await this.#check('atOncePerson', atOncePerson, of)) ??
+      (await this.#check('hourWorkspace', hourWorkspace, { workspace })) ??
+      (await this.#check('atOnceWorkspace', atOnceWorkspace, { workspace }))
+    );
+  }
+
+  /** Whether there are `most` turns already; the one that has to be an hour old first says how long that takes. */
+  async #check(
+    limit: keyof TurnLimits,
+    most: number,
+    { workspace, person }: { workspace: string; person?: string },
+  ): Promise<QuotaExceeded | undefined> {
+    if (most === 0) return undefined;
+    const isHour = limit === 'hourPerson' || limit === 'hourWorkspace';
+    const row = await this.#db
+      .selectFrom('turns')
+      .select(untilHourOld)
+      .where('workspace', '=', workspace)
+      .$if(person !== undefined, (query) => query.where('asker', '=', person ?? ''))
+      .$if(isHour, (query) => query.where(startedWithinHour).orderBy('started_at', 'desc'))
+      .$if(!isHour, (query) => query.where('finished_at', 'is', null))
+      .offset(most - 1)
+      .limit(1)
+      .executeTakeFirst();
+    return row && { limit, most, waitMs: isHour ? row.waitMs : null };
+  }
+}
+
+const startedWithinHour = sql<boolean>`started_at > clock_timestamp() - interval '1 hour'`;
+const untilHourOld =
+  sql<number>`extract(epoch from started_at + interval '1 hour' - clock_timestamp())::float8 * 1000`.as(
+    'waitMs',
+  );

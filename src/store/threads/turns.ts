@@ -1,0 +1,273 @@
+import type { Kysely } from 'kysely';
+import { sql } from 'kysely';
+import { inThread, isTurn } from '../filters.ts';
+import type { MessageKey, ThreadKey } from '../keys.ts';
+import { toPostgresJson } from '../postgres-json.ts';
+import type {
+  FileNote,
+  Message,
+  SlackTs,
+  Tables,
+  Thread,
+  Turn,
+  TurnId,
+  TurnLocation,
+  TurnOutcome,
+} from '../schema.ts';
+import { type OnStep, recordedSteps } from './turn-steps.ts';
+
+/** What a step records in its turn. */
+export type TurnUpdate = Partial<
+  Pick<
+    Turn,
+    | 'content'
+    | 'send_after_id'
+    | 'send_intended_at'
+    | 'user_message_id'
+    | 'task_id'
+    | 'assistant_message_id'
+    | 'breaks'
+    | 'settled_at'
+    | 'outcome'
+    | 'results_at'
+    | 'skill'
+    | 'first_visible_at'
+    | 'bytes_up'
+  >
+> & { attached?: string[]; file_notes?: FileNote[]; tools?: Record<string, number> };
+
+/** What becomes of the note on a file that the thread left behind. */
+const LEFT_BEHIND = { reason: 'left_behind' } satisfies Partial<FileNote>;
+
+/** Where a turn is, without its row. */
+export function turnLocationOf({ workspace, id, channel, root }: TurnLocation): TurnLocation {
+  return { workspace, id, channel, root };
+}
+
+/** The message that a turn is about. */
+export function messageKeyOf({ workspace, channel, message_ts: ts }: Turn): MessageKey {
+  return { workspace, channel, ts };
+}
+
+/** The task of a turn: its own, as the thread may have gone on in another since. */
+export function taskIdOf(turn: Turn | undefined, thread: Thread): string | null {
+  return turn?.task_id ?? thread.task_id;
+}
+
+/** Turns: one message to the agent and its reply. */
+export class Turns {
+  readonly #db: Kysely<Tables>;
+  readonly #onStep: OnStep | undefined;
+
+  constructor(db: Kysely<Tables>, onStep?: OnStep) {
+    this.#db = db;
+    this.#onStep = onStep;
+  }
+
+  async get(workspace: string, id: string): Promise<Turn | undefined> {
+    return this.#db.selectFrom('turns').selectAll().where(isTurn({ workspace, id })).executeTakeFirst();
+  }
+
+  /** Whether a message of a thread, from this ts on, got a turn. */
+  async hasTurnSince(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
+    return (await this.#inThread(thread).where('message_ts', '>=', ts).limit(1).execute()).length > 0;
+  }
+
+  /** The thread's turn that is to be worked on: the running one, else the first that it passed on. */
+  async open(thread: ThreadKey): Promise<Turn | undefined> {
+    return this.#inThread(thread)
+      .where('finished_at', 'is', null)
+      .orderBy(sql`passed_on_by is not null`)
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  /** The turn whose message this one began to pass on and did not get to the service. */
+  async unfinishedForward(turn: TurnLocation): Promise<Turn | undefined> {
+    return this.#inThread(turn)
+      .where('passed_on_by', '=', turn.id)
+      .where('finished_at', 'is', null)
+      .where('user_message_id', 'is', null)
+      .executeTakeFirst();
+  }
+
+  /** Takes a turn back whose message was not sent. */
+  async delete(turn: TurnId): Promise<void> {
+    await this.#db.deleteFrom('turns').where(isTurn(turn)).execute();
+  }
+
+  /** The turn of a person's message, where it has begun. */
+  async ofMessage(message: { workspace: string; channel: string; ts: string }): Promise<Turn | undefined> {
+    return this.#db
+      .selectFrom('turns')
+      .selectAll()
+      .where('workspace', '=', message.workspace)
+      .where('channel', '=', message.channel)
+      .where('message_ts', '=', message.ts)
+      .executeTakeFirst();
+  }
+
+  /** Begins the turn of a waiting message; `passedOnBy` is the running turn that sends it. */
+  async begin(id: string, message: Message, forwardedBy: string | null = null): Promise<Turn> {
+    return this.#db
+      .insertInto('turns')
+      .values({ ...newTurnRow(id, message), passed_on_by: forwardedBy })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  }
+
+  /** Begins the turn of a waiting message; or the turn that somebody else begins in the thread at the same time. */
+  async beginOnce(id: string, message: Message): Promise<Turn | undefined> {
+    await this.#db
+      .insertInto('turns')
+      .values(newTurnRow(id, message))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    return this.open(message);
+  }
+
+  /** Gives a turn whose message is not frozen to an earlier message of its thread. */
+  async reassign(turn: TurnId, message: Message): Promise<Turn> {
+    return this.#update(turn)
+      .set({ message_ts: message.ts, asker: message.person, attached: null, file_notes: null })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  }
+
+  /** Records a step; every recorded step starts the count of attempts anew. */
+  async record(turn: TurnId, values: TurnUpdate): Promise<Turn> {
+    const { attached, file_notes, tools, ...rest } = values;
+    const { task, ...recorded } = await this.#update(turn)
+      .set({
+        ...rest,
+        ...(attached === undefined ? {} : { attached: toPostgresJson(attached) }),
+        ...(tools === undefined ? {} : { tools: toPostgresJson(tools) }),
+        ...(file_notes === undefined ? {} : { file_notes: toPostgresJson(file_notes) }),
+        attempts: 0,
+      })
+      .returningAll()
+      .returning(threadTaskId)
+      .executeTakeFirstOrThrow();
+    for (const step of recordedSteps(values)) this.#onStep?.(recorded, step, task);
+    return recorded;
+  }
+
+  /** Counts one more takeover without progress; the answer is the turn as it then is. */
+  async countAttempt(turn: TurnId): Promise<Turn> {
+    return this.#update(turn)
+      .set({
+        attempts: sql<number>`attempts + 1`,
+        takeovers: sql<number>`takeovers + 1`,
+        attempts_since: sql<Date>`case when attempts = 0 then clock_timestamp() else attempts_since end`,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  }
+
+  /** The turn was worked on for long enough: the count of attempts starts anew. */
+  async resetAttempts(turn: TurnId): Promise<void> {
+    await this.#update(turn).set({ attempts: 0 }).execute();
+  }
+
+  /** Adds to the number of edits that the turn's reply took. */
+  async countEdits(turn: TurnId, edits: number): Promise<void> {
+    await this.#update(turn)
+      .set({ edits: sql<number>`edits + ${edits}` })
+      .execute();
+  }
+
+  /** Ends a turn; its first outcome stays. */
+  async finish(turn: TurnId, outcome: TurnOutcome): Promise<void> {
+    const done = await this.#update(turn)
+      .set({
+        finished_at: sql<Date>`now()`,
+        outcome: sql<TurnOutcome>`coalesce(outcome, ${outcome})`,
+        settled_at: sql<Date>`coalesce(settled_at, now())`,
+      })
+      .where('finished_at', 'is', null)
+      .returningAll()
+      .returning(threadTaskId)
+      .executeTakeFirst();
+    if (done === undefined) return;
+    const { task, ...finished } = done;
+    this.#onStep?.(finished, 'finished', task);
+  }
+
+  /** Claims the one follow-up that a button of a turn makes, the message `ts`; undefined where it was claimed before. */
+  async claimButton(workspace: string, id: string, ts: SlackTs): Promise<Turn | undefined> {
+    return this.#update({ workspace, id })
+      .set({ followed_at: sql<Date>`now()`, followed_by: ts })
+      .where('followed_at', 'is', null)
+      .returningAll()
+      .executeTakeFirst();
+  }
+
+  /**
+   * A message does not go: the button that made it may be pressed again. A process of an earlier release claimed Try
+   * again without the message: that is known by the turn that the message sends again.
+   */
+  async releaseButton(message: Message): Promise<void> {
+    await this.#db
+      .updateTable('turns')
+      .set({ followed_at: null, followed_by: null })
+      .where(inThread(message))
+      .where((where) =>
+        where.or([
+          where('followed_by', '=', message.ts),
+          where.and([where('id', '=', message.resends), where('followed_by', 'is', null)]),
+        ]),
+      )
+      .execute();
+  }
+
+  /** Takes the files that were shared without words before a turn's message: they go with it, and with no other. */
+  async takeKeptFiles(turn: Turn): Promise<Pick<Turn, 'attached' | 'file_notes'>[]> {
+    const { rows } = await sql<Pick<Turn, 'attached' | 'file_notes' | 'message_ts'>>`
+      update turns as kept set kept_for = ${turn.id}
+      where ${inThread(turn)} and outcome = 'kept' and message_ts < ${turn.message_ts}
+        and (kept_for is null or kept_for = ${turn.id} or not exists (
+          select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.kept_for
+            and (taker.finished_at is null or taker.user_message_id is not null)))
+      returning attached, file_notes, message_ts`.execute(this.#db);
+    return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));
+  }
+
+  /** The thread leaves its project: no file that was brought there goes along any more, and its note says so. */
+  async leaveFilesBehind(thread: ThreadKey): Promise<void> {
+    await sql`
+      update turns set attached = '[]', file_notes = (
+        select jsonb_agg(case when note ->> 'reason' is null then note || ${toPostgresJson(LEFT_BEHIND)}::jsonb else note end order by at)
+        from jsonb_array_elements(file_notes) with ordinality as notes (note, at))
+      where ${inThread(thread)} and attached <> '[]'`.execute(this.#db);
+  }
+
+  /** Whether a message at the service belongs to a turn already. */
+  async isUserMessageBound(workspace: string, userMessageId: string): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom('turns')
+      .select('id')
+      .where('workspace', '=', workspace)
+      .where('user_message_id', '=', userMessageId)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
+  #update(turn: TurnId) {
+    return this.#db.updateTable('turns').where(isTurn(turn));
+  }
+
+  #inThread(thread: ThreadKey) {
+    return this.#db.selectFrom('turns').selectAll().where(inThread(thread));
+  }
+}
+
+/** The task of a turn's thread. */
+const threadTaskId = sql<string | null>`(
+  select task_id from threads
+  where threads.workspace = turns.workspace and threads.channel = turns.channel and threads.root = turns.root
+)`.as('task');
+
+function newTurnRow(id: string, { workspace, channel, root, ts, person }: Message) {
+  return { id, workspace, channel, root, message_ts: ts, asker: person };
+}

@@ -1,0 +1,178 @@
+import { type Kysely, sql } from 'kysely';
+import type { AccountRow } from '../schema/workspace-tables.ts';
+import type { Tables } from '../schema.ts';
+import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
+
+/** The account of the settings, in the rows of every workspace. */
+export const SETTINGS_ACCOUNT = 'settings';
+/** The account of threads that began where there was none. */
+export const NO_ACCOUNT = 'none';
+
+/** Names one account of a workspace. */
+export interface AccountKey {
+  workspace: string;
+  account: string;
+}
+
+/** An account that an admin sets. */
+export type NewAccount = Pick<AccountRow, 'workspace' | 'account' | 'base_url' | 'set_by'> & {
+  sealed: string;
+};
+
+/** The accounts at the service that workspaces have of their own. */
+export class Accounts {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** The account that a workspace uses now. */
+  async current(workspace: string): Promise<AccountRow | undefined> {
+    return this.#db
+      .selectFrom('accounts')
+      .selectAll()
+      .where('workspace', '=', workspace)
+      .where('retired_at', 'is', null)
+      .executeTakeFirst();
+  }
+
+  async get({ workspace, account }: AccountKey): Promise<AccountRow | undefined> {
+    return this.#db
+      .selectFrom('accounts')
+      .selectAll()
+      .where('workspace', '=', workspace)
+      .where('account', '=', account)
+      .executeTakeFirst();
+  }
+
+  /**
+   * Sets a workspace's account: the same one with another key, or one in place of that before. False where the app is
+   * not installed there any more: then no key is kept.
+   */
+  async put(row: NewAccount): Promise<boolean> {
+    return this.#db.transaction().execute(async (trx) => {
+      await lockChangeSequence(trx);
+      const left = await trx
+        .selectFrom('workspaces')
+        .select('workspace')
+        .where('workspace', '=', row.workspace)
+        .where('left_at', 'is not', null)
+        .executeTakeFirst();
+      if (left !== undefined) return false;
+      await this.#retire(trx, row.workspace, row.account);
+      const values = {
+        ...row,
+        set_at: sql<Date>`clock_timestamp()`,
+        retired_at: null,
+        version: nextChangeSeq,
+      };
+      await trx
+        .insertInto('accounts')
+        .values(values)
+        .onConflict((conflict) => conflict.columns(['workspace', 'account']).doUpdateSet(values))
+        .execute();
+      return true;
+    });
+  }
+
+  /** A workspace has no account of its own any more; false where it had none. */
+  async remove(workspace: string): Promise<boolean> {
+    return this.#db.transaction().execute(async (trx) => {
+      await lockChangeSequence(trx);
+      return this.#retire(trx, workspace, '');
+    });
+  }
+
+  /** The accounts of which something has changed since a version. */
+  async changedSince(version: number): Promise<AccountRow[]> {
+    return this.#db.selectFrom('accounts').selectAll().where('version', '>', version).execute();
+  }
+
+  /** The newest tasks of an account: whoever can read one of them has the same account. */
+  async recentTaskIds({ workspace, account }: AccountKey, limit: number): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom('threads')
+      .select('task_id')
+      .where('workspace', '=', workspace)
+      .where('account', '=', account)
+      .where('task_id', 'is not', null)
+      .orderBy('last_used_at', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.flatMap(({ task_id: task }) => (task === null ? [] : [task]));
+  }
+
+  /** The newest projects of an account's channels: the same holds for them. */
+  async recentProjectIds({ workspace, account }: AccountKey, limit: number): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom('projects')
+      .select('project_id')
+      .where('workspace', '=', workspace)
+      .where('account', '=', account)
+      .where('project_id', 'is not', null)
+      .orderBy('created_at', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.flatMap(({ project_id: project }) => (project === null ? [] : [project]));
+  }
+
+  /** Puts other sealed text in place of what a row has; false where it has changed meanwhile. */
+  async replaceEncrypted(
+    { workspace, account }: AccountKey,
+    before: string,
+    sealed: string,
+  ): Promise<boolean> {
+    const row = await this.#db.transaction().execute(async (trx) => {
+      await lockChangeSequence(trx);
+      return trx
+        .updateTable('accounts')
+        .set({ sealed, version: nextChangeSeq })
+        .where('workspace', '=', workspace)
+        .where('account', '=', account)
+        .where('sealed', '=', before)
+        .returning('account')
+        .executeTakeFirst();
+    });
+    return row !== undefined;
+  }
+
+  /** What is sealed of all accounts. */
+  async sealed(): Promise<(AccountKey & { sealed: string })[]> {
+    const rows = await this.#db.selectFrom('accounts').select(['workspace', 'account', 'sealed']).execute();
+    return rows.flatMap(({ sealed, ...key }) => (sealed === null ? [] : [{ ...key, sealed }]));
+  }
+
+  /**
+   * Drops the keys of accounts that are not in use any more, once their last turn is over and their last deletion done,
+   * or a day later. The answer is how many.
+   */
+  async deleteUnusedKeys(): Promise<number> {
+    return this.#db.transaction().execute(async (trx) => {
+      await lockChangeSequence(trx);
+      const { numAffectedRows } = await sql`
+        update accounts set sealed = null, version = nextval('registry_versions')
+        where retired_at is not null and sealed is not null and (
+          retired_at < now() - interval '1 day' or not exists (
+            select from threads join turns using (workspace, channel, root)
+            where threads.workspace = accounts.workspace and threads.account = accounts.account
+              and turns.finished_at is null) and not exists (
+            select from task_deletions
+            where task_deletions.workspace = accounts.workspace and task_deletions.account = accounts.account
+              and deleted_at is null and told_at is null))`.execute(trx);
+      return Number(numAffectedRows ?? 0);
+    });
+  }
+
+  async #retire(trx: Kysely<Tables>, workspace: string, exceptAccount: string): Promise<boolean> {
+    const rows = await trx
+      .updateTable('accounts')
+      .set({ retired_at: sql<Date>`clock_timestamp()`, version: nextChangeSeq })
+      .where('workspace', '=', workspace)
+      .where('account', '!=', exceptAccount)
+      .where('retired_at', 'is', null)
+      .returning('account')
+      .execute();
+    return rows.length > 0;
+  }
+}

@@ -1,0 +1,52 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { AllowedUsers } from '../schema/channel-tables.ts';
+import type { WorkspaceSettingsTable } from '../schema/workspace-tables.ts';
+import type { Tables } from '../schema.ts';
+
+/** What a workspace has set; null: as the operator's settings say. */
+export type WorkspaceSettings = Pick<Selectable<WorkspaceSettingsTable>, 'admits' | 'bots'>;
+
+/** Who may use the agent somewhere, as far as anybody there has set it. */
+export interface ConfiguredAccess {
+  admits: AllowedUsers | null;
+  bots: string[] | null;
+}
+
+/** What admins set for their workspace. */
+export class WorkspaceSettingsStore {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** The workspace's settings, or those of one where nobody has set anything. */
+  async get(workspace: string): Promise<WorkspaceSettings> {
+    const row = await this.#db
+      .selectFrom('workspace_settings')
+      .select(['admits', 'bots'])
+      .where('workspace', '=', workspace)
+      .executeTakeFirst();
+    return row ?? { admits: null, bots: null };
+  }
+
+  async set(workspace: string, person: string, settings: WorkspaceSettings): Promise<void> {
+    const set = { ...settings, changed_by: person, changed_at: new Date() };
+    await this.#db
+      .insertInto('workspace_settings')
+      .values({ workspace, ...set })
+      .onConflict((conflict) => conflict.column('workspace').doUpdateSet(set))
+      .execute();
+  }
+
+  /** Who may use the agent in a channel: as the channel says, else as its workspace does. */
+  async accessIn(workspace: string, channel: string): Promise<ConfiguredAccess> {
+    const { rows } = await sql<ConfiguredAccess>`
+      select coalesce(of_channel.admits, of_all.admits) as admits, coalesce(of_channel.bots, of_all.bots) as bots
+      from (select) as one
+      left join workspace_settings as of_all on of_all.workspace = ${workspace}
+      left join channel_settings as of_channel
+        on of_channel.workspace = ${workspace} and of_channel.channel = ${channel}`.execute(this.#db);
+    return rows[0] ?? { admits: null, bots: null };
+  }
+}

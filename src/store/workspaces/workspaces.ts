@@ -1,0 +1,56 @@
+import { type Kysely, sql } from 'kysely';
+import { millis } from '../clock.ts';
+import type { Tables } from '../schema.ts';
+
+/** The Slack workspaces that the bot is installed in. */
+export class Workspaces {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** Writes down a workspace that uses the settings' token, or what is new of it; one that the app left lives again. */
+  async put(row: { workspace: string; name: string; bot_user: string; bot_id: string }): Promise<void> {
+    await this.#db
+      .insertInto('workspaces')
+      .values(row)
+      .onConflict((conflict) =>
+        conflict.column('workspace').doUpdateSet({
+          name: row.name,
+          bot_user: row.bot_user,
+          bot_id: row.bot_id,
+          installation: null,
+          left_at: null,
+          withdrawn_at: null,
+          // What was said while the app was away is not made up for.
+          receiving_at: sql<Date>`case when workspaces.left_at is null then workspaces.receiving_at end`,
+        }),
+      )
+      .execute();
+  }
+
+  /**
+   * Notes that events of this workspace are received now. The answer is when they were last, where that is longer ago
+   * than `gapMs`; one process hears it, and only once if this is part of a transaction that records what to do.
+   */
+  async recordReceiving(
+    workspace: string,
+    signal: { event: boolean; gapMs: number },
+  ): Promise<{ since: Date; now: Date } | undefined> {
+    const { rows } = await sql<{ since: Date | null; now: Date; gap: boolean }>`
+      with before as (
+        select receiving_at, clock_timestamp() as now from workspaces where workspace = ${workspace} for update
+      )
+      update workspaces
+      set receiving_at = greatest(before.receiving_at, before.now),
+        last_event_at = case when ${signal.event} then before.now else last_event_at end
+      from before where workspaces.workspace = ${workspace}
+      returning before.receiving_at as since, before.now as now,
+        coalesce(before.receiving_at < before.now - ${millis(signal.gapMs)}, false) as gap
+    `.execute(this.#db);
+    const row = rows[0];
+    if (row === undefined || row.since === null || !row.gap) return undefined;
+    return { since: row.since, now: row.now };
+  }
+}

@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_RETRY_POLICY, parseRetryAfter, retryCall, retryDelay } from '../../src/agent/call-retry.ts';
+import { AgentAbortedError, AgentRejectedError, AgentUnavailableError } from '../../src/agent/errors.ts';
+
+const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+const attempts = fc.integer({ min: 1, max: 2000 });
+
+describe('retryDelay', () => {
+  it('never waits less than the service asks, and little more', () => {
+    fc.assert(
+      fc.property(attempts, fc.integer({ min: 0, max: 3_600_000 }), chance, (attempt, asked, random) => {
+        const delay = retryDelay(attempt, asked, DEFAULT_RETRY_POLICY, () => random);
+        expect(delay).toBeGreaterThanOrEqual(asked);
+        expect(delay).toBeLessThanOrEqual(asked + DEFAULT_RETRY_POLICY.baseMs);
+      }),
+    );
+  });
+
+  it('stays under a pause that doubles up to the cap', () => {
+    fc.assert(
+      fc.property(attempts, chance, (attempt, random) => {
+        const delay = retryDelay(attempt, undefined, { baseMs: 100, capMs: 5000 }, () => random);
+        expect(delay).toBeGreaterThanOrEqual(0);
+        expect(delay).toBeLessThanOrEqual(Math.min(5000, 100 * 2 ** (attempt - 1)));
+      }),
+    );
+  });
+
+  it('spreads over the whole pause', () => {
+    const policy = { baseMs: 100, capMs: 5000 };
+    expect(retryDelay(3, undefined, policy, () => 0)).toBe(0);
+    expect(retryDelay(3, undefined, policy, () => 0.5)).toBe(200);
+    expect(retryDelay(99, undefined, policy, () => 0.5)).toBe(2500);
+  });
+});
+
+describe('retryAfter', () => {
+  const now = Date.parse('2026-11-21T00:00:00Z');
+
+  it.each([
+    ['3', 3000],
+    ['0', 0],
+    ['1.5', 1500],
+    ['Sat, 21 Nov 2026 00:00:07 GMT', 7000],
+    ['Fri, 20 Nov 2026 00:00:00 GMT', 0],
+    ['1790000000', 3_600_000],
+    ['Sat, 21 Nov 2099 00:00:00 GMT', 3_600_000],
+    ['soon', undefined],
+    ['-4', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('reads %j as %j ms', (header, ms) => {
+    expect(parseRetryAfter(header, now)).toBe(ms);
+  });
+
+  it('never gives a negative or broken number', () => {
+    fc.assert(
+      fc.property(fc.string(), (header) => {
+        const ms = parseRetryAfter(header, now);
+        expect(ms === undefined || (Number.isFinite(ms) && ms >= 0)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('repeated', () => {
+  const quick = { ...DEFAULT_RETRY_POLICY, attempts: 4, baseMs: 1, capMs: 2 };
+  const unavailable = (status?: number, retryAfterMs?: number) =>
+    new AgentUnavailableError({ sentence: 'No', outcome: 'unknown', status, retryAfterMs });
+
+  it('goes on until the call succeeds', async () => {
+    const tries: number[] = [];
+    const result = await retryCall(
+      async (attempt) => {
+        tries.push(attempt);
+        if (attempt < 3) throw unavailable(503);
+        return 'done';
+      },
+      quick,
+      undefined,
+    );
+    expect(result).toBe('done');
+    expect(tries).toEqual([1, 2, 3]);
+  });
+
+  it('gives up after the most attempts and says how many there were', async () => {
+    const failing = retryCall(() => Promise.reject(unavailable()), quick, undefined);
+    await expect(failing).rejects.toMatchObject({ code: 'unavailable', attempts: 4 });
+  });
+
+  it.each([
+    ['a refusal', new AgentRejectedError({ sentence: 'No', outcome: 'refused', status: 422, words: '' })],
+    ['a plain 500', unavailable(500)],
+    ['an error of our own', new RangeError('mine')],
+  ])('does not repeat after %s', async (_, error) => {
+    let tries = 0;
+    const failing = retryCall(
+      () => {
+        tries += 1;
+        return Promise.reject(error);
+      },
+      quick,
+      undefined,
+    );
+    await expect(failing).rejects.toBe(error);
+    expect(tries).toBe(1);
+  });
+
+  it('does not start a wait that would pass the total time', async () => {
+    const failing = retryCall(() => Promise.reject(unavailable(503, 3_600_000)), quick, undefined);
+    await expect(failing).rejects.toMatchObject({ status: 503, attempts: 1 });
+  });
+
+  it('ends its wait when the caller stops', async () => {
+    const stop = new AbortController();
+    const slow = { ...quick, totalMs: 60_000 };
+    const failing = retryCall(() => Promise.reject(unavailable(503, 30_000)), slow, stop.signal);
+    setTimeout(() => stop.abort(), 5);
+    await expect(failing).rejects.toBeInstanceOf(AgentAbortedError);
+  });
+});

@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { errorText } from '../../src/agent/error-body.ts';
+import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
+
+const words = (body: unknown) =>
+  errorText(typeof body === 'string' ? body : JSON.stringify(body), DEFAULT_SERVICE_OPTIONS.errorWords);
+
+describe('errorWords', () => {
+  it.each([
+    [{ error: { message: 'first' }, detail: 'second' }, 'first'],
+    [{ error: 'plain', message: 'later' }, 'plain'],
+    [{ error: { code: 5 }, detail: 'by detail' }, 'by detail'],
+    [{ detail: [{ loc: ['body', 'title'], msg: 'too long' }] }, 'body.title: too long'],
+    [{ detail: [{ loc: ['a', 0], msg: 'x' }, { msg: 'y' }] }, 'a.0: x; y'],
+    [{ message: 'a message', title: 'a title' }, 'a message'],
+    [{ type: 'about:blank', title: 'a title' }, 'a title'],
+    [{ error: '', title: 'not empty' }, 'not empty'],
+    ['plain text\n over lines', 'plain text over lines'],
+    ['', ''],
+    ['<html><body>Bad gateway</body></html>', '<html><body>Bad gateway</body></html>'],
+    [
+      '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Request has expired</Message><AWSAccessKeyId>AKIA</AWSAccessKeyId></Error>',
+      'AccessDenied: Request has expired',
+    ],
+  ])('finds the reason in %j', (body, reason) => {
+    expect(words(body)).toBe(reason);
+  });
+
+  it('survives any body and stays short', () => {
+    const bodies = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 700 }),
+      fc.json(),
+      fc.record({ error: fc.jsonValue(), detail: fc.jsonValue() }).map((body) => JSON.stringify(body)),
+    );
+    fc.assert(
+      fc.property(bodies, (body) => {
+        const reason = errorText(body, DEFAULT_SERVICE_OPTIONS.errorWords);
+        expect(reason.length).toBeLessThanOrEqual(501);
+        expect(reason).not.toContain('\n');
+      }),
+    );
+  });
+});

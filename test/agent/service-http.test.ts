@@ -1,0 +1,314 @@
+import { inspect } from 'node:util';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { AgentClient } from '../../src/agent/agent-client.ts';
+import { AgentError } from '../../src/agent/errors.ts';
+import { apiKey, clientOf, localServer } from '../support/local-server.ts';
+
+const task = { id: 't1', type: 'task', created_at: 'c', status: 'idle', project_id: 'p', title: 'T' };
+const newTask = { projectId: 'p', title: 'T' };
+const lasting = { signal: new AbortController().signal };
+
+async function failure(call: Promise<unknown>): Promise<AgentError> {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof AgentError)) throw new Error(`no AgentError: ${inspect(error)}`);
+  return error;
+}
+
+describe('a call that may be repeated', () => {
+  it('is sent again after passing failures of every kind', async () => {
+    let tries = 0;
+    await using server = await localServer((request, response) => {
+      tries += 1;
+      if (tries === 1) request.socket.destroy();
+      else if (tries === 2) response.writeHead(503).end('busy');
+      else response.end(JSON.stringify(task));
+    });
+    const client = clientOf(server.origin);
+    expect(await client.getTask('t1')).toMatchObject({ id: 't1', status: 'idle' });
+    expect(tries).toBe(3);
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    const times: number[] = [];
+    await using server = await localServer((_, response) => {
+      times.push(performance.now());
+      if (times.length === 1) response.writeHead(429, { 'retry-after': '0.3' }).end();
+      else response.end(JSON.stringify(task));
+    });
+    await clientOf(server.origin).getTask('t1');
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(299);
+  });
+
+  it('asks for leave before every try of a read', async () => {
+    let leaves = 0;
+    await using server = await localServer((_, response) => response.writeHead(503).end());
+    const beforeRead = async () => {
+      leaves += 1;
+    };
+    const client = clientOf(server.origin, { beforeRead });
+    await failure(client.getTask('t1'));
+    await failure(client.startTask(newTask));
+    expect(leaves).toBe(3);
+  });
+
+  it('has a time-out for each try', async () => {
+    await using server = await localServer(() => {});
+    const client = clientOf(server.origin, { timeouts: { requestMs: 500 } });
+    const error = await failure(client.getTask('t1'));
+    expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown', attempts: 3 });
+    expect(error.message).toContain('did not answer in time');
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('counts a body that never ends as a time-out', async () => {
+    await using server = await localServer((_, response) => response.writeHead(200).write('{'));
+    const client = clientOf(server.origin, { timeouts: { requestMs: 40 }, retry: { attempts: 1 } });
+    expect((await failure(client.getTask('t1'))).message).toContain('did not answer in time');
+  });
+
+  it('finds a deleted task gone when the first answer was lost', async () => {
+    let tries = 0;
+    await using server = await localServer((request, response) => {
+      tries += 1;
+      if (tries === 1) request.socket.destroy();
+      else response.writeHead(404).end();
+    });
+    expect(await clientOf(server.origin).deleteTask('t1')).toEqual({ id: 't1' });
+    expect(await failure(clientOf(server.origin).deleteTask('t1'))).toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('a creation or send', () => {
+  it.each([500, 502, 503, 504])('is sent once, and may have taken effect after a %d', async (status) => {
+    await using server = await localServer((_, response) => response.writeHead(status).end());
+    const client = clientOf(server.origin);
+    const calls = [
+      () => client.createProject({ title: 'P' }),
+      () => client.startTask(newTask),
+      () => client.sendMessage('t1', { content: 'x' }),
+      () => client.startUpload({ projectId: 'p', filename: 'f', sizeBytes: 1, mimeType: 'a/b' }),
+    ];
+    for (const call of calls) {
+      expect(await failure(call())).toMatchObject({ code: 'unavailable', outcome: 'unknown', status });
+    }
+    expect(server.requests).toHaveLength(calls.length);
+  });
+
+  it.each([402, 413, 422, 429, 529])('was refused by a %d', async (status) => {
+    await using server = await localServer((_, response) => response.writeHead(status).end());
+    const error = await failure(clientOf(server.origin).sendMessage('t1', { content: 'x' }));
+    expect(error).toMatchObject({ outcome: 'refused', status, attempts: 1 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('may have taken effect when the connection breaks', async () => {
+    await using server = await localServer((request) => request.socket.destroy());
+    const error = await failure(clientOf(server.origin).sendMessage('t1', { content: 'x' }));
+    expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('surely was not sent when nobody listens', async () => {
+    const server = await localServer(() => {});
+    await server[Symbol.asyncDispose]();
+    const error = await failure(clientOf(server.origin).sendMessage('t1', { content: 'x' }));
+    expect(error).toMatchObject({ code: 'unavailable', outcome: 'not_sent' });
+    expect(error.message).toContain('ECONNREFUSED');
+  });
+
+  it('may be held open for longer than other calls may take', async () => {
+    await using server = await localServer((_, response) => {
+      setTimeout(() => response.end('{"type":"message_result"}'), 120);
+    });
+    const client = clientOf(server.origin, { timeouts: { requestMs: 30, idleMs: 30 } });
+    expect(await client.sendMessage('t1', { content: 'x' })).toMatchObject({ userMessage: null });
+    const error = await failure(client.sendMessage('t1', { content: 'x' }, { holdMs: 40 }));
+    expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown' });
+  });
+
+  it('has an unknown outcome when its answer cannot be read', async () => {
+    await using server = await localServer((_, response) => response.end('{"id":1}'));
+    const error = await failure(clientOf(server.origin).startTask(newTask));
+    expect(error).toMatchObject({ code: 'not_understood', outcome: 'unknown', status: 200 });
+    expect(error.message).toContain('created_at (invalid_type)');
+  });
+
+  it('says shortly what it does not understand, however much of it there is', async () => {
+    const data = Array.from({ length: 20_000 }, () => 0);
+    await using server = await localServer((_, response) => response.end(JSON.stringify({ data })));
+    const error = await failure(clientOf(server.origin).startTask(newTask));
+    expect(inspect(error).length).toBeLessThan(5_000);
+    const content = { ...task, task_id: 't', role: 'assistant', content: data };
+    await using other = await localServer((_, response) => response.end(JSON.stringify(content)));
+    const second = await failure(clientOf(other.origin).getMessage('t', 'm'));
+    expect(second.code).toBe('not_understood');
+    expect(inspect(second).length).toBeLessThan(5_000);
+  });
+
+  it('takes no id that is longer than any', async () => {
+    const long = JSON.stringify({ ...task, id: 'x'.repeat(201) });
+    await using server = await localServer((_, response) => response.end(long));
+    expect(await failure(clientOf(server.origin).getTask('t1'))).toMatchObject({ code: 'not_understood' });
+  });
+});
+
+describe('an error body without end', () => {
+  it('is read only as far as it can be shown', async () => {
+    await using server = await localServer((_, response) => {
+      response.writeHead(422);
+      const pour = () => {
+        while (response.write('word '.repeat(4000)));
+        response.once('drain', pour);
+      };
+      pour();
+    });
+    const error = await failure(clientOf(server.origin).getTask('t1'));
+    expect(error).toMatchObject({ code: 'rejected', words: expect.stringMatching(/^word word .*…$/) });
+    expect(error.message.length).toBeLessThan(700);
+  });
+});
+
+describe('the guard', () => {
+  it('keeps a call from leaving when the lease is over', async () => {
+    await using server = await localServer((_, response) => response.end('{}'));
+    const guard = { ...lasting, remainingMs: () => 0 };
+    const client = clientOf(server.origin);
+    for (const call of [
+      client.sendMessage('t1', { content: 'x' }, { guard }),
+      client.startTask(newTask, { guard }),
+      client.createProject({ title: 'P' }, { guard }),
+    ]) {
+      expect(await failure(call)).toMatchObject({ code: 'lease_lost', outcome: 'not_sent' });
+    }
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('is asked again when the connection stands, before the first byte', async () => {
+    await using server = await localServer((_, response) => response.end('{}'));
+    let asked = 0;
+    const guard = { ...lasting, remainingMs: () => (++asked === 1 ? 1000 : 0) };
+    const error = await failure(clientOf(server.origin).sendMessage('t1', { content: 'x' }, { guard }));
+    expect(error).toMatchObject({ code: 'lease_lost', outcome: 'not_sent' });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('bounds the time of a creation by what is left, and not that of a held send', async () => {
+    await using server = await localServer((_, response) => {
+      setTimeout(() => response.end('{"type":"message_result"}'), 1_500);
+    });
+    const guard = { ...lasting, remainingMs: () => 500 };
+    const client = clientOf(server.origin);
+    const error = await failure(client.startTask(newTask, { guard }));
+    expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown' });
+    expect(await client.sendMessage('t1', { content: 'x' }, { guard })).toMatchObject({ task: null });
+  });
+
+  it('ends a call under way when the lease is lost', async () => {
+    const lost = new AbortController();
+    await using server = await localServer(() => lost.abort());
+    const guard = { signal: lost.signal, remainingMs: () => 1000 };
+    const error = await failure(clientOf(server.origin).sendMessage('t1', { content: 'x' }, { guard }));
+    expect(error).toMatchObject({ code: 'lease_lost', outcome: 'unknown' });
+  });
+});
+
+describe('stopping', () => {
+  it('ends a call under way', async () => {
+    const stop = new AbortController();
+    await using server = await localServer(() => stop.abort());
+    const error = await failure(clientOf(server.origin).getTask('t1', { signal: stop.signal }));
+    expect(error).toMatchObject({ code: 'aborted', outcome: 'unknown', attempts: 1 });
+  });
+
+  it('beforehand sends nothing', async () => {
+    await using server = await localServer((_, response) => response.end('{}'));
+    const call = clientOf(server.origin).startTask(newTask, { signal: AbortSignal.abort() });
+    expect(await failure(call)).toMatchObject({ code: 'aborted', outcome: 'not_sent' });
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+describe('the key', () => {
+  it('goes out as a bearer credential and appears in no error and no log', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'trace' }, { write: (line) => lines.push(line) });
+    const statuses = [400, 401, 403, 404, 409, 422, 429, 500, 200];
+    await using server = await localServer((request, response) => {
+      response.writeHead(statuses.shift() ?? 200, { 'x-request-id': 'req_1' });
+      response.end(`{"detail":"Your header was ${request.headers.authorization}"`.repeat(2));
+    });
+    const client = clientOf(server.origin, { log });
+    while (statuses.length > 0) {
+      const error = await failure(client.createProject({ title: 'P' }));
+      expect(inspect(error, { depth: 10 })).not.toContain(apiKey);
+      expect(error.requestId).toBe('req_1');
+    }
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${apiKey}`);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.join('')).not.toContain(apiKey);
+  });
+
+  it.each([301, 302, 303, 307, 308])('does not follow a redirect %d', async (status) => {
+    await using elsewhere = await localServer((_, response) => response.end(JSON.stringify(task)));
+    await using server = await localServer((_, response) => {
+      response.writeHead(status, { location: elsewhere.origin }).end();
+    });
+    const client = clientOf(server.origin);
+    expect(await failure(client.getTask('t1'))).toMatchObject({ code: 'not_understood', status });
+    expect(await failure(client.sendMessage('t1', { content: 'x' }))).toMatchObject({ status });
+    expect(elsewhere.requests).toHaveLength(0);
+  });
+
+  it.each(['', 'two words', 'line\nbreak', 'schlüssel'])('is refused as %j', (key) => {
+    expect(() => new AgentClient({ baseUrl: 'https://a/v1', apiKey: key })).toThrow('AGENT_API_KEY');
+  });
+
+  it.each(['', 'host/v1', 'ftp://host/v1', 'https://user:word@host/v1', 'https://host/v1?a=1'])(
+    'is not taken to the address %j',
+    (baseUrl) => {
+      expect(() => new AgentClient({ baseUrl, apiKey })).toThrow('AGENT_BASE_URL');
+    },
+  );
+});
+
+describe('a service in a private network', () => {
+  it.each([
+    'http://127.0.0.1/v1',
+    'https://10.0.0.1/v1',
+    'https://[::1]/v1',
+    'https://[::ffff:169.254.169.254]/v1',
+    'https://2130706433/v1',
+    'http://service.example/v1',
+  ])('is not called at %s', (baseUrl) => {
+    expect(() => new AgentClient({ baseUrl, apiKey })).toThrow('name it in PRIVATE_HOSTS');
+    const host = new URL(baseUrl).hostname.replaceAll(/[[\]]/g, '');
+    expect(() => new AgentClient({ baseUrl, apiKey, allowedHosts: [host] })).not.toThrow();
+  });
+
+  it('is not called by a public name that leads there: the name is looked up as the connection is made', async () => {
+    await using server = await localServer((_, response) => response.end(JSON.stringify(task)));
+    const { port } = new URL(server.origin);
+    const client = clientOf('', { baseUrl: `https://localhost:${port}/v1`, allowedHosts: [] });
+    const error = await failure(client.getTask('t1'));
+    expect(inspect(error, { depth: 10 })).toContain('localhost leads to a private address');
+    expect(server.requests).toHaveLength(0);
+    await client.close();
+  });
+});
+
+describe('the address of a call', () => {
+  it('holds ids in one step of the path', async () => {
+    await using server = await localServer((_, response) => response.end(JSON.stringify(task)));
+    const client = clientOf(`${server.origin}/base`);
+    await client.getTask('a/../b?c#d');
+    expect(server.requests[0]?.url).toBe('/base/v1/experimental/tasks/a%2F..%2Fb%3Fc%23d');
+    for (const id of ['', '.', '..']) {
+      expect(await failure(client.getTask(id))).toMatchObject({ outcome: 'not_sent' });
+    }
+    expect(server.requests).toHaveLength(1);
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { ASSUMPTIONS, assumptionsTable } from '../../src/agent/assumptions.ts';
+import {
+  agentDialectSetting,
+  DEFAULT_SERVICE_OPTIONS,
+  serviceOptionsSchema,
+} from '../../src/agent/service-options.ts';
+import { startedUploadSchema } from '../../src/agent/started-upload.ts';
+
+describe('the dialect', () => {
+  it('is all defaults where nothing is set', () => {
+    expect(agentDialectSetting.parse(undefined)).toEqual(DEFAULT_SERVICE_OPTIONS);
+    expect(agentDialectSetting.parse(' ')).toEqual(DEFAULT_SERVICE_OPTIONS);
+  });
+
+  it('takes single settings from JSON', () => {
+    const dialect = agentDialectSetting.parse('{"cursorParam":"cursor","badKeyStatuses":[401]}');
+    expect(dialect).toEqual({ ...DEFAULT_SERVICE_OPTIONS, cursorParam: 'cursor', badKeyStatuses: [401] });
+  });
+
+  it.each(['{"cursorParm":"x"}', '{', '[]', '{"cursorParam":""}', '{"sendMessagePath":"messages"}'])(
+    'refuses %s',
+    (text) => {
+      expect(agentDialectSetting.safeParse(text).success).toBe(false);
+    },
+  );
+
+  it('has every setting in the table of assumptions, once', () => {
+    const named = ASSUMPTIONS.flatMap(({ settings }) => settings);
+    expect(named.toSorted()).toEqual(Object.keys(serviceOptionsSchema.shape).toSorted());
+  });
+
+  it('is printed with its defaults', () => {
+    const table = assumptionsTable();
+    expect(table.split('\n').filter((line) => line.startsWith('|'))).toHaveLength(ASSUMPTIONS.length + 2);
+    expect(table).toContain('| medium-high | `listTasksProjectParam`: `"project_id"` |');
+  });
+});
+
+describe('the answer to the start of an upload', () => {
+  const schema = startedUploadSchema(DEFAULT_SERVICE_OPTIONS);
+
+  it.each([{ id: 'f' }, { file_id: 'f' }, { file: { id: 'f' } }])('names the file by %j', (id) => {
+    expect(schema.parse({ ...id, url: 'https://s/1' })).toMatchObject({ fileId: 'f', uploadId: null });
+  });
+
+  it.each(['upload_url', 'url', 'presigned_url'])('names the place by %s', (name) => {
+    expect(schema.parse({ id: 'f', upload_type: 'single', [name]: 'https://s/1' }).url).toBe('https://s/1');
+  });
+
+  it('honours a part size and headers, and passes over nonsense', () => {
+    const started = { id: 'f', upload_type: 'multipart', upload_id: 'u' };
+    const headers = { 'X-Needed': 'yes' };
+    expect(schema.parse({ ...started, part_size: 7, headers })).toEqual({
+      fileId: 'f',
+      uploadId: 'u',
+      url: null,
+      partBytes: 7,
+      headers: { 'x-needed': 'yes' },
+    });
+    expect(schema.parse({ ...started, part_size: 'big', headers: [1] })).toMatchObject({
+      partBytes: null,
+      headers: {},
+    });
+  });
+
+  it.each([
+    [{ url: 'https://s/1' }, 'a file id'],
+    [{ id: 'f' }, 'an upload URL'],
+    [{ id: 'f', upload_type: 'multipart' }, 'an upload_id'],
+  ])('in a shape like %j says what is missing', (answer, missing) => {
+    expect(() => schema.parse(answer)).toThrow(`${missing} is missing`);
+  });
+});

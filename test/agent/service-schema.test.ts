@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  contentBlockSchema,
+  fileSchema,
+  listSchema,
+  messageSchema,
+  resultFileSchema,
+  sendResultSchema,
+  taskSchema,
+} from '../../src/agent/service-schema.ts';
+
+const least = { id: 'm', task_id: 't', created_at: '2026-01-01T00:00:00Z', role: 'assistant', content: [] };
+
+describe('a message', () => {
+  it('needs only what the document requires', () => {
+    expect(messageSchema.parse(least)).toEqual({
+      id: 'm',
+      taskId: 't',
+      createdAt: '2026-01-01T00:00:00Z',
+      role: 'assistant',
+      content: [],
+      status: null,
+      stopReason: null,
+      finishReason: null,
+      startedAt: null,
+      completedAt: null,
+      error: null,
+      platform: 'api',
+      input: null,
+      output: null,
+    });
+  });
+
+  it.each(['id', 'task_id', 'created_at', 'role', 'content'])('is refused without %s', (field) => {
+    const { [field]: _, ...rest } = { ...least } as Record<string, unknown>;
+    expect(messageSchema.safeParse(rest).success).toBe(false);
+  });
+
+  it('tells file ids that are not said from none', () => {
+    const input = (file_ids: unknown) => messageSchema.parse({ ...least, input: { file_ids } }).input;
+    expect(input(null)).toEqual({ userMessageId: null, fileIds: null });
+    expect(input([])).toEqual({ userMessageId: null, fileIds: [] });
+    expect(input(['f'])).toEqual({ userMessageId: null, fileIds: ['f'] });
+  });
+
+  it('takes statuses and roles that nobody knows yet', () => {
+    const parsed = messageSchema.parse({ ...least, role: 'critic', status: 'paused', stop_reason: 'tea' });
+    expect(parsed).toMatchObject({ role: 'critic', status: 'paused', stopReason: 'tea' });
+  });
+});
+
+describe('a list', () => {
+  it('is left at the first item that is not understood', () => {
+    const bad = listSchema(messageSchema).safeParse({
+      data: [least, ...Array(50_000).fill({ content: [0] })],
+    });
+    expect(bad.error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)).toEqual([
+      'data.1.id: invalid_type',
+      'data.1.task_id: invalid_type',
+      'data.1.created_at: invalid_type',
+    ]);
+  });
+
+  it('of blocks is left at the first that is none', () => {
+    const bad = messageSchema.safeParse({
+      ...least,
+      content: [{ type: 'text', text: 'a' }, ...Array(50_000).fill(0)],
+    });
+    expect(bad.error?.issues.map(({ path }) => path.join('.'))).toEqual(['content.1']);
+  });
+});
+
+describe('a content block', () => {
+  it.each([
+    [
+      { type: 'text', text: 'a', more: 1 },
+      { type: 'text', text: 'a' },
+    ],
+    [
+      { type: 'tool_use', id: 'u', name: 'n', input: { q: 1 } },
+      { type: 'tool_use', id: 'u', name: 'n', input: { q: 1 } },
+    ],
+    [
+      { type: 'tool_result', tool_use_id: 'u', content: 'c' },
+      { type: 'tool_result', toolUseId: 'u', content: 'c' },
+    ],
+  ])('of a documented kind is read: %j', (wire, block) => {
+    expect(contentBlockSchema.parse(wire)).toEqual(block);
+  });
+
+  it('of any other kind or shape is kept as it came', () => {
+    // zod leaves out a field of this name, which could only do harm.
+    const names = fc.string().filter((name) => name !== '__proto__');
+    fc.assert(
+      fc.property(fc.dictionary(names, fc.jsonValue()), fc.string(), (fields, kind) => {
+        const known = ['text', 'tool_use', 'tool_result'];
+        const raw = JSON.parse(JSON.stringify({ ...fields, type: known.includes(kind) ? 'x' : kind }));
+        expect(contentBlockSchema.parse(raw)).toEqual({ type: 'other', kind: raw.type, raw });
+      }),
+    );
+    const odd = { type: 'tool_result', tool_use_id: 'u', content: [{ type: 'text', text: 'deep' }] };
+    expect(contentBlockSchema.parse(odd)).toEqual({ type: 'other', kind: 'tool_result', raw: odd });
+    expect(contentBlockSchema.parse({ text: 1 })).toMatchObject({ type: 'other', kind: '' });
+  });
+});
+
+describe('the answer to a send', () => {
+  it('leaves a part in an unknown shape out instead of failing', () => {
+    const parsed = sendResultSchema.parse({
+      type: 'message_result',
+      task: { id: 't' },
+      user_message: { ...least, role: 'user' },
+      assistant_message: { partial: true },
+      raw: [1],
+    });
+    expect(parsed.task).toBeNull();
+    expect(parsed.userMessage?.role).toBe('user');
+    expect(parsed.assistantMessage).toBeNull();
+  });
+
+  it('has all parts null where they are missing', () => {
+    expect(sendResultSchema.parse({})).toEqual({ task: null, userMessage: null, assistantMessage: null });
+  });
+});
+
+describe('the other resources', () => {
+  it('read what may be missing', () => {
+    const task = taskSchema.parse({ id: 't', created_at: 'c', status: 'new-kind', project_id: 'p' });
+    expect(task).toMatchObject({ status: 'new-kind', title: '', platform: 'api', reviews: [] });
+    const file = fileSchema.parse({
+      id: 'f',
+      created_at: 'c',
+      filename: 'n',
+      size_bytes: 1,
+      project_id: 'p',
+    });
+    expect(file).toMatchObject({ mimeType: 'application/octet-stream', purpose: null });
+    const result = resultFileSchema.parse({ result_id: 'r', name: 'n', size_bytes: 0, created_at: 'c' });
+    expect(result).toMatchObject({ id: 'r', downloadUrl: null });
+  });
+
+  it('need only the data of a list', () => {
+    const page = { items: [], hasMore: false, firstId: null, lastId: null };
+    expect(listSchema(taskSchema).parse({ data: [] })).toEqual(page);
+    expect(listSchema(taskSchema).safeParse({}).success).toBe(false);
+  });
+
+  it('never take an answer that is no object', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.integer(), fc.constant(null), fc.array(fc.jsonValue())),
+        (answer) => {
+          for (const schema of [taskSchema, messageSchema, sendResultSchema, fileSchema]) {
+            expect(schema.safeParse(answer).success).toBe(false);
+          }
+        },
+      ),
+    );
+  });
+});

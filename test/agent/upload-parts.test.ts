@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
+import { PartReader, partSize, planParts } from '../../src/agent/upload-parts.ts';
+
+const mebibyte = 1024 * 1024;
+const running = new AbortController().signal;
+
+async function* chunked(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function collect(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of source) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+describe('planParts', () => {
+  it("keeps S3's rules for every size up to S3's largest file", () => {
+    const sizes = fc.integer({ min: 0, max: 5 * 1024 ** 4 });
+    fc.assert(
+      fc.property(sizes, (sizeBytes) => {
+        const plan = planParts(sizeBytes, null, DEFAULT_SERVICE_OPTIONS);
+        expect(plan.count).toBeGreaterThanOrEqual(1);
+        expect(plan.count).toBeLessThanOrEqual(10_000);
+        expect(plan.partBytes).toBeGreaterThanOrEqual(16 * mebibyte);
+        const last = partSize(plan, sizeBytes, plan.count - 1);
+        expect((plan.count - 1) * plan.partBytes + last).toBe(sizeBytes);
+        expect(last).toBeLessThanOrEqual(plan.partBytes);
+        expect(last).toBeGreaterThanOrEqual(Math.min(1, sizeBytes));
+        expect(partSize(plan, sizeBytes, plan.count)).toBe(0);
+      }),
+    );
+  });
+
+  it('takes the size that the service gives, raised only against too many parts', () => {
+    expect(planParts(20 * mebibyte, 8 * mebibyte, DEFAULT_SERVICE_OPTIONS)).toEqual({
+      partBytes: 8 * mebibyte,
+      count: 3,
+    });
+    const plan = planParts(100_001 * mebibyte, 8 * mebibyte, DEFAULT_SERVICE_OPTIONS);
+    expect(plan.count).toBeLessThanOrEqual(10_000);
+    expect(plan.partBytes).toBeGreaterThan(8 * mebibyte);
+  });
+});
+
+describe('PieceReader', () => {
+  const bytes = fc.uint8Array({ maxLength: 300 });
+  const chunk = fc.integer({ min: 1, max: 50 });
+  const piece = fc.integer({ min: 1, max: 90 });
+
+  it('cuts any chunks into pieces that make up the file again', async () => {
+    await fc.assert(
+      fc.asyncProperty(bytes, chunk, piece, async (file, chunkSize, pieceSize) => {
+        const reader = new PartReader(chunked(file, chunkSize), 0, file.length, running);
+        const pieces: Buffer[] = [];
+        for (let at = 0; at < file.length; at += pieceSize) {
+          const next = Buffer.alloc(Math.min(pieceSize, file.length - at));
+          await reader.fill(next);
+          pieces.push(next);
+        }
+        await reader.expectEnd();
+        expect(Buffer.concat(pieces).equals(Buffer.from(file))).toBe(true);
+      }),
+    );
+  });
+
+  it('passes over bytes and streams the rest', async () => {
+    await fc.assert(
+      fc.asyncProperty(bytes, chunk, fc.nat({ max: 300 }), async (file, chunkSize, most) => {
+        const skipped = Math.min(most, file.length);
+        const reader = new PartReader(chunked(file, chunkSize), 0, file.length, running);
+        await reader.skip(skipped);
+        const rest = await collect(reader.stream());
+        expect(rest.equals(Buffer.from(file.subarray(skipped)))).toBe(true);
+      }),
+    );
+  });
+
+  it('says so when the file has fewer bytes than promised', async () => {
+    const source = () => chunked(new Uint8Array(5), 2);
+    const short = { code: 'wrong_size', message: expect.stringContaining('ended after 5 bytes') };
+    await expect(new PartReader(source(), 0, 6, running).fill(Buffer.alloc(6))).rejects.toMatchObject(short);
+    await expect(collect(new PartReader(source(), 0, 6, running).stream())).rejects.toMatchObject(short);
+  });
+
+  it('never gives the last promised byte of a file that has more', async () => {
+    const given: Uint8Array[] = [];
+    const reader = new PartReader(chunked(new Uint8Array(6), 1), 0, 5, running);
+    const reading = async () => {
+      for await (const next of reader.stream()) given.push(next);
+    };
+    await expect(reading()).rejects.toMatchObject({ code: 'wrong_size' });
+    expect(Buffer.concat(given).length).toBeLessThan(5);
+    const pieces = new PartReader(chunked(new Uint8Array(6), 4), 0, 5, running);
+    await pieces.fill(Buffer.alloc(5));
+    await expect(pieces.expectEnd()).rejects.toMatchObject({ code: 'wrong_size' });
+  });
+
+  it('leaves a source that hangs when it is stopped', async () => {
+    const stop = new AbortController();
+    const hanging = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
+    const reader = new PartReader(hanging, 0, 5, stop.signal);
+    const reading = reader.fill(Buffer.alloc(5));
+    stop.abort(new Error('enough'));
+    await expect(reading).rejects.toMatchObject({ cause: { message: 'enough' } });
+    reader.close();
+  });
+});

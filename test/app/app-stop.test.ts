@@ -1,0 +1,28 @@
+import { expect, test, vi } from 'vitest';
+import { HealthServer } from '../../src/operate/health-server.ts';
+import { flattenSuppressedErrors } from '../../src/operate/suppressed-errors.ts';
+import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
+import { openAppScene } from '../support/app-scene.ts';
+
+/** Lets the next stop of such a part fail, once it has stopped. */
+function failsToStop(part: HealthServer | ThreadQueue, why: string): void {
+  const failing = vi.spyOn(part, 'stop');
+  failing.mockImplementation(async function (this: typeof part) {
+    failing.mockRestore();
+    await this.stop();
+    throw new Error(why);
+  });
+}
+
+const { bot } = (await openAppScene()).sandbox;
+
+test('stops that fail keep no other part from closing, and each is told of', async () => {
+  failsToStop(HealthServer.prototype, 'the door sticks');
+  failsToStop(ThreadQueue.prototype, 'the queue goes on');
+  const failed: unknown = await bot.stop().catch((error: unknown) => error);
+  expect(flattenSuppressedErrors(failed).map(String)).toEqual([
+    'Error: the door sticks',
+    'Error: the queue goes on',
+  ]);
+  await expect(bot.store.installations.get('T1')).rejects.toThrow('calling end on the pool');
+});

@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
+
+const scene = await openAppScene();
+const starters = await openAppScene({ settings: { CONTROLS_BY: 'starter' } });
+
+async function growing(on: AppScene, channel: Channel, root: Message): Promise<Message> {
+  return on.until('the reply grows', () =>
+    on.replies(channel, root).find((message) => on.slack.visibleText(message).includes('Second')),
+  );
+}
+
+/** A message of ours with a button of ours, where it does not belong. */
+async function forged(on: AppScene, channel: Channel, actionId: string, value: string): Promise<string> {
+  const button = { type: 'button', action_id: actionId, value, text: { type: 'plain_text', text: 'Press' } };
+  const blocks = [{ type: 'actions', elements: [button] }];
+  const answer = await fetch(`${on.slack.apiUrl}chat.postMessage`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${on.slack.botToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ channel: channel.id, text: 'Press', blocks }),
+  });
+  return z.looseObject({ ts: z.string() }).parse(await answer.json()).ts;
+}
+
+async function turnOf(on: AppScene, root: Message): Promise<string> {
+  const key = { workspace: on.slack.team.id, channel: root.channel, ts: root.ts };
+  return on.until('its turn has begun', async () => (await on.sandbox.bot.store.turns.ofMessage(key))?.id);
+}
+
+const told = (on: AppScene, person: Person, channel: Channel) =>
+  on.slack.ephemerals(person, channel).map(({ text }) => text);
+
+async function refusals(on: AppScene, channel: Channel): Promise<unknown[]> {
+  const rows: unknown[] = [];
+  const workspace = on.slack.team.id;
+  for await (const row of on.sandbox.bot.store.audit.read({ since: new Date(0), workspace }))
+    if (row.kind === 'refusal' && row.channel === channel.id)
+      rows.push([row.person, row.details.control, row.details.why]);
+  return rows;
+}
+
+describe.concurrent('who may use controls', () => {
+  test('a stranger and a guest may neither press, nor say, nor show it; a member may', async () => {
+    const stranger = scene.slack.createPerson({ name: 'sten', kind: 'stranger' });
+    const guest = scene.slack.createPerson({ name: 'gus', kind: 'guest' });
+    const channel = scene.slack.createChannel({ name: 'shared', shared: true });
+    const root = scene.ask(channel, '/slow 1000');
+    const reply = await growing(scene, channel, root);
+    await scene.slack.click({ person: stranger, channel, ts: reply.ts, actionId: 'stop' });
+    scene.reply(channel, root, 'stop', { person: guest });
+    scene.slack.react(stranger, channel, reply.ts, 'octagonal_sign');
+    await scene.until('all are told', () => told(scene, stranger, channel).length === 2);
+    await scene.until('all are told', () => told(scene, guest, channel).length === 1);
+    expect([...told(scene, stranger, channel), ...told(scene, guest, channel)]).toEqual(
+      Array.from({ length: 3 }, () => strings.controlRefused.stranger),
+    );
+    await pause(500);
+    expect(scene.agent.tasks.find(({ title }) => title === '/slow 1000')?.status).toBe('running');
+    expect(scene.sentToAgent('/slow 1000').texts).toHaveLength(1);
+    scene.reply(channel, root, 'what waits', { person: scene.grace });
+    await scene.slack.settled();
+    await scene.slack.click({ person: scene.grace, channel, ts: reply.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    const held = await scene.until('the thread says what waits', () =>
+      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting here')),
+    );
+    const why = 'stranger';
+    expect(new Set((await refusals(scene, channel)).map((row) => JSON.stringify(row)))).toEqual(
+      new Set([
+        JSON.stringify([stranger.id, 'stop', why]),
+        JSON.stringify([guest.id, 'stop_word', why]),
+        JSON.stringify([stranger.id, 'stop_reaction', why]),
+      ]),
+    );
+    const stopped = await scene.messageWithButton(channel, root, 'retry');
+    expect(scene.slack.visibleText(stopped)).toContain('Stopped by grace.');
+    await scene.slack.click({ person: stranger, channel, ts: stopped.ts, actionId: 'retry' });
+    for (const actionId of ['go', 'take_back'])
+      await scene.slack.click({ person: stranger, channel, ts: held.ts, actionId });
+    await scene.until('it is told', () => told(scene, stranger, channel).length === 5);
+    expect(held.text).toMatch(/^1 message has been waiting here/);
+    const take = { channel, ts: held.ts, actionId: 'take_back' };
+    const two = [scene.grace, scene.ada];
+    await Promise.all(two.map((person) => scene.slack.click({ ...take, person })));
+    await scene.until('it is over for one of them', () =>
+      two.some((person) => told(scene, person, channel).includes(strings.controlOver.over)),
+    );
+    expect(scene.sentToAgent('/slow 1000').texts).toHaveLength(1);
+  });
+
+  test('by the starter: others are refused, admins and who asked are not, and a restart changes nothing', async () => {
+    const admin = starters.slack.createPerson({ name: 'root', admin: true });
+    const channel = starters.channel();
+    const root = starters.ask(channel, '/slow 1000 mine');
+    const reply = await growing(starters, channel, root);
+    await starters.sandbox.restartBot();
+    const press = { channel, ts: reply.ts, actionId: 'stop' };
+    await starters.slack.click({ ...press, person: starters.grace });
+    await starters.until('it is told', () =>
+      told(starters, starters.grace, channel).includes(strings.controlRefused.starter),
+    );
+    await starters.slack.click({ ...press, person: admin });
+    await starters.finished(channel, root);
+    expect(starters.shown(channel, root)).toContain('Stopped by root.');
+    const hers = starters.reply(channel, root, 'hers\n/slow 1000', { person: starters.grace });
+    const second = await starters.until('the reply grows', () =>
+      starters
+        .replies(channel, hers)
+        .find(
+          (one) =>
+            JSON.stringify(one.blocks).includes('"stop"') &&
+            starters.slack.visibleText(one).includes('Second'),
+        ),
+    );
+    await starters.slack.click({ ...press, ts: second.ts, person: starters.grace });
+    await starters.finished(channel, hers);
+    expect(starters.shown(channel, hers)).toContain('Stopped by grace.');
+  });
+
+  test('a button that stands in another channel than its turn does nothing, and says nothing of it', async () => {
+    const mallory = scene.slack.createPerson({ name: 'mallory' });
+    const secret = scene.slack.createChannel({ name: 'secret', private: true, members: [scene.ada] });
+    const elsewhere = scene.channel();
+    const root = scene.ask(secret, '/slow 1000 in secret');
+    await growing(scene, secret, root);
+    const value = await turnOf(scene, root);
+    const actions = [
+      'stop',
+      'continue',
+      'retry',
+      'fresh_links',
+      'correct',
+      'go',
+      'take_back',
+      'feedback_good',
+    ];
+    for (const [at, actionId] of actions.entries()) {
+      const ts = await forged(
+        scene,
+        elsewhere,
+        actionId,
+        actionId === 'feedback_good' ? `good/${value}` : value,
+      );
+      await scene.slack.click({ person: mallory, channel: elsewhere, ts, actionId });
+      await scene.until(`${actionId} is answered`, () => told(scene, mallory, elsewhere).length === at + 1);
+    }
+    expect(new Set(told(scene, mallory, elsewhere))).toEqual(new Set([strings.controlOver.unknown]));
+    for (const [actionId, sentence] of [
+      ['steps', strings.stepsGone],
+      ['feedback_comment', strings.controlOver.unknown],
+      ['choose_again', strings.form.gone],
+      ['new_thread', strings.form.gone],
+    ] as const) {
+      const ts = await forged(scene, elsewhere, actionId, value);
+      await scene.slack.click({ person: mallory, channel: elsewhere, ts, actionId });
+      const shown = () => JSON.stringify(scene.slack.modal(mallory)?.blocks ?? '');
+      await scene.until(`${actionId} says so`, () => shown().includes(sentence));
+      expect(shown()).not.toContain('in secret');
+      await scene.slack.closeView(mallory);
+    }
+    expect(scene.sentToAgent('/slow 1000 in secret').texts).toHaveLength(1);
+    expect((await scene.sandbox.bot.store.turns.get(scene.slack.team.id, value))?.stop_asked_at).toBeNull();
+  });
+
+  test('in direct messages nobody presses but the person whose they are', async () => {
+    const [lise, otto] = ['lise', 'otto'].map((name) =>
+      scene.slack.createPerson({ name, admin: name === 'otto' }),
+    );
+    if (lise === undefined || otto === undefined) throw new Error('There are two.');
+    const dm = scene.slack.openDm(lise);
+    const root = scene.slack.say({ person: lise, channel: dm, text: '/slow 1000 between us' });
+    const reply = await growing(scene, dm, root);
+    const press = { channel: dm, ts: reply.ts, actionId: 'stop' };
+    await scene.slack.click({ ...press, person: otto });
+    expect(await refusals(scene, dm)).toEqual([[otto.id, 'stop', 'direct']]);
+    const ts = await forged(scene, dm, 'steps', await turnOf(scene, root));
+    await scene.slack.click({ channel: dm, ts, actionId: 'steps', person: otto });
+    const shown = () => JSON.stringify(scene.slack.modal(otto)?.blocks ?? '');
+    await scene.until('it says no', () => shown().includes(strings.controlRefused.direct));
+    await scene.slack.click({ ...press, person: lise });
+    await scene.finished(dm, root);
+    expect(scene.shown(dm, root)).toContain('Stopped by lise.');
+  });
+
+  test('starting anew asks for permission like the other controls', async () => {
+    const channel = scene.channel();
+    const { channelSettings: channels } = scene.sandbox.bot.store;
+    await channels.set(scene.slack.team.id, channel.id, scene.ada.id, { controls: 'starter' });
+    const root = scene.ask(channel, 'what is mine alone?');
+    await scene.finished(channel, root);
+    const value = await turnOf(scene, root);
+    for (const actionId of ['new_thread', 'choose_again']) {
+      const ts = await forged(scene, channel, actionId, value);
+      await scene.slack.click({ person: scene.grace, channel, ts, actionId });
+      const shown = () => JSON.stringify(scene.slack.modal(scene.grace)?.blocks ?? '');
+      await scene.until('it says no', () => shown().includes(strings.controlRefused.starter));
+      expect(shown()).not.toContain('mine alone');
+      await scene.slack.closeView(scene.grace);
+    }
+    expect(await refusals(scene, channel)).toEqual([
+      [scene.grace.id, 'new_thread', 'starter'],
+      [scene.grace.id, 'choose_again', 'starter'],
+    ]);
+    const ts = await forged(scene, channel, 'new_thread', value);
+    await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'new_thread' });
+    await scene.until('the form is there', () =>
+      JSON.stringify(scene.slack.modal(scene.ada)?.blocks ?? '').includes('mine alone'),
+    );
+  });
+
+  test("a channel's own setting comes first", async () => {
+    const channel = scene.channel();
+    const workspace = scene.slack.team.id;
+    const { channelSettings: channels } = scene.sandbox.bot.store;
+    await channels.set(workspace, channel.id, scene.ada.id, { controls: 'admins' });
+    const root = scene.ask(channel, '/slow 1000 for admins');
+    const reply = await growing(scene, channel, root);
+    const press = { person: scene.ada, channel, ts: reply.ts, actionId: 'stop' };
+    await scene.slack.click(press);
+    await scene.until('it is told', () =>
+      told(scene, scene.ada, channel).includes(strings.controlRefused.admins),
+    );
+    await channels.set(workspace, channel.id, scene.ada.id, { controls: 'starter' });
+    await scene.slack.click(press);
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+  });
+});

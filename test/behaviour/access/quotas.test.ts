@@ -1,0 +1,192 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+import { openStartFormScene, StartFormScene } from '../../support/start-form-scene.ts';
+
+/** Waits until the person was told something; the answer is the last of it. */
+async function told(starting: StartFormScene, person: Person, channel: Channel, times = 1): Promise<string> {
+  return starting.scene.until(`${person.name} is told`, () => {
+    const heard = starting.ephemeralTexts(person, channel);
+    return heard.length >= times && heard.at(-1);
+  });
+}
+
+async function runs({ scene }: StartFormScene, title: string): Promise<void> {
+  await scene.until(`${title} runs`, () =>
+    scene.agent.tasks.some((task) => task.title === title && task.status === 'running'),
+  );
+}
+
+describe.concurrent('how much people may ask', () => {
+  test('a person who has asked enough in an hour is told when to ask again, and others are not held up', async ({
+    onTestFinished,
+  }) => {
+    const starting = await openStartFormScene({ settings: { TURNS_PER_HOUR_PERSON: '2' } }, onTestFinished);
+    const { scene } = starting;
+    const { channel, person } = starting.personInChannel();
+    for (const text of ['one', 'two']) await scene.finished(channel, starting.ask(person, channel, text));
+    const third = starting.ask(person, channel, 'the third is too many');
+    expect(await told(starting, person, channel)).toMatch(
+      /2 messages within an hour.*not sent.*again in (1 h|60 min|59 min)/,
+    );
+    expect(scene.sentToAgent('the third is too many').texts).toEqual([]);
+    expect(scene.replies(channel, third)).toEqual([]);
+    const details = await scene.sandbox.bot.store.db
+      .selectFrom('audit')
+      .select('details')
+      .where('kind', '=', 'refusal')
+      .execute();
+    expect(details).toMatchObject([{ details: { why: 'limit', limit: 'hourPerson', most: 2 } }]);
+    await scene.finished(channel, scene.ask(channel, 'Ada may'));
+  });
+
+  test('of many messages at the same moment no more run than one person may have at once', async ({
+    onTestFinished,
+  }) => {
+    const starting = await openStartFormScene({ settings: { TURNS_AT_ONCE_PERSON: '3' } }, onTestFinished);
+    const { scene } = starting;
+    const { channel, person } = starting.personInChannel();
+    const roots: Message[] = [];
+    for (let index = 0; index < 8; index += 1)
+      roots.push(starting.ask(person, channel, `slowly the ${index}`));
+    expect(await told(starting, person, channel, 5)).toMatch(
+      /working on 3 messages.*when one of them is done/,
+    );
+    await scene.until('three run', () => scene.agent.tasks.length === 3);
+    for (const { title } of scene.agent.tasks) await runs(starting, title);
+    expect(starting.ephemeralTexts(person, channel)).toHaveLength(5);
+    const begun = roots.find((root) => scene.replies(channel, root).length > 0);
+    if (begun === undefined) throw new Error('Nothing runs.');
+    await starting.press(person, channel, begun, 'stop');
+    await scene.finished(channel, begun);
+    starting.ask(person, channel, 'slowly the next');
+    await runs(starting, 'slowly the next');
+  });
+
+  test('a button that is refused for asking too much can be pressed again', async ({ onTestFinished }) => {
+    const starting = await openStartFormScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
+    const { scene } = starting;
+    const { channel, person } = starting.personInChannel();
+    const root = starting.ask(person, channel, 'slowly to be stopped');
+    await runs(starting, 'slowly to be stopped');
+    await starting.press(person, channel, root, 'stop');
+    await scene.finished(channel, root);
+    for (const times of [1, 2]) {
+      await starting.press(person, channel, root, 'retry');
+      expect(await told(starting, person, channel, times)).toContain('one message within an hour');
+    }
+    expect(scene.sentToAgent('slowly to be stopped').texts).toHaveLength(1);
+  });
+
+  test('Continue and a correction that are refused go when there is room', async ({ onTestFinished }) => {
+    const scene = await openAppScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
+    const starting = new StartFormScene(scene);
+    const { channel, person } = starting.personInChannel();
+    const root = starting.ask(person, channel, '/lengthcut');
+    await scene.finished(channel, root);
+    scene.slack.edit(channel.id, root.ts, `${scene.mention} what I meant`);
+    const note = await scene.until('the note is there', () => scene.slack.ephemerals(person, channel)[0]);
+    const correct = () => scene.slack.click({ person, channel, ts: note.ts, actionId: 'correct' });
+    await starting.press(person, channel, root, 'continue');
+    expect(await told(starting, person, channel, 2)).toContain('one message within an hour');
+    await correct();
+    expect(await told(starting, person, channel, 3)).toContain('one message within an hour');
+    await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.sandbox.bot.store.db);
+    // Buttons from before a restart still work.
+    await scene.sandbox.restartBot();
+    await correct();
+    await scene.until('it is corrected', () => scene.sentToAgent('/lengthcut').texts.length === 2);
+    await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.sandbox.bot.store.db);
+    await starting.press(person, channel, root, 'continue');
+    await scene.until('it goes on', () => scene.sentToAgent('/lengthcut').texts.length === 3);
+    expect(scene.sentToAgent('/lengthcut').texts.slice(1)).toEqual([
+      expect.stringMatching(/^A correction of my message:.*what I meant$/),
+      'Continue.',
+    ]);
+    await correct();
+    expect(await told(starting, person, channel, 4)).toContain('already ended');
+  });
+
+  test('what is chosen again and refused can be chosen again once more', async ({ onTestFinished }) => {
+    const opened = Promise.withResolvers<void>();
+    const script: AgentScript = async (turn) => {
+      if (turn.text.includes('until the gate opens')) await opened.promise;
+      if (turn.text.includes('slowly')) await turn.sleep(2_000_000);
+      turn.write(`Skill: ${turn.skill ?? 'none'}.`);
+    };
+    const starting = await openStartFormScene(
+      { agent: { script }, settings: { TURNS_AT_ONCE_PERSON: '1' } },
+      onTestFinished,
+    );
+    const { scene } = starting;
+    const { channel, person } = starting.personInChannel();
+    const root = starting.ask(person, channel, '--skill sumary what is refused?');
+    await scene.finished(channel, root);
+    const before = scene.reply(channel, root, 'until the gate opens');
+    await scene.until('it works', () => scene.sentToAgent('what is refused?').texts.length === 1);
+    const choose = async () => {
+      await starting.press(person, channel, root, 'choose_again');
+      await starting.form(person);
+      await scene.slack.submitView(person, { ...starting.filled(person), skill: 'summary' });
+    };
+    await choose();
+    const other = starting.ask(person, channel, 'slowly another one');
+    await runs(starting, 'slowly another one');
+    opened.resolve();
+    await scene.finished(channel, before);
+    expect(await told(starting, person, channel)).toContain('working on one message');
+    await starting.press(person, channel, other, 'stop');
+    await scene.finished(channel, other);
+    await choose();
+    await scene.until('it goes on', () => scene.shown(channel, root).includes('Skill: skl_summary.'));
+  });
+
+  test('a workspace has limits of its own, which a form meets too', async ({ onTestFinished }) => {
+    const starting = await openStartFormScene(
+      { settings: { TURNS_AT_ONCE_WORKSPACE: '1', TURNS_PER_HOUR_WORKSPACE: '2' } },
+      onTestFinished,
+    );
+    const { scene } = starting;
+    const { channel, person } = starting.personInChannel();
+    const root = scene.ask(channel, 'Ada works slowly');
+    await runs(starting, 'Ada works slowly');
+    starting.ask(person, channel, 'somebody else');
+    expect(await told(starting, person, channel)).toContain('of this workspace');
+    await starting.press(scene.ada, channel, root, 'stop');
+    await scene.finished(channel, root);
+    await scene.finished(channel, starting.ask(person, channel, 'now there is room'));
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    const sent = await starting.send(person, { ...starting.filled(person), question: 'a form' });
+    expect(JSON.stringify(sent.body)).toMatch(/This workspace sent 2 messages within an hour/);
+    expect(starting.posts(channel, 'a form')).toEqual([]);
+  });
+});
+
+describe.concurrent('other bots', () => {
+  test('one that the settings name is answered where it mentions us, and nowhere else', async ({
+    onTestFinished,
+  }) => {
+    // Ids of the sandbox's are known only once it runs.
+    const starting = await openStartFormScene({ settings: { ADMITS_BOTS: 'B0KNOWN' } }, onTestFinished);
+    const { scene } = starting;
+    const { channel } = starting.personInChannel();
+    const [known, unknown] = ['known', 'unknown'].map((name) =>
+      scene.slack.createPerson({ name, kind: 'bot' }),
+    );
+    if (known === undefined || unknown === undefined) throw new Error('No bots.');
+    known.botId = 'B0KNOWN';
+    for (const bot of [known, unknown]) scene.slack.invite(channel, bot);
+    const root = scene.slack.say({ person: known, channel, text: `${scene.mention} a known bot asks` });
+    scene.slack.say({ person: unknown, channel, text: `${scene.mention} an unknown bot asks` });
+    await scene.finished(channel, root);
+    const echo = scene.slack.say({ person: known, channel, thread: root.ts, text: 'an echo' });
+    await scene.slack.settled();
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: echo.ts };
+    expect(await scene.sandbox.bot.store.messages.get(key)).toBeUndefined();
+    expect(scene.sentToAgent('a known bot asks').texts).toEqual(['a known bot asks']);
+    expect(scene.sentToAgent('an unknown bot asks').texts).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { openStartFormScene } from '../../support/start-form-scene.ts';
+
+/** Slack does not tell who somebody is. */
+const silent = { call: 'users.info', fault: { kind: 'status', status: 503 } } as const;
+
+describe.concurrent('while Slack does not tell who somebody is', () => {
+  test('there is no task, and they are told; then it goes on', async ({ onTestFinished }) => {
+    const starting = await openStartFormScene({}, onTestFinished);
+    const { scene } = starting;
+    const { channel, person } = starting.personInChannel();
+    const mend = scene.slack.faults.add(silent);
+    const root = starting.ask(person, channel, 'who am I?');
+    const heard = await scene.until('they are told', () => starting.ephemeralTexts(person, channel)[0]);
+    expect(heard).toContain('Your message waits');
+    expect(scene.agent.tasks).toEqual([]);
+    expect(scene.replies(channel, root)).toEqual([]);
+    mend();
+    await scene.finished(channel, root);
+    expect(scene.sentToAgent('who am I?').texts).toEqual(['who am I?']);
+    expect(starting.ephemeralTexts(person, channel)).toHaveLength(1);
+  });
+
+  test('what waits behind a message that is refused then is what it would have been without it', async ({
+    onTestFinished,
+  }) => {
+    const starting = await openStartFormScene({}, onTestFinished);
+    const { scene } = starting;
+    const { store } = scene.sandbox.bot;
+    const guest = scene.slack.createPerson({ name: 'visitor', kind: 'guest' });
+    const channel = scene.channel();
+    const mend = scene.slack.faults.add(silent);
+    const root = starting.ask(guest, channel, 'a guest asks first');
+    const talk = scene.reply(channel, root, 'no word for the bot');
+    const asked = scene.reply(channel, root, `${scene.mention} a member asks next`);
+    const key = (ts: string) => ({ workspace: scene.slack.team.id, channel: channel.id, ts });
+    for (const { ts } of [talk, asked])
+      await scene.until('it waits', async () => (await store.messages.get(key(ts)))?.state === 'waiting');
+    mend();
+    await scene.finished(channel, asked);
+    expect(await store.messages.get(key(root.ts))).toMatchObject({ state: 'refused', words: null });
+    expect(await store.messages.get(key(talk.ts))).toBeUndefined();
+    expect(await store.threads.get({ ...key(root.ts), root: root.ts })).toMatchObject({
+      starter: scene.ada.id,
+      began_ts: asked.ts,
+      dormant: false,
+    });
+    expect(scene.agent.tasks).toHaveLength(1);
+  });
+
+  test('a form is refused with what was typed still in it', async ({ onTestFinished }) => {
+    const starting = await openStartFormScene({}, onTestFinished);
+    const { scene } = starting;
+    const { channel, person } = starting.personInChannel();
+    const mend = scene.slack.faults.add(silent);
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    const values = { ...starting.filled(person), question: 'typed with care' };
+    const sent = await scene.slack.submitView(person, values);
+    expect(JSON.stringify(sent.body)).toContain('did not tell me who you are');
+    mend();
+    await starting.send(person, values);
+    await starting.post(channel, 'typed with care');
+  });
+});

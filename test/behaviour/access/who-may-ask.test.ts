@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message, Person, PersonKind } from '../../../sandbox/slack/slack-workspace.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
+import { openStartFormScene } from '../../support/start-form-scene.ts';
+
+const starting = await openStartFormScene();
+const { scene } = starting;
+const { slack } = scene;
+
+const mayNot = 'I am not allowed to work for you here';
+
+let count = 0;
+
+/** A channel with Ada, somebody of another kind, and the bot. */
+function room(kind: PersonKind, more: { shared?: boolean } = {}): { channel: Channel; other: Person } {
+  count += 1;
+  const other = slack.createPerson({ name: `other-${count}`, kind });
+  return { channel: slack.createChannel({ name: `door-${count}`, ...more }), other };
+}
+
+const mention = (person: Person, channel: Channel, text: string, thread?: Message): Message =>
+  slack.say({ person, channel, text: `${scene.mention} ${text}`, ...(thread && { thread: thread.ts }) });
+
+/** Waits until the person was told so many things in the channel. */
+async function told(person: Person, channel: Channel, times = 1): Promise<string[]> {
+  return scene.until(`${person.name} is told`, () => {
+    const heard = starting.ephemeralTexts(person, channel);
+    return heard.length >= times && heard;
+  });
+}
+
+const row = async (channel: Channel, { ts }: Message) =>
+  scene.sandbox.bot.store.messages.get({ workspace: slack.team.id, channel: channel.id, ts });
+
+const refusals = async (channel: Channel): Promise<unknown[]> => {
+  const rows = await scene.sandbox.bot.store.db
+    .selectFrom('audit')
+    .select(['person', 'details'])
+    .where('kind', '=', 'refusal')
+    .where('channel', '=', channel.id)
+    .orderBy('id')
+    .execute();
+  return rows.map(({ person, details }) => ({ person, ...details }));
+};
+
+async function admit(channel: Channel, admits: 'members' | 'guests' | 'everyone' | null): Promise<void> {
+  await scene.sandbox.bot.store.channelSettings.set(slack.team.id, channel.id, scene.ada.id, { admits });
+}
+
+describe.concurrent('whose messages are taken', () => {
+  test.for(['guest', 'single_guest', 'stranger'] as const)(
+    'a %s gets one short answer that only they see, no task, and a row in the trail without words',
+    async (kind) => {
+      const { channel, other } = room(kind, { shared: kind === 'stranger' });
+      const root = mention(other, channel, `the secret of a ${kind}`);
+      expect(await told(other, channel)).toEqual([expect.stringContaining(mayNot)]);
+      expect(scene.replies(channel, root)).toEqual([]);
+      expect(scene.sentToAgent(`the secret of a ${kind}`).texts).toEqual([]);
+      expect(await row(channel, root)).toMatchObject({ state: 'refused', words: null });
+      const why = kind === 'stranger' ? 'stranger' : 'guest';
+      expect(await refusals(channel)).toEqual([{ person: other.id, why, message: root.ts }]);
+    },
+  );
+
+  test('a thread that a refused message began is not ours: replies in it need a mention', async () => {
+    const { channel, other } = room('guest');
+    const root = mention(other, channel, 'may a guest begin this?');
+    await told(other, channel);
+    const talk = scene.reply(channel, root, 'just between us');
+    await slack.settled();
+    expect(await row(channel, talk)).toBeUndefined();
+    const asked = mention(scene.ada, channel, 'Ada begins it', root);
+    await scene.finished(channel, asked);
+    expect(scene.sentToAgent('Ada begins it').texts[0]).toContain('Ada begins it');
+    const next = scene.reply(channel, root, 'and goes on');
+    await scene.finished(channel, next);
+    expect(scene.sentToAgent('Ada begins it').texts).toHaveLength(2);
+  });
+
+  test("a guest's replies in a member's thread do not go to the agent; one who goes on talking is told once", async () => {
+    const { channel, other } = room('guest');
+    const root = scene.ask(channel, 'a thread of Ada');
+    await scene.finished(channel, root);
+    const first = scene.reply(channel, root, 'a guest puts in', { person: other });
+    await told(other, channel);
+    const second = scene.reply(channel, root, 'and again', { person: other });
+    await scene.until('it is refused', async () => (await row(channel, second))?.state === 'refused');
+    const ours = scene.reply(channel, root, 'Ada goes on');
+    await scene.finished(channel, ours);
+    expect(await row(channel, first)).toMatchObject({ state: 'refused', words: null });
+    expect(scene.sentToAgent('a thread of Ada').texts).toEqual(['a thread of Ada', 'Ada goes on']);
+    expect(starting.ephemeralTexts(other, channel)).toHaveLength(1);
+    mention(other, channel, 'but asked directly', root);
+    expect(await told(other, channel, 2)).toHaveLength(2);
+  });
+
+  test('an edit that adds a mention, a direct message and a form are refused the same way', async () => {
+    const { channel, other } = room('guest');
+    const said = slack.say({ person: other, channel, text: 'forgot the mention' });
+    await slack.settled();
+    slack.edit(channel, said.ts, `${scene.mention} forgot the mention`);
+    expect(await told(other, channel)).toEqual([expect.stringContaining(mayNot)]);
+
+    const dm = slack.openDm(other);
+    slack.say({ person: other, channel: dm, text: 'directly' });
+    expect(await told(other, dm)).toEqual([expect.stringContaining(mayNot)]);
+
+    await starting.command(other, channel, 'new');
+    await starting.form(other);
+    const values = { ...starting.filled(other), question: 'by a form' };
+    const sent = await starting.send(other, values);
+    expect(JSON.stringify(sent.body)).toContain(mayNot);
+    expect(starting.posts(channel, 'by a form')).toEqual([]);
+    expect(await refusals(channel)).toContainEqual({ person: other.id, why: 'guest', control: 'start' });
+    for (const title of ['forgot the mention', 'directly', 'by a form'])
+      expect(scene.sentToAgent(title).texts).toEqual([]);
+  });
+
+  test('a channel may admit guests, or everyone, and no other', async () => {
+    const { channel, other: guest } = room('guest');
+    const stranger = slack.createPerson({ name: `afar-${count}`, kind: 'stranger' });
+    slack.invite(channel, stranger);
+    await admit(channel, 'guests');
+    await scene.finished(channel, mention(guest, channel, 'a guest is let in'));
+    mention(stranger, channel, 'a stranger is not');
+    await told(stranger, channel);
+    await admit(channel, 'everyone');
+    await scene.finished(channel, mention(stranger, channel, 'now the stranger is'));
+    await admit(channel, 'members');
+    mention(guest, channel, 'the guest no more');
+    expect(await told(guest, channel)).toHaveLength(1);
+    expect(scene.sentToAgent('a stranger is not').texts).toEqual([]);
+    expect(scene.sentToAgent('the guest no more').texts).toEqual([]);
+  });
+
+  test('somebody whose account has ended is refused', async () => {
+    const { channel, other } = room('member');
+    slack.deactivate(other);
+    const root = mention(other, channel, 'a last wish');
+    await scene.until('it is refused', async () => (await row(channel, root))?.state === 'refused');
+    expect(scene.sentToAgent('a last wish').texts).toEqual([]);
+    expect(await refusals(channel)).toMatchObject([{ why: 'deactivated' }]);
+  });
+
+  test('other bots and workflows are passed over', async () => {
+    const { channel, other: bot } = room('bot');
+    slack.invite(channel, bot);
+    const roots = [
+      mention(bot, channel, 'a bot asks'),
+      slack.say({
+        person: bot,
+        channel,
+        text: `${scene.mention} a workflow asks`,
+        subtype: 'bot_message',
+      }),
+    ];
+    await slack.settled();
+    await pause(300);
+    for (const root of roots) expect(await row(channel, root)).toBeUndefined();
+  });
+
+  test('a channel shared with another organisation says so once, before its first task', async () => {
+    const { channel } = room('stranger', { shared: true });
+    const says = (root: Message) => scene.shown(channel, root).includes('shared with another organisation');
+    const root = scene.ask(channel, 'the first of a shared channel');
+    await scene.until('it says so', () => says(root));
+    await scene.finished(channel, root);
+    const next = scene.ask(channel, 'the second of a shared channel');
+    await scene.finished(channel, next);
+    expect(says(next)).toBe(false);
+    const notice = scene
+      .replies(channel, root)
+      .filter((one) => slack.visibleText(one).includes('shared with'));
+    expect(notice).toHaveLength(1);
+    const task = scene.agent.tasks.find(({ title }) => title === 'the first of a shared channel');
+    expect(Number(notice[0]?.ts)).toBeLessThan((task?.createdAt ?? 0) / 1_000);
+  });
+});
+
+test('a shared channel of which Slack cannot tell that at first says so once it can', async ({
+  onTestFinished,
+}) => {
+  const own = await openAppScene({}, onTestFinished);
+  const fault = { kind: 'status', status: 503 } as const;
+  const mend = own.slack.faults.add({ call: 'conversations.info', fault });
+  const channel = own.slack.createChannel({ name: 'shared-lab', shared: true });
+  const root = own.ask(channel, 'asked while Slack is away');
+  const refused = () => own.slack.calls.filter(({ method, ok }) => method === 'conversations.info' && !ok);
+  await own.until('it was asked often', () => refused().length > 10);
+  mend();
+  await own.finished(channel, root);
+  expect(own.shown(channel, root)).toContain('shared with another organisation');
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import type { Channel, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
+
+const tenants = await openMultiWorkspaceScene({ settings: { ADMITS: 'guests', ADMITS_BOTS: 'B0USUAL' } });
+const { scene, slack } = tenants;
+const { store } = scene.sandbox.bot;
+const boss = slack.createPerson({ name: 'boss', teamId: 'T1', admin: true });
+
+let count = 0;
+
+/** A channel of a workspace with somebody in it, and a bot. */
+function room(teamId: string): { channel: Channel; guest: Person; stranger: Person; bot: Person } {
+  count += 1;
+  const [guest, stranger, bot] = (['guest', 'stranger', 'bot'] as const).map((kind) =>
+    slack.createPerson({ name: `${kind}-${count}`, teamId, kind }),
+  );
+  if (guest === undefined || stranger === undefined || bot === undefined) throw new Error('There are three.');
+  const channel = slack.createChannel({ teamId, name: `room-${count}`, shared: true });
+  for (const one of [guest, stranger, bot]) slack.invite(channel, one);
+  return { channel, guest, stranger, bot };
+}
+
+/** Whether the agent works for somebody in a channel; undefined where nothing was written down. */
+async function works(person: Person, channel: Channel): Promise<boolean | undefined> {
+  count += 1;
+  const said = tenants.ask({ person, channel }, `a question, number ${count}`);
+  await slack.settled();
+  const key = { workspace: channel.teamId, channel: channel.id, ts: said.ts };
+  if ((await store.messages.get(key)) === undefined) return undefined;
+  return scene
+    .until('it is decided', async () => {
+      const state = (await store.messages.get(key))?.state;
+      if (state === 'refused') return { works: false };
+      return (await store.turns.ofMessage(key)) && { works: true };
+    })
+    .then((decided) => decided.works);
+}
+
+/** An admin opens the Home tab, presses the button and sends the form; the answer is what is said below its fields. */
+async function setDoor(values: { door_admits: string; door_bots: string }): Promise<string> {
+  slack.openHome(boss);
+  await scene.until('the Home tab is there', () =>
+    JSON.stringify(slack.home(boss)?.blocks ?? []).includes('door_change'),
+  );
+  await slack.click({ person: boss, view: 'home', actionId: 'door_change' });
+  await scene.until('the form is there', () => tenants.modal(boss).includes('door_admits'));
+  // Who that is, Slack is asked anew each time, within its own limits.
+  return scene.until('the form is taken or refused', async () => {
+    const said = JSON.stringify((await slack.submitView(boss, values)).body ?? '');
+    return !said.includes(strings.channelSettingsRefused.unknown) && said;
+  });
+}
+
+describe('who may use the agent in a workspace', () => {
+  test("is what the operator's settings say, until an admin sets it there, and nowhere else", async () => {
+    const [ours, theirs] = [room('T1'), room('T2')];
+    expect(await works(ours.guest, ours.channel)).toBe(true);
+    expect(await setDoor({ door_admits: 'members', door_bots: '' })).toBe('""');
+    expect(await works(ours.guest, ours.channel)).toBe(false);
+    expect(await works(theirs.guest, theirs.channel)).toBe(true);
+    expect(await setDoor({ door_admits: 'everyone', door_bots: '' })).toBe('""');
+    expect(await works(ours.stranger, ours.channel)).toBe(true);
+    expect(await works(theirs.stranger, theirs.channel)).toBe(false);
+    await scene.until('the Home tab says so', () =>
+      JSON.stringify(slack.home(boss)?.blocks).includes('other organisations too (set for this workspace)'),
+    );
+    const trail = await store.db
+      .selectFrom('audit')
+      .select(['workspace', 'person', 'details'])
+      .where('kind', '=', 'setting')
+      .where('person', '=', boss.id)
+      .execute();
+    expect(trail).toEqual([
+      { workspace: 'T1', person: boss.id, details: { setting: 'workspace', admits: 'members', bots: null } },
+      { workspace: 'T1', person: boss.id, details: { setting: 'workspace', admits: 'everyone', bots: null } },
+    ]);
+  });
+
+  test("is what a channel's own settings say before the workspace's", async () => {
+    const { channel, stranger, guest, bot } = room('T1');
+    bot.botId = 'B0CHANNEL';
+    await store.workspaceSettings.set('T1', boss.id, { admits: 'members', bots: ['B0CHANNEL'] });
+    expect([await works(guest, channel), await works(bot, channel)]).toEqual([false, true]);
+    await store.channelSettings.set('T1', channel.id, boss.id, { admits: 'everyone', bots: [] });
+    expect([await works(stranger, channel), await works(bot, channel)]).toEqual([true, undefined]);
+    await store.channelSettings.set('T1', channel.id, boss.id, { admits: null, bots: null });
+    expect([await works(stranger, channel), await works(bot, channel)]).toEqual([false, true]);
+  });
+
+  test('names bots and workflows of its own, in place of those of the operator', async () => {
+    const [ours, theirs] = [room('T1'), room('T2')];
+    for (const { bot } of [ours, theirs]) bot.botId = 'B0USUAL';
+    await store.workspaceSettings.set('T1', boss.id, { admits: null, bots: null });
+    expect(await works(ours.bot, ours.channel)).toBe(true);
+    expect(await setDoor({ door_admits: 'usual', door_bots: 'B0OTHER' })).toBe('""');
+    expect(await works(ours.bot, ours.channel)).toBeUndefined();
+    expect(await works(theirs.bot, theirs.channel)).toBe(true);
+    ours.bot.botId = 'B0OTHER';
+    expect(await works(ours.bot, ours.channel)).toBe(true);
+    expect(await setDoor({ door_admits: 'usual', door_bots: 'the other bot' })).toContain(strings.botsOdd);
+    await slack.closeView(boss);
+    expect((await store.workspaceSettings.get('T1')).bots).toEqual(['B0OTHER']);
+  });
+
+  test('is for admins to see and to set, and for nobody else', async () => {
+    const { person } = tenants.personAndChannel('T2');
+    slack.openHome(person);
+    await scene.until('the Home tab is there', () => slack.home(person));
+    expect(JSON.stringify(slack.home(person)?.blocks)).not.toContain('door_change');
+    const before = await store.workspaceSettings.get('T2');
+    const option = { text: { type: 'plain_text', text: 'x' }, value: 'everyone' };
+    const forged = {
+      type: 'view_submission',
+      team: { id: 'T2', domain: 'two' },
+      user: { id: person.id, team_id: 'T2' },
+      view: {
+        id: 'V1',
+        type: 'modal',
+        callback_id: 'door_form',
+        state: {
+          values: {
+            door_admits: { door_admits: { selected_option: option } },
+            door_bots: { door_bots: { value: 'B0OTHER' } },
+          },
+        },
+      },
+    };
+    await scene.until('the trail has the refusal', async () => {
+      await slack.deliverRaw('interactive', forged);
+      const rows = await store.db
+        .selectFrom('audit')
+        .select('details')
+        .where('kind', '=', 'refusal')
+        .where('person', '=', person.id)
+        .execute();
+      return rows.length > 0;
+    });
+    expect(await store.workspaceSettings.get('T2')).toEqual(before);
+  });
+});

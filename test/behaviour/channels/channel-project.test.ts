@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import { Faults } from '../../../sandbox/faults.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+import {
+  auditRows,
+  newProject,
+  openChannelSettings,
+  projectOf,
+  projectUpdates,
+  saveChannelSettings,
+  taskOf,
+} from '../../support/channel-settings-scene.ts';
+
+const script: AgentScript = async (turn) => turn.write('Here is the answer.');
+const scene = await openAppScene({ agent: { script } });
+const { ada, grace } = scene;
+
+describe('the project of a channel', () => {
+  test('can be another one, for new threads', async () => {
+    const channel = scene.channel();
+    const old = scene.ask(channel, 'in the old project');
+    await scene.finished(channel, old);
+    const other = await newProject(scene, 'Shared work');
+    await saveChannelSettings(scene, channel, { channel_project: ` ${other} ` });
+    expect((await auditRows(scene, channel, 'setting')).at(-1)?.details).toEqual({ project: other });
+    await scene.finished(channel, scene.ask(channel, 'in the new project'));
+    await scene.finished(channel, scene.reply(channel, old, 'goes on'));
+    expect(taskOf(scene, 'in the new project')?.project.id).toBe(other);
+    expect(taskOf(scene, 'in the old project')?.project.title).toBe(channel.name);
+    expect(scene.sentToAgent('in the old project').texts).toHaveLength(2);
+    expect((await openChannelSettings(scene, ada, channel)).shown).toContain(other);
+  });
+
+  test('is chosen before the first task, too', async () => {
+    const channel = scene.channel();
+    const other = await newProject(scene, 'Made elsewhere');
+    await saveChannelSettings(scene, channel, { channel_project: other });
+    await scene.finished(channel, scene.ask(channel, 'straight there'));
+    expect(taskOf(scene, 'straight there')?.project.id).toBe(other);
+    expect(projectOf(scene, channel)).toBeUndefined();
+  });
+
+  test('is refused with a sentence where the service has none of that id', async () => {
+    const channel = scene.channel();
+    const modal = await openChannelSettings(scene, ada, channel);
+    const errors = { channel_project: expect.stringContaining('no such project') };
+    const sent = { channel_project: 'prj_unknown', channel_model: 'max' };
+    expect(await modal.save(sent)).toEqual({ response_action: 'errors', errors });
+    expect(modal.view).toBeDefined();
+    expect(await auditRows(scene, channel, 'setting')).toEqual([]);
+    expect(await modal.save({ channel_project: '', channel_model: 'max' })).toBeUndefined();
+  });
+
+  test("is no other channel's where the person is not in that one", async () => {
+    const closed = scene.slack.createChannel({ name: 'secret-lab', members: [ada], private: true });
+    await scene.finished(closed, scene.ask(closed, 'a secret'));
+    const secret = projectOf(scene, closed)?.id ?? '';
+    const channel = scene.channel();
+    const stolen = await openChannelSettings(scene, grace, channel);
+    const errors = { channel_project: expect.stringContaining('no such project') };
+    expect(await stolen.save({ channel_project: secret })).toEqual({ response_action: 'errors', errors });
+    await saveChannelSettings(scene, channel, { channel_project: secret });
+    await scene.finished(channel, scene.ask(channel, 'by somebody who may'));
+    expect(taskOf(scene, 'by somebody who may')?.project.id).toBe(secret);
+  });
+
+  test('is renamed and described; an empty description clears it, and what was not changed is not sent', async () => {
+    const channel = scene.channel();
+    await scene.finished(channel, scene.ask(channel, 'hello'));
+    const id = projectOf(scene, channel)?.id ?? '';
+    const modal = await openChannelSettings(scene, ada, channel);
+    expect(modal.shown).toContain(`"initial_value":"${channel.name}"`);
+    expect(modal.shown).toContain('"initial_value":"Where things are tried"');
+    await modal.save({ channel_title: 'A better name' });
+    await saveChannelSettings(scene, channel, { channel_description: '' });
+    expect(projectUpdates(scene, id)).toEqual([{ title: 'A better name' }, { description: '' }]);
+    expect(scene.agent.projects.find((one) => one.id === id)).toMatchObject({
+      title: 'A better name',
+      description: '',
+    });
+    const noted = (await auditRows(scene, channel, 'setting')).map(({ details }) => details);
+    expect(noted).toEqual([{ renamed: true }, { described: true }]);
+  });
+
+  test('of long texts is shown as far as a form can, and keeps them', async () => {
+    const channel = scene.channel();
+    const id = await newProject(scene, 'T'.repeat(500), 'd'.repeat(10_000));
+    await saveChannelSettings(scene, channel, { channel_project: id });
+    await saveChannelSettings(scene, channel, { channel_model: 'fast' });
+    expect(projectUpdates(scene, id)).toEqual([]);
+  });
+
+  test.concurrent('says what the service says to a name that it does not take', async ({
+    onTestFinished,
+  }) => {
+    const faults = new Faults();
+    const strict = await openAppScene({ agent: { faults } }, onTestFinished);
+    const channel = strict.channel();
+    await strict.finished(channel, strict.ask(channel, 'hello'));
+    const modal = await openChannelSettings(strict, strict.ada, channel);
+    const refused = { kind: 'status', status: 422, body: { detail: 'No such names' } } as const;
+    faults.add({ call: 'PUT /projects/{project_id}', fault: refused });
+    const errors = { channel_title: 'The agent service did not accept this: “No such names”.' };
+    expect(await modal.save({ channel_title: 'Bad' })).toEqual({ response_action: 'errors', errors });
+    // A service that wants something to change tells by the project's tasks that there is one.
+    const shown = await openChannelSettings(strict, strict.grace, channel);
+    expect(shown.shown).toContain('it stays as it is');
+    expect(await shown.save({ channel_model: 'fast' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import { Faults } from '../../../sandbox/faults.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
+import {
+  newProject,
+  projectOf,
+  projectUpdates,
+  saveChannelSettings,
+  taskOf,
+} from '../../support/channel-settings-scene.ts';
+import { FAST_RETRIES, stopBotFor } from '../../support/outage.ts';
+
+/** Uses a tool slowly, so that the live reply shows it. */
+const worker: AgentScript = async (turn) => {
+  await turn.tool('look_up', { query: 'the gene' }, async () => {
+    await turn.sleep(turn.text === 'quietly' ? 30_000 : 0);
+    return 'Nothing';
+  });
+  turn.write('Here is the answer.');
+};
+
+const scene = await openAppScene({ agent: { script: worker } });
+const { ada, grace } = scene;
+
+describe('a channel whose every message is for the agent', () => {
+  test('begins a thread with each message at its top, from the next one on', async () => {
+    const channel = scene.channel();
+    const early = scene.slack.say({ person: ada, channel, text: 'before the change' });
+    await saveChannelSettings(scene, channel, { channel_listens: 'everything' });
+    const asked = scene.slack.say({ person: grace, channel, text: 'heard without a mention' });
+    await scene.finished(channel, asked);
+    expect(scene.shown(channel, asked)).toContain('Here is the answer.');
+    const toOther = scene.slack.say({ person: ada, channel, text: `<@${grace.id}> lunch?` });
+    scene.slack.edit(channel, early.ts, 'changed after the change');
+    scene.slack.say({ person: ada, channel, thread: early.ts, text: 'a reply among people' });
+    await saveChannelSettings(scene, channel, { channel_listens: 'mentions' });
+    const after = scene.slack.say({ person: ada, channel, text: 'not heard any more' });
+    await pause(500);
+    for (const root of [early, toOther, after]) expect(scene.replies(channel, root)).toEqual([]);
+    await scene.finished(channel, scene.reply(channel, asked, 'and on'));
+    expect(scene.sentToAgent('heard without a mention').texts).toHaveLength(2);
+  });
+
+  test('does not hear other bots, nor what Slack itself writes', async () => {
+    const channel = scene.channel();
+    await saveChannelSettings(scene, channel, { channel_listens: 'everything' });
+    const robot = scene.slack.createPerson({ name: 'robot', kind: 'bot' });
+    scene.slack.invite(channel, robot);
+    scene.slack.say({ person: robot, channel, text: 'beep' });
+    scene.slack.setTopic(channel, 'a topic');
+    await pause(500);
+    const roots = scene.slack.messages(channel);
+    for (const root of roots) expect(scene.replies(channel, root)).toEqual([]);
+  });
+});
+
+test("a channel's model is that of its new tasks", async () => {
+  const channel = scene.channel();
+  await saveChannelSettings(scene, channel, { channel_model: 'max' });
+  await scene.finished(channel, scene.ask(channel, 'with the best model'));
+  expect(taskOf(scene, 'with the best model')?.model).toBe('max');
+});
+
+test('a channel without steps sees only the time', async () => {
+  const channel = scene.channel();
+  await saveChannelSettings(scene, channel, { channel_more: [] });
+  const root = scene.ask(channel, 'quietly');
+  const seen: string[] = [];
+  const stop = setInterval(() => seen.push(scene.shown(channel, root)), 50);
+  await scene.finished(channel, root);
+  clearInterval(stop);
+  const shown = scene.shown(channel, root);
+  expect(shown).toContain('Here is the answer.');
+  expect(shown).toMatch(/Took /);
+  expect([...seen, shown].filter((text) => /Look up|step/.test(text))).toEqual([]);
+  expect(JSON.stringify(scene.replies(channel, root))).not.toContain('"steps"');
+});
+
+describe("a project that follows its channel's name", () => {
+  test('gets each new name and purpose, of private channels too, and nothing where it does not follow', async () => {
+    const open = scene.channel('first-name');
+    const closed = scene.slack.createChannel({ name: 'closed-name', private: true, members: [ada] });
+    const alone = scene.channel('left-alone');
+    for (const channel of [open, closed, alone])
+      await scene.finished(channel, scene.ask(channel, `hello ${channel.name}`));
+    const [one, two, three] = [open, closed, alone].map((channel) => projectOf(scene, channel)?.id ?? '');
+    await saveChannelSettings(scene, open, { channel_more: ['show_steps', 'follows_name'] });
+    await saveChannelSettings(scene, closed, { channel_more: ['show_steps', 'follows_name'] });
+    scene.slack.rename(open, 'second-name');
+    scene.slack.setPurpose(open, 'Another purpose');
+    scene.slack.rename(closed, 'closed-again');
+    scene.slack.rename(alone, 'still-alone');
+    const has = (id: string | undefined, title: string, description: string) =>
+      scene.agent.projects.some(
+        (kept) => kept.id === id && kept.title === title && kept.description === description,
+      );
+    await scene.until('the open one follows', () => has(one, 'second-name', 'Another purpose'));
+    await scene.until('the closed one follows', () => has(two, 'closed-again', ''));
+    expect(has(three, 'left-alone', 'Where things are tried')).toBe(true);
+  });
+
+  test('gets the name at once when it begins to follow', async () => {
+    const channel = scene.channel();
+    const id = await newProject(scene, 'Any name');
+    await saveChannelSettings(scene, channel, {
+      channel_project: id,
+      channel_more: ['show_steps', 'follows_name'],
+    });
+    await scene.until('it has the name', () => projectOf(scene, channel)?.id === id);
+    expect(projectOf(scene, channel)?.description).toBe('Where things are tried');
+  });
+
+  test.concurrent('gets a name that nobody could hear of', async ({ onTestFinished }) => {
+    const deaf = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
+    const channel = deaf.channel('before-the-gap');
+    await deaf.finished(channel, deaf.ask(channel, 'hello'));
+    await saveChannelSettings(deaf, channel, { channel_more: ['follows_name'] });
+    const { db } = deaf.sandbox.bot.store;
+    await deaf.until('it is in step', async () => {
+      const rows = await db.selectFrom('projects').select('name_due').execute();
+      return rows.every(({ name_due }) => name_due === null);
+    });
+    await stopBotFor(deaf, 6, () => deaf.slack.rename(channel, 'after-the-gap'));
+    await deaf.sandbox.restartBot();
+    await deaf.until('the project has the name', () => projectOf(deaf, channel));
+    expect(projectOf(deaf, channel)?.title).toBe('after-the-gap');
+  });
+
+  test.concurrent('gets a name that came before the bot was restarted', async ({ onTestFinished }) => {
+    const faults = new Faults();
+    const slow = await openAppScene({ agent: { faults } }, onTestFinished);
+    const channel = slow.channel('old-name');
+    await slow.finished(channel, slow.ask(channel, 'hello'));
+    await saveChannelSettings(slow, channel, { channel_more: ['follows_name'] });
+    await slow.until(
+      'it is in step',
+      () => projectUpdates(slow, projectOf(slow, channel)?.id ?? '').length > 0,
+    );
+    const takeBack = faults.add({
+      call: 'PUT /projects/{project_id}',
+      fault: { kind: 'latency', ms: 60_000 },
+    });
+    slow.slack.rename(channel, 'new-name');
+    const { db } = slow.sandbox.bot.store;
+    await slow.until('the change is noted', async () => {
+      const rows = await db.selectFrom('projects').select('name_held_until').execute();
+      return rows.some(({ name_held_until }) => name_held_until !== null);
+    });
+    takeBack();
+    await slow.sandbox.restartBot();
+    await slow.until('the project has the name', () => projectOf(slow, channel));
+    expect(projectOf(slow, channel)?.title).toBe('new-name');
+  });
+});

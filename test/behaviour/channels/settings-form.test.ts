@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest';
+import { Faults } from '../../../sandbox/faults.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+import {
+  auditRows,
+  ChannelSettingsModal,
+  openChannelSettings,
+  saveChannelSettings,
+} from '../../support/channel-settings-scene.ts';
+
+const scene = await openAppScene();
+const { ada, grace } = scene;
+
+describe("a channel's settings", () => {
+  test('show what holds, and are saved by somebody of the channel', async () => {
+    const channel = scene.channel();
+    const modal = await openChannelSettings(scene, ada, channel);
+    expect(modal.shown).toContain('This channel has no project yet');
+    expect(modal.fields).toEqual([
+      'channel_project',
+      'channel_model',
+      'channel_listens',
+      'channel_admits',
+      'channel_bots',
+      'channel_controls',
+      'channel_more',
+    ]);
+    expect(JSON.stringify(await modal.save({ channel_bots: 'a bot' }))).toContain('channel_bots');
+    const values = {
+      channel_model: 'max',
+      channel_admits: 'guests',
+      channel_bots: 'B012, B034',
+      channel_more: ['follows_name'],
+    };
+    expect(await modal.save(values)).toBeUndefined();
+    expect(modal.view).toBeUndefined();
+    expect(await scene.sandbox.bot.store.channelSettings.get(scene.slack.team.id, channel.id)).toEqual({
+      model: 'max',
+      listens: 'mentions',
+      admits: 'guests',
+      bots: ['B012', 'B034'],
+      controls: null,
+      show_steps: false,
+      follows_name: true,
+    });
+    const details = {
+      model: 'max',
+      admits: 'guests',
+      bots: 'B012, B034',
+      show_steps: false,
+      follows_name: true,
+    };
+    expect(await auditRows(scene, channel, 'setting')).toEqual([{ person: ada.id, details }]);
+    const again = await openChannelSettings(scene, grace, channel);
+    expect(again.shown).toContain('"initial_option":{"text":{"type":"plain_text","text":"Max"');
+    await again.save({ channel_model: 'usual' });
+    expect(
+      (await scene.sandbox.bot.store.channelSettings.get(scene.slack.team.id, channel.id)).model,
+    ).toBeNull();
+  });
+
+  test('that nobody changed are not saved and not audited', async () => {
+    const channel = scene.channel();
+    const modal = await openChannelSettings(scene, ada, channel);
+    expect(await modal.save({})).toBeUndefined();
+    expect(await auditRows(scene, channel, 'setting')).toEqual([]);
+  });
+
+  test('that two people change at once keep both changes; of the same one the last holds', async () => {
+    const channel = scene.channel();
+    const [first, second] = [
+      await openChannelSettings(scene, ada, channel),
+      await openChannelSettings(scene, grace, channel),
+    ];
+    await Promise.all([
+      first.save({ channel_model: 'fast', channel_admits: 'everyone' }),
+      second.save({ channel_listens: 'everything', channel_more: [] }),
+    ]);
+    const both = { model: 'fast', admits: 'everyone', listens: 'everything', show_steps: false };
+    const { channelSettings: channels } = scene.sandbox.bot.store;
+    expect(await channels.get(scene.slack.team.id, channel.id)).toMatchObject(both);
+    const [third, fourth] = [
+      await openChannelSettings(scene, ada, channel),
+      await openChannelSettings(scene, grace, channel),
+    ];
+    await third.save({ channel_model: 'max' });
+    await fourth.save({ channel_model: 'standard' });
+    expect(await channels.get(scene.slack.team.id, channel.id)).toMatchObject({ ...both, model: 'standard' });
+  });
+
+  test('of a direct message are the model and the steps', async () => {
+    const dm = scene.slack.openDm(ada);
+    const modal = await openChannelSettings(scene, ada, dm);
+    expect(modal.fields).toEqual(['channel_project', 'channel_model', 'channel_more']);
+    expect(await modal.save({ channel_model: 'fast' })).toBeUndefined();
+    const kept = await scene.sandbox.bot.store.channelSettings.get(scene.slack.team.id, dm.id);
+    expect(kept).toMatchObject({ model: 'fast', listens: 'mentions', show_steps: true });
+  });
+
+  test('are the business of full members in the channel alone', async () => {
+    const guest = scene.slack.createPerson({ name: `guest-${Math.random()}`, kind: 'guest' });
+    const outsider = scene.slack.createPerson({ name: `outsider-${Math.random()}` });
+    const channel = scene.slack.createChannel({ name: 'closed', members: [ada, guest] });
+    expect((await openChannelSettings(scene, guest, channel)).shown).toContain('Only full members');
+    expect((await openChannelSettings(scene, outsider, channel)).shown).toContain(
+      'Only people in the channel',
+    );
+    expect(new ChannelSettingsModal(scene, guest).fields).toEqual([]);
+    expect(await auditRows(scene, channel, 'refusal')).toEqual([
+      { person: guest.id, details: { control: 'settings', by: 'channel', why: 'guest' } },
+      { person: outsider.id, details: { control: 'settings', by: 'channel', why: 'outsider' } },
+    ]);
+  });
+
+  test("of a channel without the bot are not there, nor a stranger's to change", async () => {
+    const away = scene.slack.createChannel({
+      name: 'without-bot',
+      members: [ada],
+      private: true,
+      bot: false,
+    });
+    expect((await openChannelSettings(scene, ada, away)).shown).toContain('invite me, then try again');
+    const stranger = scene.slack.createPerson({ name: 'stranger', kind: 'stranger' });
+    const shared = scene.slack.createChannel({ name: 'shared', members: [ada, stranger], shared: true });
+    const shown = (await openChannelSettings(scene, stranger, shared)).shown;
+    expect(shown).toContain('Only full members');
+  });
+
+  test('are the business of admins where those alone control the channel, also while the form is open', async () => {
+    const channel = scene.channel();
+    const admin = scene.slack.createPerson({ name: 'admin', admin: true });
+    scene.slack.invite(channel, admin);
+    const late = await openChannelSettings(scene, grace, channel);
+    await saveChannelSettings(scene, channel, { channel_controls: 'admins' });
+    const said = { channel_model: 'Only admins of the workspace can change the settings of this channel.' };
+    expect(await late.save({ channel_model: 'max' })).toEqual({ response_action: 'errors', errors: said });
+    expect((await openChannelSettings(scene, ada, channel)).shown).toContain('Only admins');
+    expect(
+      await (await openChannelSettings(scene, admin, channel)).save({ channel_model: 'max' }),
+    ).toBeUndefined();
+  });
+});
+
+test.concurrent('a trigger that is over opens nothing, and that is said', async ({ onTestFinished }) => {
+  const late = await openAppScene({ slack: { triggerMs: -1 } }, onTestFinished);
+  const channel = late.channel();
+  await late.slack.command({ person: late.ada, channel, command: '/agent', text: 'settings' });
+  const told = () => late.slack.ephemerals(late.ada, channel).map(({ text }) => text);
+  await late.until('it is said', () => told().length > 0);
+  expect(told()).toEqual([expect.stringContaining('too long')]);
+  expect(late.slack.modal(late.ada)).toBeUndefined();
+});
+
+test.concurrent('a service that is away keeps nobody from the settings that are ours', async ({
+  onTestFinished,
+}) => {
+  const faults = new Faults();
+  const away = await openAppScene({ agent: { faults } }, onTestFinished);
+  const channel = away.channel();
+  await away.finished(channel, away.ask(channel, 'hello'));
+  faults.add({ call: 'PUT /projects/{project_id}', fault: { kind: 'latency', ms: 4_000 } });
+  const modal = await openChannelSettings(away, away.ada, channel);
+  expect(modal.fields.slice(0, 2)).toEqual(['channel_title', 'channel_description']);
+  expect(modal.shown).toContain('it stays as it is');
+  const errors = { channel_model: expect.stringContaining('did not answer in time') };
+  const both = { channel_title: 'New', channel_model: 'max' };
+  expect(await modal.save(both)).toEqual({ response_action: 'errors', errors });
+  const { channelSettings: channels } = away.sandbox.bot.store;
+  expect((await channels.get(away.slack.team.id, channel.id)).model).toBeNull();
+  expect(await modal.save({ channel_model: 'max' })).toBeUndefined();
+  expect((await channels.get(away.slack.team.id, channel.id)).model).toBe('max');
+});

@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest';
+import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
+
+const sends = 'POST /experimental/tasks/{task_id}/messages';
+const reads = 'GET /experimental/tasks/{task_id}/messages';
+
+/** A turn whose question is frozen and whose send waits so long for the read before it. */
+async function aboutToBeSent(scene: AppScene, ms: number) {
+  const channel = scene.channel();
+  scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms }, times: 1 });
+  const root = scene.ask(channel, 'not to be sent');
+  const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
+  const turn = await scene.until('the question is frozen', async () => {
+    const now = await scene.sandbox.bot.store.turns.ofMessage(key);
+    return now?.content == null ? undefined : now;
+  });
+  const reply = await scene.until('the reply is there', () => scene.replies(channel, root)[0]);
+  return { turn, reply, channel, root };
+}
+
+describe.concurrent('a stop that comes late', () => {
+  test('ends the work that goes on in the background after the reply', async ({ onTestFinished }) => {
+    const scene = await openAppScene({ settings: { BACKGROUND_WAIT_SECONDS: '30' } }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/background 5000');
+    const reply = await scene.until('the background is named', () =>
+      scene
+        .replies(channel, root)
+        .find((message) => scene.slack.visibleText(message).includes('background for')),
+    );
+    const task = scene.agent.tasks[0];
+    await scene.until('the reply has settled', () => task?.messages.at(-1)?.status === 'completed');
+    expect(task?.status).toBe('running');
+    await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    await scene.finished(channel, root, 15_000);
+    expect(task?.status).toBe('cancelled');
+    expect(scene.shown(channel, root)).not.toContain('is still working on something');
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+  });
+
+  test('keeps a message back whose first send got lost', async ({ onTestFinished }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const channel = scene.channel();
+    scene.agent.faults.add({ call: sends, fault: { kind: 'status', status: 502 } });
+    const { db, turns } = scene.sandbox.bot.store;
+    const root = scene.ask(channel, 'sent in doubt');
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
+    const turn = await scene.until('a send is in doubt', async () => {
+      const now = await turns.ofMessage(key);
+      return now?.send_intended_at == null ? undefined : now;
+    });
+    // What became of a send is waited for some seconds.
+    const longAgo = new Date(Date.now() - 60_000);
+    await db.updateTable('turns').set({ send_intended_at: longAgo }).where('id', '=', turn.id).execute();
+    const mend = scene.agent.faults.add({ call: reads, fault: { kind: 'status', status: 503 } });
+    const reply = await scene.until('the trouble is shown', () =>
+      scene
+        .replies(channel, root)
+        .find((message) => scene.slack.visibleText(message).includes('cannot be reached')),
+    );
+    const sent = () => scene.agent.calls.filter(({ name }) => name === sends).length;
+    const before = sent();
+    await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    mend();
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+    expect(sent()).toBe(before);
+  });
+
+  test('keeps a message back that was about to be sent', async ({ onTestFinished }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const { turn, reply, channel, root } = await aboutToBeSent(scene, 5_000);
+    await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+    expect(scene.agent.calls.filter(({ name }) => name === sends)).toEqual([]);
+    expect((await scene.sandbox.bot.store.turns.get(turn.workspace, turn.id))?.send_intended_at).toBeNull();
+  });
+
+  test('keeps a message back though the process that sends it has not heard of the stop', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const { turn, channel, root } = await aboutToBeSent(scene, 4_000);
+    const isRead = () => scene.agent.calls.some(({ name }) => name === reads);
+    await scene.sandbox.bot.store.transaction(async ({ threads, stopRequests: stops }) => {
+      await threads.lock(turn);
+      await scene.until('the messages are read', isRead);
+      await pause(300);
+      await stops.record({ workspace: turn.workspace, turn: turn.id, person: scene.ada.id, ts: root.ts });
+    });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+    expect(scene.agent.calls.filter(({ name }) => name === sends)).toEqual([]);
+  });
+
+  test('keeps a message back that was about to go to the run, and holds it', async ({ onTestFinished }) => {
+    const scene = await openAppScene(
+      { agent: { behaviour: { messageToRunning: 'accepted' } }, settings: { SILENCE_SECONDS: '1' } },
+      onTestFinished,
+    );
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 5000');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 5_000 }, times: 1 });
+    const next = scene.reply(channel, root, 'and this');
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
+    const { messages, turns } = scene.sandbox.bot.store;
+    await scene.until('it is frozen', async () => (await turns.ofMessage(key))?.content != null);
+    const [reply] = scene.replies(channel, root);
+    await scene.slack.click({ person: scene.ada, channel, ts: reply?.ts ?? '', actionId: 'stop' });
+    await scene.finished(channel, root);
+    await scene.until('the thread says what waits', () =>
+      scene.shown(channel, root).includes('1 message has been waiting here'),
+    );
+    expect((await messages.get(key))?.state).toBe('waiting');
+    expect(await turns.ofMessage(key)).toBeUndefined();
+    expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 5000']);
+  });
+
+  test('on a passed-on message needs the permission that the running turn needs', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene(
+      {
+        agent: { behaviour: { messageToRunning: 'accepted' } },
+        settings: { CONTROLS_BY: 'starter', SILENCE_SECONDS: '1' },
+      },
+      onTestFinished,
+    );
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 5000');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    const passed = scene.reply(channel, root, 'and this', { person: scene.grace });
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: passed.ts };
+    await scene.until('it is passed on', async () => {
+      const turn = await scene.sandbox.bot.store.turns.ofMessage(key);
+      return turn?.user_message_id != null;
+    });
+    scene.slack.react(scene.grace, channel, passed.ts, 'octagonal_sign');
+    await scene.until('it is refused', () => scene.slack.ephemerals(scene.grace, channel).length > 0);
+    expect(scene.agent.calls.filter(({ name }) => name.endsWith('/cancel'))).toEqual([]);
+    scene.slack.react(scene.ada, channel, passed.ts, 'octagonal_sign');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+  });
+
+  test('begins nothing for a message that is not admitted, where the stop is refused', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const guest = scene.slack.createPerson({ name: 'gus', kind: 'guest' });
+    const channel = scene.channel();
+    const mend = scene.slack.faults.add({ call: 'users.info', fault: { kind: 'status', status: 503 } });
+    const root = scene.ask(channel, 'from a guest', { person: guest });
+    await scene.until('it is told that it waits', () => scene.slack.ephemerals(guest, channel).length > 0);
+    scene.reply(channel, root, 'stop', { person: scene.grace });
+    await scene.until('the stop is refused', () => scene.slack.ephemerals(scene.grace, channel).length > 0);
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
+    expect(await scene.sandbox.bot.store.turns.ofMessage(key)).toBeUndefined();
+    mend();
+    await scene.until('the message is refused', async () => {
+      const message = await scene.sandbox.bot.store.messages.get(key);
+      return message?.state === 'refused';
+    });
+  });
+
+  test('holds what waits while the turn before only posts its end', async ({ onTestFinished }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const channel = scene.channel();
+    const results = /^GET .*results$/;
+    const mend = scene.agent.faults.add({ call: results, fault: { kind: 'status', status: 503 } });
+    const root = scene.ask(channel, 'soon answered');
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
+    await scene.until('the answer has settled', async () => {
+      const turn = await scene.sandbox.bot.store.turns.ofMessage(key);
+      return turn?.settled_at != null;
+    });
+    scene.reply(channel, root, 'not to be sent');
+    await scene.slack.settled();
+    scene.reply(channel, root, 'stop');
+    await scene.slack.settled();
+    mend();
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('1 message has been waiting here');
+    expect(scene.sentToAgent('soon answered').texts).toEqual(['soon answered']);
+  });
+
+  test('leaves a message waiting that was on its way to the run when the process ended', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/ask Which one?');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    const uploads = 'POST /experimental/files';
+    const mend = scene.agent.faults.add({ call: uploads, fault: { kind: 'status', status: 503 } });
+    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const next = scene.reply(channel, root, 'these', { files });
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
+    await scene.until('it is being passed on', () => scene.sandbox.bot.store.turns.ofMessage(key));
+    scene.reply(channel, root, 'stop');
+    await scene.slack.settled();
+    await scene.sandbox.restartBot();
+    mend();
+    const post = await scene.until('the thread says what waits', () =>
+      scene.replies(channel, root).find(({ text }) => text.includes('1 message has been waiting here')),
+    );
+    await scene.until('it waits without a turn', async () => {
+      const { messages, turns } = scene.sandbox.bot.store;
+      return (await messages.get(key))?.state === 'waiting' && (await turns.ofMessage(key)) === undefined;
+    });
+    expect(scene.sentToAgent('/ask').texts).toHaveLength(1);
+    await scene.slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'go' });
+    await scene.finished(channel, next);
+    expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'these']);
+  });
+
+  test('puts a message back at once that is on its way to the run, though that does not end', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/stubborn');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    const fault = { kind: 'status', status: 503 } as const;
+    scene.agent.faults.add({ call: 'POST /experimental/files', fault });
+    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const next = scene.reply(channel, root, 'these', { files });
+    const { messages, turns } = scene.sandbox.bot.store;
+    const keyOf = ({ ts }: { ts: string }) => ({ workspace: scene.slack.team.id, channel: channel.id, ts });
+    await scene.until('it is being passed on', () => turns.ofMessage(keyOf(next)));
+    scene.reply(channel, root, 'stop');
+    await scene.until('it waits without a turn', async () => {
+      const isWaiting = (await messages.get(keyOf(next)))?.state === 'waiting';
+      return isWaiting && (await turns.ofMessage(keyOf(next))) === undefined;
+    });
+    expect((await turns.ofMessage(keyOf(root)))?.settled_at).toBeNull();
+  });
+
+  test('counts what a reaction takes back in a held thread', async ({ onTestFinished }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000');
+    await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+    const first = scene.reply(channel, root, 'the first');
+    scene.reply(channel, root, 'the second');
+    await scene.slack.settled();
+    scene.reply(channel, root, 'stop');
+    const post = await scene.until('the thread says what waits', () =>
+      scene.replies(channel, root).find(({ text }) => text.startsWith('2 messages have been waiting here')),
+    );
+    scene.slack.react(scene.ada, channel, first.ts, 'octagonal_sign');
+    await scene.until('the number is brought up to date', () => !post.text.startsWith('2'));
+    expect(post.text).toContain('1 message has been waiting here');
+  });
+});

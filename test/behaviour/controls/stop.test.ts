@@ -1,0 +1,269 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
+
+const scene = await openAppScene();
+const { slack, agent } = scene;
+
+/** Waits until the live reply of a message shows something of the answer. */
+async function growing(channel: Channel, root: Message, on = scene): Promise<Message> {
+  return on.until('the reply grows', () =>
+    on.replies(channel, root).find((message) => on.slack.visibleText(message).includes('Second')),
+  );
+}
+
+function told(person: typeof scene.ada, channel: Channel): string {
+  return slack
+    .ephemerals(person, channel)
+    .map(({ text }) => text)
+    .join('\n');
+}
+
+async function heldPost(channel: Channel, root: Message): Promise<Message> {
+  return scene.until('the thread says what waits', () =>
+    scene.replies(channel, root).find((message) => message.text.includes('stopped the agent. Send')),
+  );
+}
+
+describe.concurrent('stopping the agent', () => {
+  test.each(['stop', 'STOP!', 'Stop …', '@bot stop.'])('the whole message "%s" stops it', async (typed) => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, `/slow 1000 ${typed}`);
+    await growing(channel, root);
+    scene.reply(channel, root, typed.replace('@bot', scene.mention), { person: scene.grace });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by grace.');
+    expect(scene.shown(channel, root)).toContain('Second 1');
+    expect(scene.sentToAgent(`/slow 1000 ${typed.slice(0, 4)}`).texts).toHaveLength(1);
+  });
+
+  test('a message that only begins with stop is for the agent', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'words that mention stopping');
+    await scene.finished(channel, root);
+    const next = scene.reply(channel, root, 'stop at the second column');
+    await scene.finished(channel, next);
+    expect(scene.sentToAgent('words that mention stopping').texts).toHaveLength(2);
+  });
+
+  test('the word stop where nothing is at work is told to its writer alone', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'soon over');
+    await scene.finished(channel, root);
+    scene.reply(channel, root, 'stop');
+    await scene.until('it is told', () => told(scene.ada, channel).includes('nothing to stop'));
+    expect(scene.sentToAgent('soon over').texts).toHaveLength(1);
+    const top = scene.ask(channel, 'stop');
+    await scene.until('it is told again', () => slack.ephemerals(scene.ada, channel).length > 1);
+    await pause(300);
+    expect(slack.ephemerals(scene.ada, channel)).toHaveLength(2);
+    expect(scene.replies(channel, top)).toEqual([]);
+  });
+
+  test('in a direct message the word at the top stops what is at work', async () => {
+    const dm = slack.openDm(scene.ada);
+    const root = slack.say({ person: scene.ada, channel: dm, text: '/slow 1000' });
+    await growing(dm, root);
+    slack.say({ person: scene.ada, channel: dm, text: 'stop' });
+    await scene.finished(dm, root);
+    expect(scene.shown(dm, root)).toContain('Stopped by ada.');
+  });
+
+  test.each(['reply', 'message'])('the reaction on the %s stops it', async (where) => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, `/slow 1000 ${where}`);
+    const reply = await growing(channel, root);
+    slack.react(scene.grace, channel, reply.ts, 'thumbsup');
+    await pause(200);
+    slack.react(scene.grace, channel, where === 'reply' ? reply.ts : root.ts, 'octagonal_sign');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by grace.');
+  });
+
+  test('the reaction on a waiting message takes it back, and on one that is over says so', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000 react to what waits');
+    await growing(channel, root);
+    const waiting = scene.reply(channel, root, 'never to be sent');
+    await slack.settled();
+    slack.react(scene.ada, channel, waiting.ts, 'octagonal_sign');
+    await scene.until('it is told', () => told(scene.ada, channel).includes('taken back before'));
+    scene.reply(channel, root, 'stop');
+    await scene.finished(channel, root);
+    slack.react(scene.ada, channel, root.ts, 'octagonal_sign');
+    await scene.until('it is told', () => told(scene.ada, channel).includes('already ended'));
+    expect(scene.sentToAgent('/slow 1000 react').texts).toHaveLength(1);
+  });
+
+  test('a second press within ten seconds changes nothing, a later one stops the task at once', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/stubborn');
+    const reply = await scene.until('the reply grows', () =>
+      scene.replies(channel, root).find((message) => slack.visibleText(message).includes('I do not stop')),
+    );
+    const press = { person: scene.grace, channel, ts: reply.ts, actionId: 'stop' };
+    await slack.click(press);
+    await scene.until('who stops is shown', () =>
+      scene.shown(channel, root).includes('grace asked me to stop'),
+    );
+    await slack.click({ ...press, person: scene.ada });
+    await scene.until('it is told', () => told(scene.ada, channel).includes('already been asked to stop'));
+    const { db, turns } = scene.sandbox.bot.store;
+    const key = { workspace: slack.team.id, channel: channel.id, ts: root.ts };
+    const id = (await turns.ofMessage(key))?.id ?? '';
+    await db.updateTable('turns').set({ stop_ts: sql`stop_ts - 10` }).where('id', '=', id).execute();
+    await slack.click({ ...press, person: scene.ada });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by grace.');
+    expect(scene.shown(channel, root)).toContain('I do not stop');
+    const forced = agent.calls.filter(
+      ({ name, body }) => name.endsWith('{task_id}/cancel') && JSON.stringify(body).includes('true'),
+    );
+    expect(forced.length).toBeGreaterThan(0);
+  });
+});
+
+describe.concurrent('what waits behind a stop', () => {
+  test('stays waiting until somebody says go, and the thread says how many', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000 held and let go');
+    await growing(channel, root);
+    scene.reply(channel, root, 'the first that waits');
+    const second = scene.reply(channel, root, 'the second that waits');
+    await slack.settled();
+    scene.reply(channel, root, 'stop');
+    await scene.finished(channel, root);
+    const post = await heldPost(channel, root);
+    expect(post.text).toBe(
+      '2 messages have been waiting here since ada stopped the agent. Send them to the agent?',
+    );
+    const third = scene.reply(channel, root, 'the third, said since');
+    await scene.until('the number is brought up to date', () => post.text.startsWith('3 messages'));
+    slack.remove(channel, second.ts);
+    await scene.until('the number is brought up to date', () => post.text.startsWith('2 messages'));
+    expect(scene.sentToAgent('/slow 1000 held and').texts).toHaveLength(1);
+    const press = { person: scene.grace, channel, ts: post.ts, actionId: 'go' };
+    await Promise.allSettled([slack.click(press), slack.click({ ...press, person: scene.ada })]);
+    await scene.finished(channel, third);
+    expect(scene.sentToAgent('/slow 1000 held and').texts.slice(1)).toEqual([
+      expect.stringContaining('the first that waits'),
+      expect.stringContaining('the third, said since'),
+    ]);
+    await scene.until('the post says it', () => /sent 2 messages on to the agent/.test(post.text));
+    const answers = `${told(scene.ada, channel)}${told(scene.grace, channel)}`;
+    expect(answers.match(/already ended/g)).toHaveLength(1);
+  });
+
+  test('is taken back where somebody says so, and is never sent', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000 held and taken back');
+    await growing(channel, root);
+    const waiting = scene.reply(channel, root, 'in vain');
+    await slack.settled();
+    scene.reply(channel, root, 'stop');
+    await scene.finished(channel, root);
+    const post = await heldPost(channel, root);
+    await slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'take_back' });
+    await scene.until('the post says it', () => post.text.startsWith('ada took 1 message back.'));
+    const key = { workspace: slack.team.id, channel: channel.id, ts: waiting.ts };
+    expect((await scene.sandbox.bot.store.messages.get(key))?.state).toBe('withdrawn');
+    const next = scene.reply(channel, root, 'this one is meant');
+    await scene.finished(channel, next);
+    expect(scene.sentToAgent('/slow 1000 held and taken').texts.slice(1)).toEqual(['this one is meant']);
+  });
+
+  test('is not held any more where its writers took it back themselves', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000 deleted while held');
+    await growing(channel, root);
+    const waiting = scene.reply(channel, root, 'soon deleted');
+    await slack.settled();
+    scene.reply(channel, root, 'stop');
+    await scene.finished(channel, root);
+    const post = await heldPost(channel, root);
+    slack.remove(channel, waiting.ts);
+    await slack.settled();
+    const next = scene.reply(channel, root, 'this goes at once');
+    await scene.finished(channel, next);
+    expect(scene.sentToAgent('/slow 1000 deleted').texts.slice(1)).toEqual(['this goes at once']);
+    await scene.until('the post says it', () => post.text === 'No messages are waiting here any more.');
+  });
+
+  test('is not held where it was written after the stop', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000 something else instead');
+    await growing(channel, root);
+    scene.reply(channel, root, 'stop');
+    await slack.settled();
+    const instead = scene.reply(channel, root, 'do this instead');
+    await scene.finished(channel, instead);
+    expect(scene.sentToAgent('/slow 1000 something').texts.slice(1)).toEqual(['do this instead']);
+  });
+});
+
+test.concurrent('a thread is still held after a restart, and its buttons work then', async ({
+  onTestFinished,
+}) => {
+  const own = await openAppScene({}, onTestFinished);
+  const channel = own.channel();
+  const root = own.ask(channel, '/slow 1000');
+  await own.until('the reply grows', () => own.shown(channel, root).includes('Second'));
+  const waiting = own.reply(channel, root, 'after the restart');
+  await own.slack.settled();
+  own.reply(channel, root, 'stop');
+  await own.finished(channel, root);
+  const [stopped] = own.replies(channel, root);
+  const post = await own.until('the thread says what waits', () =>
+    own.replies(channel, root).find(({ text }) => text.includes('has been waiting here')),
+  );
+  await own.sandbox.restartBot();
+  await pause(2_500);
+  expect(own.sentToAgent('/slow 1000').texts).toHaveLength(1);
+  await own.slack.click({ person: own.ada, channel, ts: post.ts, actionId: 'go' });
+  await own.finished(channel, waiting);
+  expect(own.sentToAgent('/slow 1000').texts).toEqual(['/slow 1000', 'after the restart']);
+  await own.slack.click({ person: own.grace, channel, ts: stopped?.ts ?? '', actionId: 'retry' });
+  await own.until('it is sent again', () => own.sentToAgent('/slow 1000').texts.length === 3);
+});
+
+test.concurrent('a turn that is not sent yet is never sent, though the service is away', async ({
+  onTestFinished,
+}) => {
+  const own = await openAppScene({}, onTestFinished);
+  const channel = own.channel();
+  const mend = own.agent.faults.add({ call: 'POST /projects', fault: { kind: 'status', status: 503 } });
+  const root = own.ask(channel, 'stopped before it began');
+  const reply = await own.until('the trouble is shown', () =>
+    own
+      .replies(channel, root)
+      .find((message) => own.slack.visibleText(message).includes('cannot be reached')),
+  );
+  await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'stop' });
+  await own.finished(channel, root);
+  mend();
+  expect(own.shown(channel, root)).toContain('Stopped by ada.');
+  expect(own.sentToAgent('stopped before it began').texts).toEqual([]);
+});
+
+test.concurrent('a stop that the service could not be told of is told it later', async ({
+  onTestFinished,
+}) => {
+  const own = await openAppScene({}, onTestFinished);
+  const channel = own.channel();
+  const root = own.ask(channel, '/slow 1000 with a lost stop');
+  const reply = await growing(channel, root, own);
+  const task = own.agent.tasks.find(({ title }) => title.startsWith('/slow 1000 with a lost'));
+  const mend = own.agent.faults.add({
+    call: 'POST /experimental/tasks/{task_id}/messages/{message_id}/cancel',
+    fault: { kind: 'status', status: 503 },
+  });
+  expect((await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'stop' })).acked).toBe(
+    true,
+  );
+  await pause(1_000);
+  expect(task?.status).toBe('running');
+  mend();
+  await own.finished(channel, root);
+  expect(own.shown(channel, root)).toContain('Stopped by ada.');
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+import { type AppScene, openAppScene } from '../../support/app-scene.ts';
+
+const scene = await openAppScene();
+const strict = await openAppScene({ agent: { behaviour: { messageToStopped: 409 } } });
+
+async function stopped(
+  on: AppScene,
+  channel: Channel,
+  text: string,
+): Promise<{ root: Message; reply: Message }> {
+  const root = on.ask(channel, text, {
+    files: [{ name: 'kept.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }],
+  });
+  const reply = await on.until('the reply grows', () =>
+    on.replies(channel, root).find((message) => on.slack.visibleText(message).includes('Second')),
+  );
+  await on.slack.click({ person: on.ada, channel, ts: reply.ts, actionId: 'stop' });
+  await on.finished(channel, root);
+  return { root, reply: await on.messageWithButton(channel, root, 'retry') };
+}
+
+const sentTo = (on: AppScene, title: string) =>
+  on.agent.tasks
+    .filter((task) => task.title.startsWith(title))
+    .map(({ messages }) => messages.filter(({ role }) => role === 'user').length);
+
+describe.concurrent('Try again', () => {
+  test('sends a stopped message again in the same task, once, whoever presses it and at the same time', async () => {
+    const channel = scene.channel();
+    const { root, reply } = await stopped(scene, channel, '/slow 1000 same task');
+    const press = { channel, ts: reply.ts, actionId: 'retry' };
+    await Promise.all([
+      scene.slack.click({ ...press, person: scene.ada }),
+      scene.slack.click({ ...press, person: scene.grace }),
+    ]);
+    const told = await scene.until('it is sent again', () => {
+      const now = scene.sentToAgent('/slow 1000 same task');
+      return now.fileIds.length === 2 && now;
+    });
+    expect(told.texts[1]).toBe(told.texts[0]);
+    expect(told.fileIds[1]).toEqual(told.fileIds[0]);
+    expect(told.fileIds[1]).toHaveLength(1);
+    expect(sentTo(scene, '/slow 1000 same task')).toEqual([2]);
+    expect(scene.shown(channel, root)).not.toContain(strings.beganAnew);
+  });
+
+  test('goes before what is held since the stop', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000 again before the rest');
+    const reply = await scene.until('the reply grows', () =>
+      scene.replies(channel, root).find((message) => scene.slack.visibleText(message).includes('Second')),
+    );
+    scene.reply(channel, root, 'what waits');
+    await scene.slack.settled();
+    await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    const { ts } = await scene.messageWithButton(channel, root, 'retry');
+    await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'retry' });
+    await scene.until(
+      'it is sent again',
+      () => scene.sentToAgent('/slow 1000 again before').texts.length === 2,
+    );
+    expect(new Set(scene.sentToAgent('/slow 1000 again before').texts).size).toBe(1);
+  });
+
+  test('begins a new task where the old one takes no more', async () => {
+    const channel = strict.channel();
+    const { root, reply } = await stopped(strict, channel, '/slow 500 takes no more');
+    await strict.slack.click({ person: strict.ada, channel, ts: reply.ts, actionId: 'retry' });
+    await strict.until('the answer of the new task is there', () =>
+      strict.shown(channel, root).includes(strings.beganAnew),
+    );
+    expect(sentTo(strict, '/slow 500 takes no more')).toEqual([1, 1]);
+    const [first, second] = strict.agent.tasks.filter(({ title }) =>
+      title.startsWith('/slow 500 takes no more'),
+    );
+    expect(second?.messages[0]?.content).toEqual(first?.messages[0]?.content);
+    const next = strict.reply(channel, root, 'and on in the new one');
+    await strict.finished(channel, next);
+    expect(sentTo(strict, '/slow 500 takes no more')).toEqual([1, 2]);
+  });
+
+  test('begins a new task where the old one is gone at the service', async () => {
+    const channel = strict.channel();
+    const root = strict.ask(channel, 'a task that will be gone');
+    await strict.finished(channel, root);
+    const task = strict.agent.tasks.find(({ title }) => title.startsWith('a task that will be gone'));
+    const url = `${strict.sandbox.config.AGENT_BASE_URL}/experimental/tasks/${task?.id ?? ''}`;
+    const headers = { authorization: `Bearer ${strict.sandbox.config.AGENT_API_KEY}` };
+    expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(200);
+    const next = strict.reply(channel, root, 'is anybody there');
+    await strict.finished(channel, next);
+    const refused = strict
+      .replies(channel, root)
+      .find((one) => strict.slack.visibleText(one).includes(strings.taskGone));
+    await strict.slack.click({ person: strict.grace, channel, ts: refused?.ts ?? '', actionId: 'retry' });
+    await strict.until('the new task has it', () => sentTo(strict, 'is anybody there')[0] === 1);
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import type { Person } from '../../../sandbox/slack/slack-workspace.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
+
+const scene = await openAppScene();
+const { slack } = scene;
+
+/** Somebody writes to the bot, at the top of their direct messages or in a thread there. */
+async function write(person: Person, text: string, thread?: string) {
+  const dm = slack.openDm(person);
+  const said = slack.say({ person, channel: dm, text, ...(thread !== undefined && { thread }) });
+  await scene.finished(dm, said);
+  return { dm, said };
+}
+
+describe('direct messages with an app that is declared an agent', () => {
+  test('offer prompts when they are opened, and their threads get the titles of tasks', async ({
+    onTestFinished,
+  }) => {
+    const other = await openAppScene(
+      { slack: { agent: true }, settings: { AGENT_SESSIONS: 'true' } },
+      onTestFinished,
+    );
+    const called = (method: string) => other.slack.calls.filter((call) => call.method === method);
+    other.slack.openHome(other.ada, 'messages');
+    await other.until('prompts are set', () => called('assistant.threads.setSuggestedPrompts').length > 0);
+    const dm = other.slack.openDm(other.ada);
+    const said = other.slack.say({ person: other.ada, channel: dm, text: 'Weigh a proton' });
+    await other.finished(dm, said);
+    await other.until('the title is set', () => called('assistant.threads.setTitle').length > 0);
+    const [prompts] = called('assistant.threads.setSuggestedPrompts');
+    expect(prompts).toMatchObject({ ok: true, args: { channel_id: dm.id } });
+    expect(called('assistant.threads.setTitle')).toMatchObject([
+      { ok: true, args: { channel_id: dm.id, thread_ts: said.ts, title: 'Weigh a proton' } },
+    ]);
+    const channel = other.channel();
+    const root = other.ask(channel, 'Not in a direct message');
+    await other.finished(channel, root);
+    expect(called('assistant.threads.setTitle')).toHaveLength(1);
+  });
+});
+
+describe('direct messages', () => {
+  test('work like a channel of one: a project named after the person, a thread for each task', async () => {
+    const lise = slack.createPerson({ name: 'lise' });
+    const { dm, said } = await write(lise, 'What is in a neutron?');
+    await write(lise, 'and in a proton?', said.ts);
+    const { texts } = scene.sentToAgent('What is in a neutron?');
+    expect(texts).toEqual(['What is in a neutron?', 'and in a proton?']);
+    const projects = scene.agent.projects.filter(({ title }) => title === 'Direct messages with lise');
+    expect(projects).toHaveLength(1);
+    slack.openHome(lise);
+    const home = () => JSON.stringify(slack.home(lise)?.blocks ?? []);
+    await scene.until('the task is in the Home tab', () => home().includes('direct message'));
+    expect(home()).toContain('What is in a neutron?');
+    expect(scene.shown(dm, said)).not.toContain('new task');
+  });
+
+  test('a message below a finished thread begins a new task, and that is told once', async () => {
+    const otto = slack.createPerson({ name: 'otto' });
+    const first = await write(otto, 'a first question of Otto');
+    const second = await write(otto, 'a second question of Otto');
+    await scene.until('it is told', () => scene.shown(second.dm, second.said).includes('begins a new task'));
+    const shown = scene.shown(second.dm, second.said);
+    expect(shown).toContain(`/archives/${first.dm.id}/p${first.said.ts.replace('.', '')}`);
+    await scene.sandbox.restartBot();
+    const third = await write(otto, 'a third question of Otto');
+    await pause(300);
+    expect(scene.shown(third.dm, third.said)).not.toContain('begins a new task');
+    expect(scene.sentToAgent('a third question of Otto').texts).toHaveLength(1);
+  });
+
+  test('name the thread before without a link where Slack tells none', async () => {
+    const carol = slack.createPerson({ name: 'carol' });
+    await write(carol, 'a first question of Carol');
+    const body = { ok: false, error: 'restricted_action' };
+    const fault = { kind: 'status', status: 200, body } as const;
+    const back = slack.faults.add({ call: 'chat.getPermalink', fault });
+    const second = await write(carol, 'a second question of Carol');
+    await scene.until('it is told', () =>
+      scene.shown(second.dm, second.said).includes('reply in its thread'),
+    );
+    expect(scene.shown(second.dm, second.said)).not.toContain('/archives/');
+    back();
+  });
+
+  test('have no prompts and titles where the app is no agent', async () => {
+    slack.openHome(scene.ada, 'messages');
+    await slack.settled();
+    await write(scene.ada, 'Nothing but words');
+    expect(slack.calls.filter(({ method }) => method.startsWith('assistant.'))).toEqual([]);
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+import { type AppScene, openAppScene } from '../../support/app-scene.ts';
+
+const scene = await openAppScene();
+const { slack } = scene;
+await scene.makeKnown(scene.grace);
+
+async function answered(
+  on: AppScene,
+  channel: Channel,
+  text: string,
+): Promise<{ reply: Message; turn: string }> {
+  const root = on.ask(channel, text);
+  await on.finished(channel, root);
+  const key = { workspace: on.slack.team.id, channel: channel.id, ts: root.ts };
+  const turn = (await on.sandbox.bot.store.turns.ofMessage(key))?.id ?? '';
+  const reply = on.replies(channel, root).find(({ blocks }) => JSON.stringify(blocks).includes('feedback'));
+  if (reply === undefined) throw new Error('The answer has no thumbs.');
+  return { reply, turn };
+}
+
+const kept = (on: AppScene, turn: string, person: string) =>
+  on.sandbox.bot.store.feedback.get({ workspace: on.slack.team.id, turn, person });
+
+describe.concurrent('what people think of an answer', () => {
+  test('is kept with the turn, one thumb of each person, and can be changed', async () => {
+    const channel = scene.channel();
+    const { reply, turn } = await answered(scene, channel, 'something to judge');
+    expect(JSON.stringify(reply.blocks)).toContain('"type":"context_actions"');
+    const press = { channel, ts: reply.ts, actionId: 'feedback' };
+    const [good, bad] = [`good/${turn}`, `bad/${turn}`];
+    await Promise.all([
+      slack.click({ ...press, person: scene.ada, value: good }),
+      slack.click({ ...press, person: scene.grace, value: bad }),
+      slack.click({ ...press, person: scene.grace, value: bad }),
+    ]);
+    expect(await kept(scene, turn, scene.ada.id)).toEqual({ good: true, comment: null });
+    await slack.click({ ...press, person: scene.ada, value: bad });
+    expect(await kept(scene, turn, scene.ada.id)).toEqual({ good: false, comment: null });
+    expect(await kept(scene, turn, scene.grace.id)).toEqual({ good: false, comment: null });
+  });
+
+  test('can be said in words, which are the person’s to change, and leave when they are forgotten', async ({
+    onTestFinished,
+  }) => {
+    const own = await openAppScene({}, onTestFinished);
+    const channel = own.channel();
+    const { reply, turn } = await answered(own, channel, 'something to comment on');
+    const press = { person: own.ada, channel, ts: reply.ts, actionId: 'feedback', value: `bad/${turn}` };
+    await own.slack.click(press);
+    const thanks = await own.until('thanks are there', () => own.slack.ephemerals(own.ada, channel)[0]);
+    const comment = { person: own.ada, channel, ts: thanks.ts, actionId: 'feedback_comment' };
+    const body = { ok: false, error: 'expired_trigger_id' };
+    own.slack.faults.add({ call: 'views.open', fault: { kind: 'status', status: 200, body }, times: 1 });
+    await own.slack.click(comment);
+    await own.until('it is told', () =>
+      own.slack.ephemerals(own.ada, channel).some(({ text }) => text === strings.controlOver.late),
+    );
+    await own.slack.click(comment);
+    const modal = await own.until('the modal is filled', () => {
+      const view = own.slack.modal(own.ada);
+      return view?.callbackId === 'feedback_comment' && view;
+    });
+    expect(JSON.stringify(modal)).toContain(strings.commentTitle);
+    expect((await own.slack.submitView(own.ada, { comment: 'Column b was left out.' })).acked).toBe(true);
+    expect(await kept(own, turn, own.ada.id)).toEqual({ good: false, comment: 'Column b was left out.' });
+    const page = await fetch(`http://127.0.0.1:${own.sandbox.bot.port}/metrics`);
+    expect(await page.text()).toContain('taskthread_feedback{thumb="bad"} 1');
+    await own.sandbox.bot.store.erasure.eraseUser(own.slack.team.id, own.ada.id);
+    expect(await kept(own, turn, own.ada.id)).toBeUndefined();
+  });
+
+  test('is asked for by ordinary buttons where Slack refuses the thumbs', async ({ onTestFinished }) => {
+    const own = await openAppScene({ slack: { refusedBlocks: ['context_actions'] } }, onTestFinished);
+    const channel = own.channel();
+    const { reply, turn } = await answered(own, channel, 'in a workspace without thumbs');
+    expect(own.slack.visibleText(reply)).toContain(strings.buttons.good);
+    expect(JSON.stringify(reply.blocks)).toContain('"type":"markdown"');
+    await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'feedback_good' });
+    expect(await kept(own, turn, own.ada.id)).toEqual({ good: true, comment: null });
+    const refused = () => own.slack.calls.filter(({ error }) => error === 'invalid_blocks').length;
+    const before = refused();
+    await answered(own, channel, 'another one there');
+    expect([before, refused()]).toEqual([1, 1]);
+  });
+
+  test('is not asked for where there is no answer', async () => {
+    const channel = scene.channel();
+    const failed = scene.ask(channel, '/fail without an answer');
+    const helped = scene.ask(channel, '');
+    await Promise.all([scene.finished(channel, failed), scene.finished(channel, helped)]);
+    const blocks = [...scene.replies(channel, failed), ...scene.replies(channel, helped)].map(
+      (one) => one.blocks,
+    );
+    expect(JSON.stringify(blocks)).not.toContain('feedback');
+  });
+});
+
+test.concurrent('the first answer in a channel says once that it is automated and can be wrong', async ({
+  onTestFinished,
+}) => {
+  const own = await openAppScene({}, onTestFinished);
+  const channel = own.channel();
+  const failed = own.ask(channel, '/fail first');
+  await own.finished(channel, failed);
+  const two = [own.ask(channel, 'one of two at once'), own.ask(channel, 'the other one')];
+  await Promise.all(two.map((root) => own.finished(channel, root)));
+  await own.sandbox.restartBot();
+  const later = own.ask(channel, 'after a restart');
+  await own.finished(channel, later);
+  const other = own.ask(own.channel(), 'in another channel');
+  const shown = [failed, ...two, later].map((root) => own.shown(channel, root)).join('\n');
+  expect(shown.split(strings.automated)).toHaveLength(2);
+  expect(own.shown(channel, failed)).not.toContain(strings.automated);
+  await own.finished(own.slack.channel(other.channel), other);
+  expect(own.shown(own.slack.channel(other.channel), other)).toContain(strings.automated);
+});

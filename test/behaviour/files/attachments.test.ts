@@ -1,0 +1,297 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { contentFrom } from '../../../sandbox/slack/file-content.ts';
+import type { SlackFile } from '../../../sandbox/slack/slack-workspace.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
+
+const mib = 1024 * 1024;
+const scene = await openAppScene({
+  s3: true,
+  agent: { behaviour: { partSize: 5 * mib, multipartThreshold: 5 * mib, refusedTypes: ['.exe'] } },
+  settings: {
+    FILE_LIMIT_MIB: '16',
+    FILES_LIMIT_MIB: '20',
+    FILES_MOST: '3',
+    FILE_TYPES_REFUSED: '.zip,audio/*',
+    INLINE_LIMIT_MIB: '0',
+  },
+});
+const { agent } = scene;
+
+/** What stands in for a file that cannot be had, and the words that say why. */
+const missing: { what: string; file: { name: string; kind: SlackFile['kind'] }; says: string }[] = [
+  {
+    what: 'the scope is missing',
+    file: { name: 'locked.csv', kind: 'no_scope' },
+    says: 'not allowed to read files',
+  },
+  { what: 'it was deleted', file: { name: 'gone.csv', kind: 'tombstone' }, says: 'it was deleted' },
+  { what: 'the plan hides it', file: { name: 'old.csv', kind: 'hidden_by_limit' }, says: 'plan hides it' },
+  { what: 'it is a canvas', file: { name: 'canvas.csv', kind: 'canvas' }, says: 'it is a canvas' },
+  { what: 'it is a list', file: { name: 'list.csv', kind: 'list' }, says: 'Export it as CSV' },
+  { what: 'it is a post', file: { name: 'post.csv', kind: 'post' }, says: 'it is a post' },
+  {
+    what: 'Slack sends us on',
+    file: { name: 'away.csv', kind: 'redirect' },
+    says: 'not allowed to read files',
+  },
+  { what: 'its length is a lie', file: { name: 'long.csv', kind: 'lying_length' }, says: 'it changed' },
+  { what: 'its size is a lie', file: { name: 'size.csv', kind: 'lying_size' }, says: 'it changed' },
+  { what: 'it changes under us', file: { name: 'new.csv', kind: 'changes' }, says: 'it changed' },
+];
+
+/** What is a file in the end, however it comes. */
+const had: { kind: SlackFile['kind']; name: string | null }[] = [
+  { kind: 'snippet', name: 'snippet.txt' },
+  { kind: 'connect_stub', name: 'stub.csv' },
+  { kind: 'processing', name: 'slow.csv' },
+  { kind: 'breaks_off', name: 'broken.csv' },
+  { kind: 'hosted', name: null },
+];
+
+const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
+
+describe.concurrent('files', () => {
+  test('a large file arrives whole, in parts, and its results are posted with working links', async () => {
+    const channel = scene.channel();
+    const row = 'A1,12.5,north\n';
+    const bytes = Buffer.from(`name,value,side\n${row.repeat(Math.ceil((12 * mib) / row.length))}`);
+    const root = scene.ask(channel, 'summarise this large one', {
+      files: [{ name: 'large.csv', mime: 'text/csv', bytes }],
+    });
+    await scene.finished(channel, root);
+    const stored = agent.files.find(({ name }) => name === 'large.csv');
+    expect(await stored?.sha256()).toBe(createHash('sha256').update(bytes).digest('hex'));
+    expect(agent.calls.filter(({ name }) => name.endsWith('/parts')).length).toBeGreaterThan(0);
+    const links = JSON.stringify(scene.replies(channel, root).map(({ blocks }) => blocks));
+    const urls = [...links.matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');
+    expect(urls).toHaveLength(2);
+    for (const url of urls) expect((await fetch(url)).status).toBe(200);
+  });
+
+  test('a small file goes in one piece, with whatever name it has', async () => {
+    const channel = scene.channel();
+    const name = 'Größe <1> & "so" 测试 😀.csv';
+    const root = scene.ask(channel, 'a file with an odd name', {
+      files: [{ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }],
+    });
+    await scene.finished(channel, root);
+    expect(agent.files.some((file) => file.name === name)).toBe(true);
+    expect(scene.sentToAgent('a file with an odd name').fileIds[0]).toHaveLength(1);
+  });
+
+  test.each(missing)('the thread says which file is missing when $what', async ({ file, says }) => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, `with ${file.name}`, {
+      files: [
+        { ...file, mime: 'text/csv', bytes: 'a,b\n1,2\n' },
+        { name: 'fine.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' },
+      ],
+    });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain(says);
+    expect(scene.shown(channel, root)).toContain('The message went to the agent without it.');
+    expect(scene.sentToAgent(`with ${file.name}`).fileIds[0]).toHaveLength(1);
+  });
+
+  test('too large, empty and refused files are named, and the message goes without them', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'none of these', {
+      files: [
+        { name: 'huge.csv', mime: 'text/csv', size: 17 * mib },
+        { name: 'empty.csv', mime: 'text/csv', bytes: '' },
+        { name: 'virus.exe', mime: 'application/x-msdownload', bytes: 'MZ' },
+      ],
+    });
+    await scene.finished(channel, root);
+    const shown = scene.shown(channel, root);
+    expect(shown).toContain('“huge.csv” was left out: it is too large');
+    expect(shown).toContain('“empty.csv” was left out: it is empty');
+    expect(shown).toContain('“virus.exe” was left out: the agent service did not accept it');
+    expect(scene.sentToAgent('none of these').texts).toEqual(['none of these']);
+  });
+
+  test.each(had)('a file of the kind $kind arrives whole', async ({ kind, name }) => {
+    const channel = scene.channel();
+    const bytes = Buffer.from(`kind,value\n${`${kind},1\n`.repeat(60_000)}`);
+    const root = scene.ask(channel, `of the kind ${kind}`, {
+      files: [{ kind, name, mime: 'text/csv', bytes }],
+    });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).not.toContain('left out');
+    const id = scene.sentToAgent(`of the kind ${kind}`).fileIds[0]?.[0];
+    expect(await agent.files.find((file) => file.id === id)?.sha256()).toBe(sha256(bytes));
+  });
+
+  test('a file that lies elsewhere goes along as a link', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'read the linked one', {
+      files: [{ name: 'a [plan].gdoc', kind: 'external', mime: 'text/csv', bytes: 'x' }],
+    });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('another service');
+    expect(scene.sentToAgent('read the linked one').texts[0]).toMatch(
+      /^read the linked one\n\nA file that was shared as a link:\n- \[a plan \.gdoc\]\(<https:\/\/drive\.example\.com\/file\/F\w+>\)$/,
+    );
+  });
+
+  test('files without words wait for the next message, and the thread says so', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'first the question');
+    await scene.finished(channel, root);
+    const dropped = scene.reply(channel, root, '', {
+      files: [{ name: 'dropped.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }],
+    });
+    await scene.finished(channel, dropped);
+    expect(scene.shown(channel, root)).toContain(
+      'I have “dropped.csv”. It goes along with your next message',
+    );
+    expect(scene.sentToAgent('first the question').texts).toHaveLength(1);
+    const next = scene.reply(channel, root, 'now read it');
+    await scene.finished(channel, next);
+    const last = scene.reply(channel, root, 'and now without');
+    await scene.finished(channel, last);
+    const { texts, fileIds } = scene.sentToAgent('first the question');
+    expect(texts).toEqual(['first the question', 'now read it', 'and now without']);
+    expect(fileIds.map((ids) => ids.length)).toEqual([0, 1, 0]);
+  });
+
+  test('files without words go along also when their names have left', async () => {
+    const channel = scene.channel();
+    const file = (name: string) => ({ files: [{ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }] });
+    const root = scene.ask(channel, '', file('secret.csv'));
+    await scene.finished(channel, root);
+    const { store } = scene.sandbox.bot;
+    await store.db
+      .updateTable('turns')
+      .set({ finished_at: sql<Date>`now() - interval '8 days'` })
+      .where('channel', '=', channel.id)
+      .execute();
+    await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+    const next = scene.reply(channel, root, 'now read both', file('second.csv'));
+    await scene.finished(channel, next);
+    expect(scene.sentToAgent('now read both').fileIds[0]).toHaveLength(2);
+    expect(
+      (await store.turns.ofMessage({ workspace: scene.slack.team.id, channel: channel.id, ts: next.ts }))
+        ?.file_notes,
+    ).toMatchObject([{ name: 'unnamed file' }, { name: 'second.csv' }]);
+  });
+
+  test('the same file in three messages of two threads is uploaded once, and anew when it was edited', async () => {
+    const channel = scene.channel();
+    const bytes = Buffer.alloc(6 * mib, 'one and the same\n');
+    const first = scene.ask(channel, 'same file, first', {
+      files: [{ name: 'same.csv', mime: 'text/csv', bytes }],
+    });
+    const file = scene.slack.file(first.fileIds[0] ?? '');
+    const second = scene.shareAgain(channel, 'same file, second', [file.id, file.id]);
+    await Promise.all([scene.finished(channel, first), scene.finished(channel, second)]);
+    const third = scene.shareAgain(channel, 'same file, third', [file.id], first);
+    await scene.finished(channel, third);
+    expect(agent.files.filter(({ name }) => name === 'same.csv')).toHaveLength(1);
+    const ids = [
+      ...scene.sentToAgent('same file, first').fileIds,
+      ...scene.sentToAgent('same file, second').fileIds,
+    ];
+    expect(ids.map((one) => one.length)).toEqual([1, 1, 1]);
+    expect(new Set(ids.flat()).size).toBe(1);
+
+    const edited = Buffer.from('not the same any more\n');
+    file.content = contentFrom({ bytes: edited });
+    const fourth = scene.shareAgain(channel, 'same file, edited', [file.id], first);
+    await scene.finished(channel, fourth);
+    const [last = ''] = scene.sentToAgent('same file, first').fileIds.at(-1) ?? [];
+    expect(ids.flat()).not.toContain(last);
+    expect(await agent.files.find(({ id }) => id === last)?.sha256()).toBe(sha256(edited));
+  });
+
+  test('limits of ours are told before anything is downloaded', async () => {
+    const channel = scene.channel();
+    // A download of one of these would be told as what it is: not allowed.
+    const kind = 'no_scope';
+    const root = scene.ask(channel, 'over all limits', {
+      files: [
+        { name: 'bomb.zip', mime: 'application/zip', bytes: 'PK', kind },
+        { name: 'one.bin', size: 12 * mib },
+        { name: 'two.bin', size: 12 * mib, kind },
+        { name: 'fourth.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n', kind },
+      ],
+    });
+    await scene.finished(channel, root);
+    const shown = scene.shown(channel, root);
+    expect(shown).toContain('“bomb.zip” was left out: files of this type are not passed on here.');
+    expect(shown).toContain('“two.bin” was left out: the files of this message are too large together.');
+    expect(shown).toContain('“fourth.csv” was left out: there are too many files');
+    expect(shown).toContain('The message went to the agent without them.');
+    expect(scene.sentToAgent('over all limits').fileIds[0]).toHaveLength(1);
+  });
+
+  test('a zip bomb is just bytes', async () => {
+    const channel = scene.channel();
+    const bytes = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0]), Buffer.alloc(1_000)]);
+    const root = scene.ask(channel, 'a bomb', {
+      files: [{ name: 'bomb.gz', mime: 'application/gzip', bytes }],
+    });
+    await scene.finished(channel, root);
+    const stored = agent.files.find(({ name }) => name === 'bomb.gz');
+    expect(await stored?.sha256()).toBe(sha256(bytes));
+  });
+
+  test.each([
+    ['../../etc/passwd', '.._.._etc_passwd'],
+    [`${'n'.repeat(300)}.csv`, `${'n'.repeat(251)}.csv`],
+    ['a\u0007b\u202E😀.csv', 'a b😀.csv'],
+  ])('a file called %j gets a name that can be used', async (name, sent) => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'an odd one', {
+      files: [{ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }],
+    });
+    await scene.finished(channel, root);
+    expect(agent.files.some((file) => file.name === sent)).toBe(true);
+  });
+
+  test('a service that finds a file too large is quoted', async () => {
+    const channel = scene.channel();
+    agent.behaviour.maxFileBytes = 13 * mib;
+    const root = scene.ask(channel, 'too large over there', {
+      files: [{ name: 'over.bin', size: 14 * mib }],
+    });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain(
+      '“over.bin” was left out: the agent service did not accept it',
+    );
+  });
+});
+
+test('while a long upload runs, the thread shows each file, and Stop ends it', async ({ onTestFinished }) => {
+  const behaviour = { partSize: mib, multipartThreshold: mib, minPartSize: 1 };
+  const slow = await openAppScene(
+    { agent: { behaviour: behaviour }, settings: { INLINE_LIMIT_MIB: '0' } },
+    onTestFinished,
+  );
+  slow.agent.faults.add({ call: 'PUT part', fault: { kind: 'latency', ms: 1_000 } });
+  const channel = slow.channel();
+  const root = slow.ask(channel, 'this takes long', {
+    files: [
+      { name: 'long.bin', size: 40 * mib },
+      { name: 'small.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' },
+      { name: 'gone.csv', kind: 'tombstone' },
+    ],
+  });
+  const percent = await slow.until('a percentage is shown', () => {
+    const shown = slow.shown(channel, root);
+    return /“long\.bin” \(42 MB\): (?!0 %)(\d+) %/.test(shown) && shown.includes('2 of 3') && shown;
+  });
+  expect(percent).toContain('“small.csv” (8 bytes): passed on');
+  expect(percent).toContain('was left out: it was deleted');
+  expect(percent).toContain('2 of 3');
+  const [reply] = slow.replies(channel, root);
+  await slow.slack.click({ person: slow.ada, channel, ts: reply?.ts ?? '', actionId: 'stop' });
+  await slow.finished(channel, root);
+  expect(slow.shown(channel, root)).toContain('Stopped by');
+  const puts = slow.agent.calls.filter(({ name }) => name === 'PUT part').length;
+  expect(puts).toBeLessThan(40);
+  await pause(500);
+  expect(slow.agent.tasks[0]?.messages).toEqual([]);
+});

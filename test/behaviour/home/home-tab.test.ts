@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+
+const scene = await openAppScene();
+const { slack } = scene;
+const team = slack.team.id;
+
+/** What a person's Home tab shows, as text. */
+function shown(person: Person): string {
+  return JSON.stringify(slack.home(person)?.blocks ?? []);
+}
+
+/** Opens the Home tab anew and waits until it shows this. */
+async function openHome(person: Person, text: string): Promise<string> {
+  slack.openHome(person);
+  return await seen(person, text);
+}
+
+async function seen(person: Person, text: string): Promise<string> {
+  await scene.until(`the Home tab shows ${text}`, () => shown(person).includes(text));
+  return shown(person);
+}
+
+async function press(person: Person, actionId: string, value?: string) {
+  await slack.click({ person, view: 'home', actionId, ...(value !== undefined && { value }) });
+}
+
+async function asked(channel: Channel, text: string, person: Person = scene.ada): Promise<Message> {
+  const root = slack.say({ person, channel, text: `${scene.mention} ${text}` });
+  await scene.finished(channel, root);
+  return root;
+}
+
+/** What Slack refused of our views. */
+function refusals(): (string | undefined)[] {
+  const views = slack.calls.filter(({ method }) => method === 'views.publish');
+  return views.flatMap(({ ok, error }) => (ok || error === 'hash_conflict' ? [] : [error]));
+}
+
+/** Puts threads with tasks into the records, as if they had been there for long. */
+async function records(count: number, more: { channel: string; starter: string; title?: string }) {
+  const { db } = scene.sandbox.bot.store;
+  const project = 'prj_old';
+  for (let from = 0; from < count; from += 500) {
+    const rows = Array.from({ length: Math.min(500, count - from) }, (_, index) => ({
+      workspace: team,
+      channel: more.channel,
+      root: `${1_500_000_000 + from + index}.000100`,
+      account: 'settings',
+      starter: more.starter,
+      began_ts: `${1_500_000_000 + from + index}.000100`,
+      project_id: project,
+      task_id: `tsk_${more.channel}_${from + index}`,
+      task_title: more.title ?? `Task number ${from + index}.`,
+      task_begun_at: new Date(1_500_000_000_000 + (from + index) * 1_000),
+      permalink: `https://sandbox.slack.com/archives/${more.channel}/p${from + index}`,
+      task_state: 'completed',
+      task_read_at: new Date(),
+    }));
+    await db.insertInto('threads').values(rows).execute();
+  }
+}
+
+describe('the Home tab', () => {
+  test('says how the bot is used and that it can be wrong, also to somebody without tasks', async () => {
+    const newcomer = slack.createPerson({ name: 'newcomer' });
+    const text = await openHome(newcomer, 'You have no tasks yet');
+    expect(text).toContain('Mention me in a channel');
+    expect(text).toContain('/invite');
+    expect(text).toContain('can be wrong');
+  });
+
+  test("shows a person's own tasks, newest first, with state, age, channel and a link to the thread", async () => {
+    const channel = scene.channel();
+    const alan = slack.createPerson({ name: 'alan' });
+    slack.invite(channel, alan);
+    await asked(channel, 'Count the older sheep', alan);
+    const root = await asked(channel, '--model fast Count the newer sheep', alan);
+    await asked(channel, 'Somebody elses question');
+    const text = await openHome(alan, '/archives/');
+    expect(text.indexOf('newer sheep')).toBeLessThan(text.indexOf('older sheep'));
+    expect(text).toContain(`${channel.id}/p${root.ts.replace('.', '')}|Count the newer sheep>`);
+    expect(text).toMatch(/newer sheep>\\n(?:done|working) · fast · just now · <#/);
+    expect(text).not.toContain('Somebody elses question');
+  });
+
+  test('shows what the service says of states, and which tasks it has no more', async () => {
+    const channel = scene.channel();
+    const barbara = slack.createPerson({ name: 'barbara' });
+    slack.invite(channel, barbara);
+    await asked(channel, '/fail on purpose', barbara);
+    await asked(channel, 'Gone with the wind', barbara);
+    const gone = scene.agent.tasks.find(({ title }) => title.startsWith('Gone with'));
+    expect(gone).toBeDefined();
+    await fetch(`${scene.agent.url}/experimental/tasks/${gone?.id}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${scene.agent.apiKey}` },
+    });
+    const text = await openHome(barbara, 'no longer at the agent service');
+    expect(text).toMatch(/\\nfailed · /);
+  });
+
+  test('shows what it knows, and says so, while the service is away', async () => {
+    const channel = scene.channel();
+    const carl = slack.createPerson({ name: 'carl' });
+    slack.invite(channel, carl);
+    await asked(channel, 'A question of Carl', carl);
+    const fault = { kind: 'status', status: 500 } as const;
+    const back = scene.agent.faults.add({ call: 'GET /experimental/tasks', fault });
+    await openHome(carl, 'as I last knew them');
+    back();
+    expect(shown(carl)).toContain('A question of Carl');
+    await press(carl, 'home_refresh');
+    await scene.until('the warning is gone', () => !shown(carl).includes('as I last knew them'));
+  });
+
+  test("shows a channel's tasks to those who are in it, and refuses others kindly", async () => {
+    const channel = slack.createChannel({ name: 'closed', members: [scene.ada] });
+    const hidden = slack.createChannel({
+      name: 'without-bot',
+      members: [scene.ada],
+      private: true,
+      bot: false,
+    });
+    await asked(channel, 'What only members see');
+    await openHome(scene.ada, 'Choose a channel that you are in');
+    await press(scene.ada, 'home_channel', channel.id);
+    await seen(scene.ada, `<@${scene.ada.id}>`);
+    expect(shown(scene.ada).split('What only members see')).toHaveLength(3);
+
+    await openHome(scene.grace, 'Choose a channel that you are in');
+    await press(scene.grace, 'home_channel', channel.id);
+    const refused = await seen(scene.grace, 'and you are not');
+    expect(refused).not.toContain('What only members see');
+    await press(scene.grace, 'home_channel', hidden.id);
+    await seen(scene.grace, 'I cannot see who is in this channel');
+  });
+
+  test("leads to the chosen channel's settings, and says it where Slack opens nothing any more", async () => {
+    const channel = scene.channel();
+    const frida = slack.createPerson({ name: 'frida' });
+    slack.invite(channel, frida);
+    await openHome(frida, 'Choose a channel that you are in');
+    await press(frida, 'home_channel', channel.id);
+    await seen(frida, 'home_settings');
+    await press(frida, 'home_settings');
+    const open = () => JSON.stringify(slack.modal(frida)?.texts ?? {});
+    await scene.until('the settings are open', () => open().includes('Channel settings'));
+    await slack.closeView(frida);
+    const body = { ok: false, error: 'expired_trigger_id' };
+    slack.faults.add({ call: 'views.open', fault: { kind: 'status', status: 200, body }, times: 1 });
+    await press(frida, 'home_settings');
+    expect(await seen(frida, 'press the button again')).toContain('home_settings');
+  });
+
+  test('two people look at their own tabs at once, and each keeps the channel that they chose', async () => {
+    const channel = scene.channel();
+    const dora = slack.createPerson({ name: 'dora' });
+    const emil = slack.createPerson({ name: 'emil' });
+    slack.invite(channel, dora);
+    slack.invite(channel, emil);
+    await asked(channel, 'Doras very own question', dora);
+    await asked(channel, 'Emils very own question', emil);
+    await Promise.all([openHome(dora, 'Doras very own'), openHome(emil, 'Emils very own')]);
+    expect(shown(dora)).not.toContain('Emils');
+    expect(shown(emil)).not.toContain('Doras');
+    await press(dora, 'home_channel', channel.id);
+    await seen(dora, 'Emils very own');
+    await scene.sandbox.restartBot();
+    // Opened again, by another process, it shows the same channel.
+    slack.openHome(dora);
+    await press(dora, 'home_refresh');
+    await seen(dora, 'Emils very own');
+    expect(shown(emil)).not.toContain('Doras');
+  });
+
+  test.each([1, 100, 1_000])('passes Slack with %i tasks, and its pages turn', async (count) => {
+    const person = slack.createPerson({ name: `busy-${count}` });
+    const channel = scene.channel();
+    slack.invite(channel, person);
+    await records(count, { channel: channel.id, starter: person.id });
+    await openHome(person, `Task number ${count - 1}.`);
+    await press(person, 'home_channel', channel.id);
+    await scene.until(
+      'both lists are there',
+      () => shown(person).split(`Task number ${count - 1}.`).length === 3,
+    );
+    expect(slack.home(person)?.blocks.length).toBeLessThanOrEqual(100);
+    if (count === 1) return;
+    expect(shown(person)).toContain(`1 to 10 of ${count}`);
+    // Pressed twice, it turns one page.
+    await Promise.all([press(person, 'home_older', 'own/1'), press(person, 'home_older', 'own/1')]);
+    await seen(person, `11 to 20 of ${count}`);
+    await press(person, 'home_older', 'channel/1');
+    await scene.until('both are turned', () => shown(person).split(`11 to 20 of ${count}`).length === 3);
+    await press(person, 'home_newer', 'own/0');
+    await seen(person, `1 to 10 of ${count}`);
+    expect(refusals()).toEqual([]);
+  });
+
+  test('shortens titles of 300 characters and shows marks in them as they are', async () => {
+    const person = slack.createPerson({ name: 'wordy' });
+    const channel = scene.channel();
+    await records(40, {
+      channel: channel.id,
+      starter: person.id,
+      title: '<!channel>&<>'.repeat(23).padEnd(300, '&'),
+    });
+    const text = await openHome(person, '&lt;');
+    expect(text).not.toContain('<!channel>');
+    expect(text).toContain('…');
+    expect(refusals()).toEqual([]);
+  });
+});

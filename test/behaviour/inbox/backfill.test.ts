@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { type AppScene, openAppScene } from '../../support/app-scene.ts';
+import { FAST_RETRIES, stopBotFor } from '../../support/outage.ts';
+
+const readings = (scene: AppScene) =>
+  scene.slack.calls.filter(({ method }) => /^conversations\.(replies|history)$/.test(method)).length;
+
+describe.concurrent('after a gap in receiving', () => {
+  test.for(['socket', 'http'] as const)(
+    'by %s: what people said in it is answered, once, and a channel that is lost holds nothing up',
+    async (transport, { onTestFinished }) => {
+      const scene = await openAppScene({ transport, slack: FAST_RETRIES }, onTestFinished);
+      const [lab, lost] = [scene.channel(), scene.channel()];
+      const dm = scene.slack.openDm(scene.ada);
+      const root = scene.ask(lab, 'before the gap');
+      const gone = scene.ask(lost, 'in a channel that we leave');
+      const direct = scene.slack.say({ person: scene.ada, channel: dm, text: 'directly' });
+      await scene.finished(lab, root);
+      await scene.finished(lost, gone);
+      await scene.finished(dm, direct);
+      const said: [typeof lab, ReturnType<AppScene['reply']>][] = [];
+      await stopBotFor(scene, 6, () => {
+        scene.slack.kick(lost);
+        said.push([lab, scene.reply(lab, root, 'in the gap', { files: [] })]);
+        const mention = scene.ask(lab, 'a new one');
+        said.push([lab, mention], [lab, scene.reply(lab, mention, 'and more of it')]);
+        said.push([dm, scene.slack.say({ person: scene.ada, channel: dm, text: 'directly again' })]);
+        scene.slack.say({ person: scene.ada, channel: lab, text: 'not for the bot' });
+      });
+      await scene.sandbox.restartBot();
+      for (const [channel, message] of said) await scene.finished(channel, message);
+      expect(scene.sentToAgent('before the gap').texts).toEqual(['before the gap', 'in the gap']);
+      expect(scene.sentToAgent('a new one').texts).toEqual(['a new one', 'and more of it']);
+      expect(scene.sentToAgent('directly again').texts).toEqual(['directly again']);
+      expect(scene.agent.tasks).toHaveLength(5);
+      await scene.until('nothing is left to read', async () => {
+        const { db } = scene.sandbox.bot.store;
+        return (await db.selectFrom('catch_ups').select('root').execute()).length === 0;
+      });
+      const read = readings(scene);
+      await scene.sandbox.restartBot();
+      const next = scene.reply(lab, root, 'after it');
+      await scene.finished(lab, next);
+      expect(readings(scene)).toBe(read);
+      expect(scene.sentToAgent('before the gap').texts).toEqual(['before the gap', 'in the gap', 'after it']);
+    },
+  );
+
+  test('reading back goes on after a restart in its middle', async ({ onTestFinished }) => {
+    const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'one thread');
+    await scene.finished(channel, root);
+    await stopBotFor(scene, 6, () => scene.reply(channel, root, 'said in the gap'));
+    const mend = scene.slack.faults.add({
+      call: /^conversations\.(replies|history)$/,
+      fault: { kind: 'status', status: 503 },
+    });
+    const read = readings(scene);
+    await scene.sandbox.restartBot();
+    await scene.until('it tries to read', () => readings(scene) > read);
+    await scene.sandbox.bot.stop();
+    mend();
+    await scene.sandbox.restartBot();
+    await scene.until('the message is told', () => scene.sentToAgent('one thread').texts.length === 2);
+    expect(scene.sentToAgent('one thread').texts).toEqual(['one thread', 'said in the gap']);
+  });
+
+  test('a stop of a few minutes is no gap: nothing is read back', async ({ onTestFinished }) => {
+    const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'a thread');
+    await scene.finished(channel, root);
+    await stopBotFor(scene, 3, () => scene.reply(channel, root, 'lost'));
+    const read = readings(scene);
+    await scene.sandbox.restartBot();
+    const next = scene.reply(channel, root, 'the next');
+    await scene.finished(channel, next);
+    expect(readings(scene)).toBe(read);
+  });
+
+  test('no connection for a while is a gap too, and ends when the connection is back', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'with a connection');
+    await scene.finished(channel, root);
+    const mend = scene.slack.faults.add({
+      call: 'apps.connections.open',
+      fault: { kind: 'status', status: 503 },
+    });
+    scene.slack.cutSockets();
+    scene.reply(channel, root, 'without one');
+    await scene.slack.settled();
+    expect(scene.sentToAgent('with a connection').texts).toHaveLength(1);
+    await scene.sandbox.bot.store.db
+      .updateTable('workspaces')
+      .set({ receiving_at: new Date(Date.now() - 6 * 60_000) })
+      .execute();
+    mend();
+    await scene.until('the message is told', () => scene.sentToAgent('with a connection').texts.length === 2);
+  });
+});

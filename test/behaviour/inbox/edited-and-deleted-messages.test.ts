@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { openAppScene, pause } from '../../support/app-scene.ts';
+
+const scene = await openAppScene();
+const { slack } = scene;
+
+describe.concurrent('changing what was said', () => {
+  test('an edit of a waiting message is what is sent, and a deleted one is never sent', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'edits while waiting\n/slow 100');
+    await scene.until('the turn has begun', () => scene.replies(channel, root).length > 0);
+    const edited = scene.reply(channel, root, 'wiht a typo');
+    const deleted = scene.reply(channel, root, 'never mind this');
+    await slack.settled();
+    slack.edit(channel.id, edited.ts, 'without a typo');
+    slack.remove(channel.id, deleted.ts);
+    await scene.finished(channel, edited);
+    await pause(500);
+    expect(scene.sentToAgent('edits while waiting').texts.slice(1)).toEqual(['without a typo']);
+  });
+
+  test('a mention without words that becomes a question while it is answered with help is asked', async ({
+    onTestFinished,
+  }) => {
+    const own = await openAppScene({}, onTestFinished);
+    const channel = own.channel();
+    const posts = { call: 'chat.postMessage', fault: { kind: 'latency', ms: 4_000 }, times: 1 } as const;
+    own.slack.faults.add(posts);
+    const root = own.ask(channel, '');
+    const { turns } = own.sandbox.bot.store;
+    const key = { workspace: own.slack.team.id, channel: channel.id, ts: root.ts };
+    await own.until('its turn has begun', () => turns.ofMessage(key));
+    own.slack.edit(channel.id, root.ts, `${own.mention} what is in column a?`);
+    await own.until('it is asked', () => own.sentToAgent('what is in column a?').texts.length > 0);
+    await own.finished(channel, root);
+    expect(own.shown(channel, root)).not.toContain('Mention me with a question');
+    expect(own.replies(channel, root)).toHaveLength(1);
+  });
+
+  test('an edit after the message was sent offers to send the correction, once', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'the mean of colum a');
+    await scene.finished(channel, root);
+    slack.edit(channel.id, root.ts, `${scene.mention} the mean of column b`);
+    const note = await scene.until('the note is there', () => slack.ephemerals(scene.ada, channel)[0]);
+    const press = { person: scene.ada.id, channel: channel.id, ts: note.ts, actionId: 'correct' };
+    await Promise.all([slack.click(press), slack.click(press)]);
+    const told = await scene.until('the correction is sent', () => {
+      const now = scene.sentToAgent('the mean of colum a').texts;
+      return now.length > 1 && now;
+    });
+    expect(told).toEqual([
+      'the mean of colum a',
+      expect.stringMatching(/^A correction of my message:.*the mean of column b$/),
+    ]);
+    await scene.until('the second press is told', () => slack.ephemerals(scene.ada, channel).length > 1);
+  });
+
+  test('a correction brings no conversation again, and leaves with whose words it has', async () => {
+    const person = slack.createPerson({ name: 'mary', realName: 'Mary' });
+    const channel = scene.channel();
+    const above = slack.say({ person: scene.grace, channel, text: 'what was said before' });
+    const asked = scene.reply(channel, above, `${scene.mention} summarise colum a`, { person });
+    await scene.finished(channel, asked);
+    slack.edit(channel.id, asked.ts, `${scene.mention} summarise column b`);
+    const note = await scene.until('the note is there', () => slack.ephemerals(person, channel)[0]);
+    await slack.click({ person: person.id, channel: channel.id, ts: note.ts, actionId: 'correct' });
+    const told = await scene.until('the correction is sent', () => {
+      const now = scene.sentToAgent('summarise colum a').texts;
+      return now.length > 1 && now;
+    });
+    expect(told).toEqual([
+      expect.stringContaining('what was said before'),
+      expect.stringMatching(/^A correction of my message:.*summarise column b$/),
+    ]);
+    const { db, erasure: oblivion } = scene.sandbox.bot.store;
+    const messages = () => db.selectFrom('messages').selectAll().where('root', '=', above.ts).execute();
+    const turns = () => db.selectFrom('turns').selectAll().where('root', '=', above.ts).execute();
+    // Anybody who may use the thread's controls may press the button: the message is that person's.
+    const { grace } = scene;
+    const ts = (await messages()).find((message) => message.ts !== asked.ts)?.ts ?? '';
+    await db.updateTable('messages').set({ person: grace.id }).where('ts', '=', ts).execute();
+    await db.updateTable('turns').set({ asker: grace.id }).where('message_ts', '=', ts).execute();
+    expect(JSON.stringify([await messages(), await turns()])).toContain('column b');
+    await oblivion.eraseUser(slack.team.id, person.id);
+    expect(JSON.stringify([await messages(), await turns()])).not.toMatch(/colum/);
+  });
+
+  test('deleting a message that the agent works on offers Stop', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'one to take back\n/slow 1000');
+    await scene.until('the reply grows', () =>
+      scene.replies(channel, root).some(({ versions }) => versions.length > 1),
+    );
+    slack.remove(channel.id, root.ts);
+    const note = await scene.until('the note is there', () => slack.ephemerals(scene.ada, channel)[0]);
+    await slack.click({ person: scene.ada.id, channel: channel.id, ts: note.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { type AppScene, openAppScene } from '../../support/app-scene.ts';
+
+const files = [{ name: 'late.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+const uploads = 'POST /experimental/files';
+
+/** What the store knows of a message, by its ts. */
+function known(scene: AppScene, channel: Channel, ts: string) {
+  const { turns, messages } = scene.sandbox.bot.store;
+  const key = { workspace: scene.slack.team.id, channel: channel.id, ts };
+  return {
+    key,
+    turn: async () => turns.ofMessage(key),
+    state: async () => (await messages.get(key))?.state,
+  };
+}
+
+/** A thread whose second message uploads for so long (ms), while Slack holds a copy of an earlier one up. */
+async function overtaken(scene: AppScene, title: string, ms = 2_500) {
+  const channel = scene.channel();
+  const root = scene.ask(channel, title);
+  await scene.finished(channel, root);
+  scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms }, times: 1 });
+  return { channel, root, ...(await later(scene, channel, root)) };
+}
+
+async function later(scene: AppScene, channel: Channel, root: Message) {
+  const message = scene.reply(channel, root, 'the later one', { files });
+  const turn = await scene.until('its turn has begun', known(scene, channel, message.ts).turn);
+  return { message, turn };
+}
+
+/** The copy of an earlier message is written down only now; its ts. */
+async function arrives(scene: AppScene, channel: Channel, root: Message, after: Message, more = {}) {
+  const [whole = '', fraction = ''] = after.ts.split('.');
+  const ts = `${Number(whole) - 1}.${fraction}`;
+  const words = { text: 'the earlier one', ...more };
+  const row = { root: root.ts, person: scene.grace.id, state: 'waiting', words, editedTs: null } as const;
+  await scene.sandbox.bot.store.messages.add(known(scene, channel, ts).key, row);
+  return ts;
+}
+
+describe.concurrent('a message that arrives before a later one is sent', () => {
+  test('goes first, and takes its place in the thread', async ({ onTestFinished }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const { channel, root, message, turn } = await overtaken(scene, 'the first of four');
+    const earlier = await arrives(scene, channel, root, message);
+    scene.reply(channel, root, 'the last one');
+    await scene.until('three are sent', () => scene.sentToAgent('the first').texts.length >= 3);
+    const { texts, fileIds } = scene.sentToAgent('the first');
+    expect(texts.slice(0, 3)).toEqual(['the first of four', 'grace: the earlier one', 'ada: the later one']);
+    expect((await known(scene, channel, earlier).turn())?.id).toBe(turn.id);
+    await scene.finished(channel, message);
+    expect(fileIds.slice(0, 3).map((ids) => ids.length)).toEqual([0, 0, 1]);
+    expect(scene.agent.calls.filter(({ name }) => name === uploads)).toHaveLength(1);
+  });
+
+  test('is what a stop ends then, and the later one waits behind that stop', async ({ onTestFinished }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const { channel, root, message, turn } = await overtaken(scene, 'the first of two', 1_500);
+    const elsewhere = scene.slack.say({
+      person: scene.grace,
+      channel: scene.channel(),
+      text: 'a file',
+      files,
+    });
+    scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 6_000 }, times: 1 });
+    const shared = elsewhere.fileIds.map((id) => ({
+      id,
+      mode: 'file_access',
+      file_access: 'check_file_info',
+    }));
+    const earlier = await arrives(scene, channel, root, message, { files: shared });
+    await scene.until("the turn is the earlier one's", known(scene, channel, earlier).turn);
+    const reply = await scene.until('its reply is there', () => scene.replies(channel, root).at(1));
+    await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    const { turns } = scene.sandbox.bot.store;
+    const isOver = async () => (await turns.get(turn.workspace, turn.id))?.finished_at != null;
+    await scene.until('the turn is over', isOver);
+    expect(await known(scene, channel, earlier).state()).toBe('closed');
+    expect(await known(scene, channel, message.ts).state()).toBe('waiting');
+    const held = await scene.until('the thread says what waits', () =>
+      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting')),
+    );
+    await scene.slack.click({ person: scene.ada, channel, ts: held.ts, actionId: 'go' });
+    await scene.finished(channel, message);
+    expect(scene.sentToAgent('the first').texts).toEqual(['the first of two', 'the later one']);
+  });
+
+  test('is what the service refuses then, and the later one goes', async ({ onTestFinished }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const { channel, root, message } = await overtaken(scene, 'the first of two');
+    const refused = { kind: 'status', status: 422, body: { detail: 'no' } } as const;
+    const sends = 'POST /experimental/tasks/{task_id}/messages';
+    scene.agent.faults.add({ call: sends, fault: refused, times: 1 });
+    const earlier = await arrives(scene, channel, root, message);
+    await scene.finished(channel, message);
+    expect(scene.sentToAgent('the first').texts).toEqual(['the first of two', 'ada: the later one']);
+    expect(await known(scene, channel, earlier).state()).toBe('closed');
+    expect(await known(scene, channel, message.ts).state()).toBe('sent');
+  });
+
+  test('waits again with the later one where a silent run takes none', async ({ onTestFinished }) => {
+    const scene = await openAppScene(
+      { agent: { behaviour: { messageToRunning: 409 } }, settings: { SILENCE_SECONDS: '1' } },
+      onTestFinished,
+    );
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 600');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 4_000 }, times: 1 });
+    const { message } = await later(scene, channel, root);
+    const earlier = await arrives(scene, channel, root, message);
+    await scene.finished(channel, message);
+    expect(scene.sentToAgent('/silent').texts).toEqual([
+      '/silent 600',
+      'grace: the earlier one',
+      'ada: the later one',
+    ]);
+    expect(await known(scene, channel, earlier).state()).toBe('sent');
+  });
+});

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
+
+const organisation = { id: 'E1', name: 'The whole company' };
+/** One by itself, one with a channel that it shares with the first (Slack Connect), and two of an organisation. */
+const tenants = await openMultiWorkspaceScene({
+  slack: {
+    teams: [
+      { id: 'T1', name: 'One' },
+      { id: 'T2', name: 'Two' },
+      { id: 'T3', name: 'Three', organisation },
+      { id: 'T4', name: 'Four', organisation },
+    ],
+  },
+  settings: { TURNS_PER_HOUR_PERSON: '2' },
+});
+const { scene, slack } = tenants;
+const { store } = scene.sandbox.bot;
+await tenants.install('T3');
+
+/** Waits until the person is told that their message was not sent. */
+async function refused(person: Person, channel: Channel, message: Message): Promise<string> {
+  const key = { workspace: channel.teamId, channel: channel.id, ts: message.ts };
+  await scene.until('it is refused', async () => (await store.messages.get(key))?.state === 'refused');
+  return scene.until('they are told', () => {
+    const last = slack.ephemerals(person, channel).at(-1);
+    return last && slack.visibleText(last);
+  });
+}
+
+function inChannel(teamId: string, name: string, more: { shared?: boolean } = {}): Channel {
+  return slack.createChannel({ teamId, name, ...more });
+}
+
+describe('of three workspaces', () => {
+  test('one that shares a channel takes its own people there and not those of the other organisation', async () => {
+    const host = slack.createPerson({ name: 'host', teamId: 'T2' });
+    const visitor = slack.createPerson({
+      name: 'visitor',
+      teamId: 'T2',
+      kind: 'stranger',
+      homeTeamId: 'T1',
+    });
+    const channel = inChannel('T2', 'together', { shared: true });
+    const strange = tenants.ask({ person: visitor, channel }, 'from over there');
+    expect(await refused(visitor, channel, strange)).toContain('I am not allowed to work for you here');
+    const root = tenants.ask({ person: host, channel }, 'from here');
+    expect(await tenants.answered(root)).toContain('shared with another organisation');
+    const aside = slack.say({ person: visitor, channel, text: 'me too', thread: root.ts });
+    await refused(visitor, channel, aside);
+    expect(scene.sentToAgent('from here').texts).toEqual(['from here']);
+    expect(scene.sentToAgent('from over there').texts).toEqual([]);
+    await store.channelSettings.set('T2', channel.id, host.id, { admits: 'everyone' });
+    const again = tenants.ask({ person: visitor, channel }, 'now from over there');
+    expect(await tenants.answered(again)).not.toContain('shared with another organisation');
+  });
+
+  test("one of an organisation takes its members wherever they are at home, and no organisation's guests", async () => {
+    const [local, colleague, guest] = [
+      slack.createPerson({ name: 'local', teamId: 'T3' }),
+      slack.createPerson({ name: 'colleague', teamId: 'T3', homeTeamId: 'T4' }),
+      slack.createPerson({ name: 'guest', teamId: 'T3', homeTeamId: 'T4', kind: 'guest' }),
+    ];
+    const foreign = slack.createPerson({ name: 'foreign', teamId: 'T3', kind: 'stranger' });
+    const channel = inChannel('T3', 'grid');
+    for (const person of [local, colleague])
+      await tenants.answered(tenants.ask({ person, channel }, `from ${person.name}`));
+    for (const person of [guest, foreign]) {
+      const said = tenants.ask({ person, channel }, `from ${person.name}`);
+      expect(await refused(person, channel, said)).toContain('I am not allowed to work for you here');
+      expect(scene.sentToAgent(`from ${person.name}`).texts).toEqual([]);
+    }
+  });
+
+  test("one of an organisation is found by its own people's events, and another organisation's is never added to it", async () => {
+    const own = slack.createPerson({ name: 'own', teamId: 'T4' });
+    const foreign = slack.createPerson({
+      name: 'overseas',
+      teamId: 'T4',
+      kind: 'stranger',
+      homeTeamId: 'T999',
+    });
+    // A tenant of its own, on the other side of the channel.
+    const tenant = slack.createPerson({ name: 'tenant', teamId: 'T4', kind: 'stranger', homeTeamId: 'T1' });
+    const channel = inChannel('T4', 'overseas', { shared: true });
+    slack.delivery.organisationOnly = true;
+    try {
+      const strange = [foreign, tenant].map((person) =>
+        tenants.ask({ person, channel }, `as ${person.name}`),
+      );
+      await slack.settled();
+      await tenants.answered(tenants.ask({ person: own, channel }, 'as our own'));
+      const { rows } = await sql<{ workspace: string; installation: string }>`
+        select workspace, installation from workspaces where installation = 'E1' order by workspace`.execute(
+        store.db,
+      );
+      expect(rows.map(({ workspace }) => workspace)).toEqual(['T3', 'T4']);
+      for (const { ts } of strange)
+        for (const workspace of ['T1', 'T999', 'T4'])
+          expect(await store.messages.get({ workspace, channel: channel.id, ts })).toBeUndefined();
+    } finally {
+      slack.delivery.organisationOnly = false;
+    }
+    // Over there the button's message is the bot's, but whoever presses it stays a stranger.
+    await slack.deliverRaw('interactive', {
+      type: 'block_actions',
+      team: null,
+      user: { id: foreign.id, team_id: 'T999' },
+      enterprise: organisation,
+      is_enterprise_install: true,
+      trigger_id: 'none',
+      channel: { id: channel.id },
+      container: { type: 'message', message_ts: '1.000001', channel_id: channel.id },
+      actions: [{ type: 'button', action_id: 'stop', value: randomUUID(), action_ts: '9.000001' }],
+    });
+    expect(
+      await store.db.selectFrom('workspaces').select('workspace').where('workspace', '=', 'T999').execute(),
+    ).toEqual([]);
+  });
+
+  test('none counts what people ask in another, or takes its settings from there', async () => {
+    const places = ['T1', 'T2'].map((teamId) => {
+      const person = slack.createPerson({ name: `asker-${teamId}`.toLowerCase(), teamId });
+      const guest = slack.createPerson({ name: `guest-${teamId}`.toLowerCase(), teamId, kind: 'guest' });
+      return { person, guest, channel: inChannel(teamId, 'counted') };
+    });
+    const [first, second] = places;
+    if (first === undefined || second === undefined) throw new Error('There are two.');
+    for (const text of ['a', 'b']) await tenants.answered(tenants.ask(first, text));
+    const third = tenants.ask(first, 'c');
+    expect(await refused(first.person, first.channel, third)).toMatch(/2 messages within an hour/);
+    for (const text of ['d', 'e']) await tenants.answered(tenants.ask(second, text));
+    await store.channelSettings.set('T1', first.channel.id, first.person.id, { admits: 'guests' });
+    await tenants.answered(tenants.ask({ ...first, person: first.guest }, 'f'));
+    const theirs = tenants.ask({ ...second, person: second.guest }, 'g');
+    await refused(second.guest, second.channel, theirs);
+    const trail = store.db.selectFrom('audit').select('person').where('kind', '=', 'refusal');
+    expect(await trail.where('workspace', '=', 'T1').execute()).toEqual([{ person: first.person.id }]);
+  });
+});

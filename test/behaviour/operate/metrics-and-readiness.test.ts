@@ -1,0 +1,114 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { openAppScene } from '../../support/app-scene.ts';
+
+const lines: Record<string, unknown>[] = [];
+const line = z.record(z.string(), z.unknown());
+const log = pino({ level: 'info' }, { write: (text) => void lines.push(line.parse(JSON.parse(text))) });
+const scene = await openAppScene({ log });
+const at = (path: string) => `http://127.0.0.1:${scene.sandbox.bot.port}${path}`;
+
+/** The value of one figure, 0 where it is not there. */
+async function figure(name: string): Promise<number> {
+  const page = await (await fetch(at('/metrics'))).text();
+  const found = page.split('\n').find((row) => row.startsWith(`${name} `));
+  return Number(found?.split(' ').at(-1) ?? 0);
+}
+
+test('a turn leaves its figures in /metrics', async () => {
+  const channel = scene.channel();
+  const files = [{ name: 'run.csv', mime: 'text/csv', bytes: Buffer.from('a,b\n1,2\n3,4\n') }];
+  await scene.finished(channel, scene.ask(channel, 'what is in there?', { files }));
+  scene.slack.say({ person: scene.ada, channel, text: 'not for the bot' });
+  await scene.slack.settled();
+
+  expect(await figure('taskthread_events_total{kind="message",outcome="admitted"}')).toBe(1);
+  expect(await figure('taskthread_events_total{kind="message",outcome="known"}')).toBe(1);
+  expect(await figure('taskthread_events_total{kind="message",outcome="ignored"}')).toBe(1);
+  expect(await figure('taskthread_event_seconds_count{kind="message"}')).toBeGreaterThanOrEqual(3);
+  expect(await figure('taskthread_turns_ended_total{outcome="completed"}')).toBe(1);
+  expect(await figure('taskthread_first_visible_seconds_count')).toBe(1);
+  expect(await figure('taskthread_turn_seconds_count{outcome="completed"}')).toBe(1);
+  expect(
+    await figure('taskthread_slack_calls_total{method="chat.postMessage",outcome="ok"}'),
+  ).toBeGreaterThan(0);
+  expect(
+    await figure('taskthread_slack_permits_total{lane="chat.update",outcome="granted"}'),
+  ).toBeGreaterThan(0);
+  expect(await figure('taskthread_unseen_text_seconds_count')).toBeGreaterThan(0);
+  expect(
+    await figure('taskthread_service_calls_total{endpoint="POST /projects",status="200",account="settings"}'),
+  ).toBeGreaterThan(0);
+  expect(await figure('taskthread_http_bytes_total{peer="slack",direction="down"}')).toBeGreaterThan(100);
+  expect(await figure('taskthread_http_bytes_total{peer="service",direction="up"}')).toBeGreaterThan(100);
+  expect(await figure('taskthread_turns{state="following"}')).toBe(0);
+  expect(await figure('taskthread_messages_waiting')).toBe(0);
+  await scene.until('the thread is let go', async () => (await figure('taskthread_threads_held')) === 0);
+});
+
+test('what Slack throttles and what is tried again is counted by method and endpoint', async () => {
+  const channel = scene.channel();
+  scene.slack.faults.add({
+    call: 'chat.postMessage',
+    times: 1,
+    fault: { kind: 'status', status: 429, headers: { 'retry-after': '1' } },
+  });
+  scene.agent.faults.add({ call: /^GET .*messages$/, times: 1, fault: { kind: 'status', status: 503 } });
+  await scene.finished(channel, scene.ask(channel, 'again'));
+  expect(await figure('taskthread_slack_throttled_total{method="chat.postMessage"}')).toBe(1);
+  const page = await (await fetch(at('/metrics'))).text();
+  expect(page).toMatch(/taskthread_service_retries_total\{endpoint="GET [^"]+",account="settings"\} [1-9]/);
+});
+
+test('no figure names a workspace, a channel or a person', async () => {
+  const page = await (await fetch(at('/metrics'))).text();
+  for (const id of [scene.slack.team.id, scene.ada.id, scene.slack.bot.userId])
+    expect(page).not.toContain(id);
+});
+
+test('/readyz tells of Slack, the last event and the service', async () => {
+  expect(await (await fetch(at('/readyz'))).json()).toMatchObject({
+    ready: true,
+    events: 'socket',
+    sockets: { live: expect.any(Number) },
+    lastEventAt: expect.stringMatching(/Z$/),
+    service: { ok: true, lastStatus: expect.any(Number) },
+  });
+});
+
+test('each step of a turn is one line with the ids of turn, thread and task', async () => {
+  const channel = scene.channel();
+  const asked = scene.ask(channel, 'one line a step');
+  await scene.finished(channel, asked);
+  const key = { workspace: scene.slack.team.id, channel: channel.id, ts: asked.ts };
+  const turn = await scene.sandbox.bot.store.turns.ofMessage(key);
+  const mine = lines.filter((one) => one.turn === turn?.id);
+  const steps = mine.flatMap(({ step }) => (step === undefined ? [] : [step]));
+  expect(steps).toEqual(['visible', 'frozen', 'sent', 'replying', 'settled', 'results', 'finished']);
+  for (const one of mine) expect(one).toMatchObject({ channel: channel.id, root: asked.ts });
+  const [task] = scene.agent.tasks.filter(({ title }) => title.startsWith('one line'));
+  for (const one of mine.filter(({ step }) => step !== undefined && step !== 'visible')) {
+    expect(one.task).toBe(task?.id);
+  }
+  expect(JSON.stringify(lines)).not.toContain('one line a step');
+});
+
+test('the audit trail says who asked, what the agent used and what came of it', async () => {
+  const channel = scene.channel();
+  const files = [{ name: 'secret-name.csv', mime: 'text/csv', bytes: Buffer.from('a,b\n1,2\n3,4\n') }];
+  const asked = scene.ask(channel, 'a secret question', { files });
+  await scene.finished(channel, asked);
+  const rows = [];
+  for await (const row of scene.sandbox.bot.store.audit.read({ since: new Date(0) })) rows.push(row);
+  expect(rows.find(({ root }) => root === asked.ts)).toMatchObject({
+    kind: 'turn',
+    person: scene.ada.id,
+    channel: channel.id,
+    task: expect.any(String),
+    details: { outcome: 'completed', sent: true, filesIn: 1, filesOut: 2, bytesIn: 12 },
+  });
+  const tools = rows.find(({ root }) => root === asked.ts)?.details.tools;
+  expect(Object.keys(Object(tools)).length).toBeGreaterThan(0);
+  expect(JSON.stringify(rows)).not.toContain('secret');
+});

@@ -1,0 +1,57 @@
+import { expect, test, vi } from 'vitest';
+import type { Fault } from '../../../sandbox/faults.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+
+test('a restart in the middle of an answer never takes text away that people could read', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({}, onTestFinished);
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/slow 200');
+  const first = () => scene.replies(channel, root)[0];
+  const words = /Second 1 of/;
+  await scene.until('the answer grows', () => words.test(first()?.text ?? ''));
+  await scene.sandbox.restartBot();
+  await scene.finished(channel, root);
+  const versions = first()?.versions ?? [];
+  const begun = versions.findIndex(({ text }) => words.test(text));
+  expect(begun).toBeGreaterThan(0);
+  expect(versions.slice(begun).filter(({ text }) => !words.test(text))).toEqual([]);
+  expect(scene.replies(channel, root).filter(({ text }) => /working/.test(text))).toEqual([]);
+});
+
+test('a stop waits for no call that others repeat, and hands the turns over meanwhile', async ({
+  onTestFinished,
+}) => {
+  const settings = { WATCH_SECONDS: '0.2', BACKGROUND_WAIT_SECONDS: '0', DRAIN_SECONDS: '60' };
+  const scene = await openAppScene({ settings }, onTestFinished);
+  const { faults } = scene.agent;
+  const channel = scene.channel();
+  const watched = scene.ask(channel, 'watched from now on');
+  await scene.finished(channel, watched);
+  const looks = async () => {
+    const { db } = scene.sandbox.bot.store;
+    const row = await db.selectFrom('watches').select('looks').where('root', '=', watched.ts).execute();
+    return row[0]?.looks;
+  };
+  const [root, other] = [scene.ask(channel, '/slow 1000 one'), scene.ask(channel, '/slow 8000 two')];
+  for (const slow of [root, other])
+    await scene.until('the answer grows', () => scene.shown(channel, slow).includes('Second'));
+  const hits = vi.spyOn(faults, 'hit');
+  const hangs = (fault: Fault) => hits.mock.results.some(({ value }) => value === fault);
+  const look: Fault = { kind: 'latency', ms: 600_000 };
+  const stop = { ...look };
+  const mend = [
+    faults.add({ call: /^GET .*results$/, fault: look }),
+    faults.add({ call: /^POST .*cancel$/, fault: stop }),
+  ];
+  scene.reply(channel, other, 'stop');
+  await scene.until('a look and a stop hang', () => hangs(look) && hangs(stop));
+  const made = await looks();
+  await scene.sandbox.restartBot();
+  expect(await looks()).toBe(made);
+  for (const end of mend) end();
+  for (const slow of [root, other]) await scene.finished(channel, slow);
+  expect(scene.shown(channel, root)).toContain('Second 1000 of 1000');
+  expect(scene.shown(channel, other)).toContain('Stopped by ada.');
+});

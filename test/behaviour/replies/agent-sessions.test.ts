@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { openAppScene } from '../../support/app-scene.ts';
+
+test.concurrent("Slack's own sign stands while the agent works, and its stop button stops it", async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene(
+    { slack: { agent: true }, settings: { AGENT_SESSIONS: 'true' } },
+    onTestFinished,
+  );
+  const stranger = scene.slack.createPerson({ name: 'sten', kind: 'stranger' });
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/slow 1000');
+  await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+  expect(scene.slack.status(channel.id, root.ts)?.status).toBe('processing');
+  scene.slack.stopSession(stranger, channel, root.ts);
+  await scene.until('the stranger is told', () => scene.slack.ephemerals(stranger, channel).length === 1);
+  expect(scene.slack.status(channel.id, root.ts)?.status).toBe('processing');
+  scene.slack.stopSession(scene.grace, channel, root.ts);
+  await scene.finished(channel, root);
+  expect(scene.shown(channel, root)).toContain('Stopped by grace.');
+  await scene.until('the sign is gone', () => scene.slack.status(channel.id, root.ts)?.status === 'active');
+  scene.slack.stopSession(scene.grace, channel, root.ts);
+  await scene.until('it is told', () =>
+    scene.slack.ephemerals(scene.grace, channel).some(({ text }) => text.includes('nothing to stop')),
+  );
+});
+
+test.concurrent('nothing is lost where Slack does not show sessions of the app, and it is not asked again', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({ settings: { AGENT_SESSIONS: 'true' } }, onTestFinished);
+  const channel = scene.channel();
+  for (const text of ['no agent here', 'and none here']) {
+    const root = scene.ask(channel, text);
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Took');
+  }
+  const calls = scene.slack.calls.filter(({ method }) => method === 'agents.sessions.setStatus');
+  expect(calls.length).toBeLessThanOrEqual(2);
+});
+
+test.concurrent('sessions are not shown by default', async ({ onTestFinished }) => {
+  const scene = await openAppScene({ slack: { agent: true } }, onTestFinished);
+  const channel = scene.channel();
+  const root = scene.ask(channel, 'quietly');
+  await scene.finished(channel, root);
+  expect(scene.slack.status(channel.id, root.ts)).toBeUndefined();
+});

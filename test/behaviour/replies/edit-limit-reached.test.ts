@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import type { AgentTurn } from '../../../sandbox/agent/agent-script.ts';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+import { SharedRateLimits } from '../../../src/store/slack/shared-rate-limits.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
+
+/** How long no edit is to be had (ms). */
+const dryMs = 12_000;
+
+const paragraphs = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => `Paragraph ${from + index} stands here.\n\n`).join('');
+const lines = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => `line ${from + index} is here\n`).join('');
+
+/** What the agent writes before and after the budget runs dry. */
+const answers: Record<string, (turn: AgentTurn, dry: () => Promise<void>) => Promise<void>> = {
+  blocks: async (turn, dry) => {
+    turn.write(`${paragraphs(1, 5)}This one is half wri`);
+    await dry();
+    turn.write(`tten.\n\n${paragraphs(5, 8)}`);
+  },
+  lines: async (turn, dry) => {
+    turn.write(lines(1, 20));
+    await dry();
+    turn.write(lines(20, 30));
+  },
+  fence: async (turn, dry) => {
+    turn.write(`\`\`\`r\n${lines(1, 20)}`);
+    await dry();
+    turn.write(`${lines(20, 30)}\`\`\`\n`);
+  },
+  nothing: async (turn, dry) => {
+    await dry();
+    turn.write(paragraphs(1, 4));
+  },
+  rewritten: async (turn, dry) => {
+    turn.write(paragraphs(1, 5));
+    await dry();
+    turn.rewrite(`It is all different. ${paragraphs(5, 8)}`);
+  },
+  long: async (turn, dry) => {
+    turn.write(paragraphs(1, 300));
+    await dry();
+    turn.write(paragraphs(300, 800));
+  },
+};
+
+const gates = new Map<string, PromiseWithResolvers<void>>(
+  Object.keys(answers).map((name) => [name, Promise.withResolvers<void>()]),
+);
+const scene = await openAppScene({
+  agent: {
+    script: async (turn) => {
+      await answers[turn.text]?.(turn, async () => gates.get(turn.text)?.promise);
+    },
+  },
+});
+const { slack } = scene;
+const lanes = new SharedRateLimits(scene.sandbox.bot.store.db);
+
+describe('an answer that ends while no edit is to be had', () => {
+  const threads = new Map<string, { channel: Channel; root: Message }>();
+  const thread = (name: string) => {
+    const found = threads.get(name);
+    if (found === undefined) throw new Error(`No thread for ${name}.`);
+    return found;
+  };
+  const draft = new Map<string, string | undefined>();
+
+  test('is readable as a whole at once', async () => {
+    for (const name of Object.keys(answers)) {
+      const channel = scene.channel();
+      threads.set(name, { channel, root: scene.ask(channel, name) });
+    }
+    for (const [name, { channel, root }] of threads) {
+      const seen = { nothing: 'Stop', fence: 'line 19', lines: 'line 19' }[name] ?? 'Paragraph 4';
+      await scene.until(`the beginning of ${name} shows`, () => scene.shown(channel, root).includes(seen));
+      draft.set(name, scene.replies(channel, root)[0]?.ts);
+    }
+    await lanes.hold(slack.team.id, 'chat.update', dryMs);
+    const edits = () => slack.calls.filter(({ method }) => method === 'chat.update').length;
+    await scene.until('the process knows that there are no edits', async () => {
+      const then = edits();
+      await pause(300);
+      return edits() === then;
+    });
+    const before = edits();
+    for (const gate of gates.values()) gate.resolve();
+    const ends = { lines: 'line 29', fence: 'line 29', nothing: 'Paragraph 3', long: 'Paragraph 799' };
+    for (const [name, { channel, root }] of threads) {
+      const end = new Map(Object.entries(ends)).get(name) ?? 'Paragraph 7';
+      await scene.until(`the end of ${name} shows`, () => scene.shown(channel, root).includes(end));
+    }
+    expect(edits()).toBe(before);
+  });
+
+  test('stands there once and in order when edits are to be had again', async () => {
+    for (const { channel, root } of threads.values()) await scene.finished(channel, root);
+    const numbers = (name: string) => {
+      const { channel, root } = thread(name);
+      const shown = scene.shown(channel, root);
+      return [...shown.matchAll(/(?:Paragraph|line) (\d+) /g)].map(([, number]) => Number(number));
+    };
+    const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+    expect(numbers('blocks')).toEqual(range(1, 8));
+    expect(numbers('lines')).toEqual(range(1, 30));
+    expect(numbers('fence')).toEqual(range(1, 30));
+    expect(numbers('nothing')).toEqual(range(1, 4));
+    expect(numbers('rewritten')).toEqual(range(5, 8));
+    expect(numbers('long')).toEqual(range(1, 800));
+    const { channel, root } = thread('blocks');
+    expect(scene.shown(channel, root).match(/This one is half/g)).toHaveLength(1);
+    expect(scene.shown(channel, root)).toContain('This one is half written.');
+  });
+
+  test.each(Object.keys(answers))('leaves neither a Stop button nor a line of progress (%s)', (name) => {
+    const { channel, root } = thread(name);
+    const replies = scene.replies(channel, root);
+    expect(JSON.stringify(replies.map(({ blocks }) => blocks))).not.toContain('"stop"');
+    for (const line of [strings.starting, strings.working])
+      expect(scene.shown(channel, root)).not.toContain(line);
+  });
+
+  test('goes on below what stands there, between blocks and between lines', () => {
+    for (const name of ['blocks', 'lines']) {
+      const { channel, root } = thread(name);
+      const [first, ...more] = scene.replies(channel, root);
+      expect(first?.ts).toBe(draft.get(name));
+      expect(more).toHaveLength(1);
+    }
+  });
+
+  test.each(['fence', 'nothing', 'rewritten'])('is posted anew where it cannot go on below (%s)', (name) => {
+    const { channel, root } = thread(name);
+    const replies = scene.replies(channel, root);
+    expect(replies).toHaveLength(1);
+    expect(replies[0]?.ts).not.toBe(draft.get(name));
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { textOf } from '../../../sandbox/agent/records.ts';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+
+const scene = await openAppScene({ settings: { REPLY_MESSAGES: '2' } });
+
+/** What the agent wrote last. */
+function answerOf(): string {
+  const said = scene.agent.tasks
+    .flatMap(({ messages }) => messages)
+    .filter(({ role }) => role === 'assistant');
+  return textOf(said.at(-1)?.content ?? []);
+}
+
+/** The texts of the files that the bot put into a thread. */
+async function filesIn(channel: Channel, root: Message): Promise<string[]> {
+  const ids = scene.replies(channel, root).flatMap(({ fileIds }) => fileIds);
+  return Promise.all(ids.map(async (id) => (await scene.slack.fileBytes(id)).toString('utf8')));
+}
+
+describe('an answer of more messages than it may take', () => {
+  test('ends with a file that holds its rest', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/long 60000');
+    await scene.finished(channel, root);
+    await scene.until('the file is shown', async () => (await filesIn(channel, root)).length > 0);
+    const [file = ''] = await filesIn(channel, root);
+    const answer = answerOf();
+    expect(answer.length).toBeGreaterThanOrEqual(60_000);
+    expect(file.length).toBeGreaterThan(38_000);
+    expect(answer.endsWith(file.slice(-38_000))).toBe(true);
+    expect(scene.replies(channel, root).filter(({ fileIds }) => fileIds.length === 0)).toHaveLength(2);
+    expect(scene.shown(channel, root)).toContain('The rest of the answer is in the file below.');
+  });
+
+  test('has its file once, though the answer to the upload was lost', async () => {
+    const channel = scene.channel();
+    scene.slack.faults.add({ call: 'files.completeUploadExternal', fault: { kind: 'lost' }, times: 1 });
+    const root = scene.ask(channel, '/long 30000');
+    await scene.finished(channel, root);
+    await scene.slack.settled();
+    expect(await filesIn(channel, root)).toHaveLength(1);
+  });
+
+  test('goes on in further messages where Slack takes no file', async () => {
+    const channel = scene.channel();
+    const body = { ok: false, error: 'file_uploads_disabled' };
+    const fault = { kind: 'status', status: 200, body } as const;
+    scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault, times: 1 });
+    const root = scene.ask(channel, '/long 40000');
+    await scene.finished(channel, root);
+    const last = answerOf().trimEnd().slice(-30);
+    expect(scene.shown(channel, root)).toContain(last);
+    expect(scene.replies(channel, root).length).toBeGreaterThan(3);
+    expect(scene.shown(channel, root)).not.toContain('in the file below');
+  });
+});
+
+test('an answer whose Markdown Slack refuses is shown whole, letter by letter, with its buttons', async ({
+  onTestFinished,
+}) => {
+  const own = await openAppScene({ slack: { refusedBlocks: ['markdown'] } }, onTestFinished);
+  const channel = own.channel();
+  const root = own.ask(channel, '/long 9000');
+  await own.finished(channel, root);
+  const [task] = own.agent.tasks;
+  const answer = textOf(task?.messages.at(-1)?.content ?? []);
+  const bare = (text: string) => text.replaceAll(/[\s\u2060]/g, '');
+  expect(answer.length).toBeGreaterThanOrEqual(9_000);
+  expect(bare(own.shown(channel, root))).toContain(bare(answer));
+  expect(JSON.stringify(own.replies(channel, root).at(-1)?.blocks)).toContain('feedback_good');
+});

@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import { Faults } from '../../../sandbox/faults.ts';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
+
+const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(5_000, 7)]);
+const table = ['gene,fold', ...Array.from({ length: 30 }, (_, row) => `g${row},${row}`)].join('\n');
+
+/** Their endings tell that they are pictures. */
+const pictureName = (n: number) => `chart-${n}.${['webp', 'png', 'JPG', 'jpeg', 'gif'][n % 5]}`;
+
+/** Makes what its message asks for: `pictures 12, tables 1, big 1, notes 250, later 1`. */
+const maker: AgentScript = async (turn) => {
+  const asked = new Map([...turn.text.matchAll(/(\w+) (\d+)/g)].map(([, what = '', n]) => [what, Number(n)]));
+  const each = async (what: string, make: (n: number) => Promise<void>) => {
+    for (let n = 1; n <= (asked.get(what) ?? 0); n += 1) await make(n);
+  };
+  await each('pictures', (n) => turn.result(pictureName(n), 'application/octet-stream', png));
+  await each('tables', (n) => turn.result(`genes-${n}.csv`, 'text/csv', table));
+  await each('big', (n) => turn.result(`big-${n}.png`, 'image/png', Buffer.alloc(1_200_000)));
+  await each('notes', (n) => turn.result(`note-${n}.txt`, 'text/plain', `Note ${n}\n`));
+  const later = asked.get('later');
+  if (later !== undefined) {
+    turn.background(async () => {
+      await turn.sleep(120_000);
+      for (let n = 1; n <= later; n += 1) await turn.result(`later-${n}.png`, 'image/png', png);
+    });
+  }
+  turn.write('I made some files.');
+};
+
+const settings = { INLINE_LIMIT_MIB: '1', WATCH_SECONDS: '0.3', BACKGROUND_WAIT_SECONDS: '0' };
+const scene = await openAppScene({ agent: { script: maker }, settings });
+
+async function asked(stage: AppScene, text: string): Promise<{ channel: Channel; root: Message }> {
+  const channel = stage.channel();
+  const root = stage.ask(channel, text);
+  await stage.finished(channel, root);
+  return { channel, root };
+}
+
+/** The thread's messages that show files, each with their names. */
+function shares(stage: AppScene, channel: Channel, root: Message): string[][] {
+  return stage
+    .replies(channel, root)
+    .filter(({ fileIds }) => fileIds.length > 0)
+    .map(({ fileIds }) => fileIds.map((id) => stage.slack.file(id).name ?? ''));
+}
+
+function urls(stage: AppScene, channel: Channel, root: Message): string[] {
+  const blocks = JSON.stringify(stage.replies(channel, root).map((message) => message.blocks));
+  return [...blocks.matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');
+}
+
+describe.concurrent('results', () => {
+  test('pictures are shown in one message, ten at most, and all are linked', async () => {
+    const { channel, root } = await asked(scene, 'pictures 12, big 1');
+    await scene.until('the pictures are there', () => shares(scene, channel, root).length > 0);
+    const [names = [], ...more] = shares(scene, channel, root);
+    expect(more).toEqual([]);
+    expect(names).toEqual(Array.from({ length: 10 }, (_, n) => pictureName(n + 1)));
+    const [id = ''] =
+      scene.replies(channel, root).findLast(({ fileIds }) => fileIds.length > 0)?.fileIds ?? [];
+    const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+    expect(sha256(await scene.slack.fileBytes(id))).toBe(sha256(png));
+    expect(urls(scene, channel, root)).toHaveLength(13);
+    expect(scene.shown(channel, root)).toContain('big-1.png');
+  });
+
+  test('a small table is shown as its first rows, with the file', async () => {
+    const { channel, root } = await asked(scene, 'tables 1');
+    await scene.until('the file is there', () => shares(scene, channel, root).length > 0);
+    const shown = scene.shown(channel, root);
+    expect(shown).toContain('| g9 | 9 |');
+    expect(shown).not.toContain('| g10 |');
+    expect(shown).toContain('30 rows, 2 columns; showing the first 10 rows');
+    expect(shares(scene, channel, root)).toEqual([['genes-1.csv']]);
+  });
+
+  test('what the task makes later is posted too, once', async () => {
+    const { channel, root } = await asked(scene, 'notes 1, later 2');
+    await scene.until('the later ones are there', () => shares(scene, channel, root).flat().length === 2);
+    await pause(1_500);
+    const shown = scene.shown(channel, root);
+    expect(shown.match(/later-1\.png\n/g)).toHaveLength(1);
+    expect(shown).toContain('from the agent, made after the answer');
+    expect(shown.match(/note-1\.txt\n/g)).toHaveLength(1);
+    expect(shares(scene, channel, root).flat()).toEqual(['later-1.png', 'later-2.png']);
+    const button = scene
+      .replies(channel, root)
+      .findLast(({ blocks }) => JSON.stringify(blocks ?? []).includes('fresh_links'));
+    await scene.slack.click({
+      person: scene.grace,
+      channel,
+      ts: button?.ts ?? '',
+      actionId: 'fresh_links',
+    });
+    const told = await scene.until('the links are there', () => {
+      const shown = JSON.stringify(scene.slack.ephemerals(scene.grace, channel).map(({ blocks }) => blocks));
+      return shown.includes('note-1.txt') && shown;
+    });
+    expect(told).toContain('later-2.png');
+    expect(scene.slack.ephemerals(scene.ada, channel)).toEqual([]);
+  });
+});
+
+test('what was claimed after one turn, and not posted before the next, is posted after that', async ({
+  onTestFinished,
+}) => {
+  const own = await openAppScene({ agent: { script: maker }, settings }, onTestFinished);
+  const { channel, root } = await asked(own, 'notes 1');
+  const next = own.reply(channel, root, 'and on');
+  await own.finished(channel, next);
+  const { db } = own.sandbox.bot.store;
+  const batch = '00000000-0000-4000-8000-000000000001';
+  await db.updateTable('results').set({ batch, shown_at: null }).where('root', '=', root.ts).execute();
+  await own.until('it is posted', () => own.shown(channel, root).includes('made after the answer'));
+  await pause(1_000);
+  expect(own.shown(channel, root).match(/made after the answer/g)).toHaveLength(1);
+});
+
+test('a share whose answer was lost is not made again', async ({ onTestFinished }) => {
+  const faults = new Faults();
+  const lossy = await openAppScene({ agent: { script: maker }, slack: { faults }, settings }, onTestFinished);
+  faults.add({ call: 'files.completeUploadExternal', fault: { kind: 'lost' }, times: 1 });
+  const { channel, root } = await asked(lossy, 'pictures 2');
+  await lossy.until('the pictures are there', () => shares(lossy, channel, root).length > 0);
+  expect(shares(lossy, channel, root)).toEqual([[pictureName(1), pictureName(2)]]);
+  const calls = lossy.slack.calls.map(({ method }) => method);
+  expect(calls.filter((method) => method === 'files.completeUploadExternal')).toHaveLength(1);
+});
+
+describe('results that cannot be listed or shown', () => {
+  test('leave the answer as it is, and are posted once they can be read', async ({ onTestFinished }) => {
+    const faults = new Faults();
+    const own = await openAppScene({ agent: { script: maker, faults }, settings }, onTestFinished);
+    const call = 'GET /experimental/tasks/{task_id}/results';
+    faults.add({ call, fault: { kind: 'status', status: 200, body: { none: true } }, times: 1 });
+    const { channel, root } = await asked(own, 'notes 1');
+    const shown = own.shown(channel, root);
+    expect(shown).toContain('I made some files.');
+    expect(shown).toContain(strings.resultsUnread);
+    expect(shown).not.toContain(strings.buttons.retry);
+    await own.until('they are posted', () => own.shown(channel, root).includes('note-1.txt'));
+  });
+
+  test('are named where Slack does not take their links', async ({ onTestFinished }) => {
+    const faults = new Faults();
+    const ends = Promise.withResolvers<void>();
+    const script: AgentScript = async (turn) => {
+      turn.write('A note.');
+      await turn.result('note.txt', 'text/plain', 'A note.');
+      await ends.promise;
+    };
+    const own = await openAppScene({ agent: { script }, slack: { faults }, settings }, onTestFinished);
+    const channel = own.channel();
+    const root = own.ask(channel, 'one note');
+    await own.until('the answer shows', () => own.shown(channel, root).includes('A note.'));
+    const body = { ok: false, error: 'invalid_blocks' };
+    faults.add({ call: 'chat.postMessage', fault: { kind: 'status', status: 200, body }, times: 1 });
+    ends.resolve();
+    await own.finished(channel, root);
+    const shown = own.shown(channel, root);
+    expect(shown).toContain('note.txt');
+    expect(shown).toContain(strings.linksRefused);
+    expect(shown).not.toContain(strings.abandoned);
+  });
+});
+
+test('a workspace that takes no files gets the links', async ({ onTestFinished }) => {
+  const faults = new Faults();
+  const full = await openAppScene({ agent: { script: maker }, slack: { faults }, settings }, onTestFinished);
+  const body = { ok: false, error: 'file_uploads_disabled' };
+  faults.add({ call: 'files.getUploadURLExternal', fault: { kind: 'status', status: 200, body } });
+  const { channel, root } = await asked(full, 'pictures 2');
+  expect(urls(full, channel, root)).toHaveLength(2);
+  expect(shares(full, channel, root)).toEqual([]);
+  expect(full.agent.calls.filter(({ name }) => name === 'GET download')).toEqual([]);
+});
+
+test('a picture that the service does not hand out is left to its link, and asked for once', async ({
+  onTestFinished,
+}) => {
+  const own = await openAppScene({ agent: { script: maker }, settings }, onTestFinished);
+  own.agent.faults.add({ call: 'GET download', fault: { kind: 'status', status: 403 } });
+  const { channel, root } = await asked(own, 'pictures 1');
+  expect(urls(own, channel, root)).toHaveLength(1);
+  expect(shares(own, channel, root)).toEqual([]);
+  expect(own.agent.calls.filter(({ name }) => name === 'GET download')).toHaveLength(1);
+});
+
+test('250 results with links of 2,500 characters are posted whole', async ({ onTestFinished }) => {
+  const agent = { script: maker, behaviour: { downloadLinkLength: 2_500 } };
+  const many = await openAppScene({ agent, settings: { ...settings, WATCH_MINUTES: '0' } }, onTestFinished);
+  const { channel, root } = await asked(many, 'notes 250');
+  const links = urls(many, channel, root);
+  expect(new Set(links).size).toBe(250);
+  expect(links.every((link) => link.length >= 2_500)).toBe(true);
+  const shown = many.shown(channel, root);
+  for (let n = 1; n <= 250; n += 1) expect(shown).toContain(`note-${n}.txt\n`);
+  const posts = many.slack.calls.filter(({ method }) => method === 'chat.postMessage');
+  expect(posts.length).toBeGreaterThan(5);
+  for (const { args } of posts) expect(args).toMatchObject({ unfurl_links: 'false', unfurl_media: 'false' });
+  const last = await fetch(links.at(-1) ?? '');
+  expect(await last.text()).toMatch(/^Note \d+\n$/);
+});
+
+describe('a link of ours', () => {
+  test('leads to a fresh one, until the task is gone', async ({ onTestFinished }) => {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const ours = {
+      STABLE_LINKS: 'true',
+      PUBLIC_URL: `http://127.0.0.1:${port}/`,
+      PORT: String(port),
+      SECRET_KEY: 'k'.repeat(32),
+    };
+    const agent = { script: maker, behaviour: { downloadLinkMs: 1_500 } };
+    const stable = await openAppScene({ agent, settings: { ...settings, ...ours } }, onTestFinished);
+    const { channel, root } = await asked(stable, 'notes 1');
+    const [link = ''] = urls(stable, channel, root);
+    expect(link).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${port}/results/[\\w-]+\\.[\\w-]+$`));
+    await pause(1_600);
+    expect(await (await fetch(link)).text()).toBe('Note 1\n');
+    const bare = await fetch(link, { redirect: 'manual' });
+    expect(bare.status).toBe(302);
+    expect(bare.headers.get('cache-control')).toBe('no-store');
+    expect((await fetch(`${link}x`)).status).toBe(404);
+    expect((await fetch(link, { method: 'POST' })).status).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${port}/nothing`)).status).toBe(404);
+    const [task] = stable.agent.tasks;
+    await fetch(`${stable.agent.url}/experimental/tasks/${task?.id}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${stable.agent.apiKey}` },
+    });
+    expect((await fetch(link)).status).toBe(410);
+  });
+});

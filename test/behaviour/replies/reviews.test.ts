@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { AgentScript, ReviewPlan } from '../../../sandbox/agent/agent-script.ts';
+import { Faults } from '../../../sandbox/faults.ts';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
+
+const long = Array.from({ length: 400 }, (_, line) => `Finding ${line}: ${'a'.repeat(80)}.`).join('\n\n');
+const plans: Record<string, ReviewPlan> = {
+  soon: { findings: '## Findings\n\nThe sample is *small*.\n\n<!channel> look', afterMs: 5_000 },
+  checked: { findings: 'Checked findings.', afterMs: 5_000, verifyMs: 600_000 },
+  failing: { error: 'The reviewer ran out of time' },
+  broken: { findings: 'Half of it', error: 'Not verified', afterMs: 5_000, verifyMs: 5_000 },
+  long: { findings: long },
+  middling: { findings: long.split('\n\n').slice(0, 80).join('\n\n') },
+  blank: { findings: ' ' },
+};
+
+const reviewed: AgentScript = async (turn) => {
+  for (const [name, plan] of Object.entries(plans)) if (turn.text.includes(name)) turn.review(plan);
+  turn.write('An answer.');
+};
+
+const settings = { WATCH_SECONDS: '0.2', BACKGROUND_WAIT_SECONDS: '0' };
+const scene = await openAppScene({ agent: { script: reviewed }, settings });
+
+async function asked(stage: AppScene, text: string): Promise<{ channel: Channel; root: Message }> {
+  const channel = stage.channel();
+  const root = stage.ask(channel, text);
+  await stage.finished(channel, root);
+  return { channel, root };
+}
+
+function reviews(stage: AppScene, channel: Channel, root: Message): string[] {
+  return stage
+    .replies(channel, root)
+    .map((message) => stage.slack.visibleText(message))
+    .filter((shown) => /review|Finding/.test(shown));
+}
+
+describe.concurrent('a review', () => {
+  test('is posted once, rendered like an answer, and pings nobody', async () => {
+    const { channel, root } = await asked(scene, 'one soon');
+    await scene.until('the findings are there', () => reviews(scene, channel, root).length > 0);
+    await pause(1_200);
+    const [shown = '', ...more] = reviews(scene, channel, root);
+    expect(more).toEqual([]);
+    expect(shown).toContain('A review of the work in this thread:');
+    expect(shown).toContain('The sample is *small*.');
+    expect(shown).not.toContain('<!channel>');
+    const post = scene.replies(channel, root).findLast(({ text }) => text.includes('review'));
+    expect(post?.blocks?.at(-1)).toMatchObject({ type: 'markdown' });
+  });
+
+  test('waits until its findings are checked', async () => {
+    const { channel, root } = await asked(scene, 'one checked');
+    const task = await scene.until('the review begins', () =>
+      scene.agent.tasks.find(({ title, reviews: all }) => title === 'one checked' && all.length > 0),
+    );
+    await pause(500);
+    expect(task.reviews[0]?.status).toBe('running');
+    expect(reviews(scene, channel, root)).toEqual([]);
+    await scene.until('the findings are there', () => reviews(scene, channel, root).length > 0);
+    expect(scene.shown(channel, root)).toContain('Checked findings.');
+  });
+
+  test('that failed is said in one line, also after later turns once', async () => {
+    const { channel, root } = await asked(scene, 'one failing');
+    const told = () => reviews(scene, channel, root);
+    await scene.until('the line is there', () => told().length > 0);
+    const line =
+      'A review of the work in this thread failed: “The reviewer ran out of time”. The answer stands as it is.';
+    expect(told()).toEqual([line]);
+    await scene.finished(channel, scene.reply(channel, root, 'and go on'));
+    await pause(1_000);
+    expect(told()).toEqual([line]);
+  });
+
+  test('that failed and was said by an earlier release is not said again', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'one failing');
+    const thread = { workspace: scene.slack.team.id, channel: channel.id, root: root.ts };
+    const known = createHash('sha256').update('The reviewer ran out of time').digest('base64url');
+    const row = { ...thread, review: `failed:${known}`, turn: crypto.randomUUID(), shown_at: new Date() };
+    await scene.sandbox.bot.store.db.insertInto('reviews').values(row).execute();
+    await scene.finished(channel, root);
+    await pause(1_200);
+    expect(reviews(scene, channel, root)).toEqual([]);
+  });
+
+  test('that failed after it wrote something shows no findings', async () => {
+    const { channel, root } = await asked(scene, 'one broken');
+    await scene.until('the line is there', () => reviews(scene, channel, root).length > 0);
+    expect(scene.shown(channel, root)).toContain('failed: “Not verified”.');
+    expect(scene.shown(channel, root)).not.toContain('Half of it');
+  });
+
+  test('without a word says that there are no findings', async () => {
+    const { channel, root } = await asked(scene, 'one blank');
+    await scene.until('the line is there', () => reviews(scene, channel, root).length > 0);
+    expect(reviews(scene, channel, root)).toEqual([
+      'A review of the work in this thread ended without findings.',
+    ]);
+  });
+
+  test('whose Markdown Slack refuses is shown whole', async ({ onTestFinished }) => {
+    const slack = { refusedBlocks: ['markdown'] };
+    const own = await openAppScene({ agent: { script: reviewed }, slack, settings }, onTestFinished);
+    const { channel, root } = await asked(own, 'one middling');
+    await own.until('the findings are there', () => reviews(own, channel, root).length > 0);
+    const shown = own.shown(channel, root);
+    for (let line = 0; line < 80; line += 1) expect(shown.split(`Finding ${line}: `)).toHaveLength(2);
+  });
+
+  test('of many messages is shown whole, each line once', async () => {
+    const { channel, root } = await asked(scene, 'one long');
+    await scene.until('the end is there', () => scene.shown(channel, root).includes('Finding 399:'));
+    const shown = scene.shown(channel, root);
+    for (let line = 0; line < 400; line += 1) expect(shown.split(`Finding ${line}: `)).toHaveLength(2);
+  });
+
+  test('of each turn is posted', async () => {
+    const { channel, root } = await asked(scene, 'one soon');
+    await scene.until('the first is there', () => reviews(scene, channel, root).length === 1);
+    await scene.finished(channel, scene.reply(channel, root, 'one more soon'));
+    await scene.until('the second is there', () => reviews(scene, channel, root).length === 2);
+    await pause(500);
+    expect(reviews(scene, channel, root)).toHaveLength(2);
+  });
+});
+
+describe.concurrent('in a workspace of its own', () => {
+  test('two that failed for the same reason are said both', async ({ onTestFinished }) => {
+    const agent = { script: reviewed, behaviour: { reviewsKept: true } };
+    const keeping = await openAppScene({ agent, settings }, onTestFinished);
+    const { channel, root } = await asked(keeping, 'one failing');
+    const told = () => reviews(keeping, channel, root).length;
+    await keeping.until('the first is said', () => told() === 1);
+    await keeping.finished(channel, keeping.reply(channel, root, 'and one more failing'));
+    await keeping.until('the second is said', () => told() === 2);
+    await pause(500);
+    expect(told()).toBe(2);
+  });
+
+  test('the rest of a review that takes too many messages is a file', async ({ onTestFinished }) => {
+    const short = await openAppScene(
+      { agent: { script: reviewed }, settings: { ...settings, REPLY_MESSAGES: '2' } },
+      onTestFinished,
+    );
+    const { channel, root } = await asked(short, 'one long');
+    const file = await short.until('the file is there', () =>
+      short
+        .replies(channel, root)
+        .flatMap(({ fileIds }) => fileIds)
+        .at(-1),
+    );
+    const text = `${short.shown(channel, root)}${(await short.slack.fileBytes(file)).toString('utf8')}`;
+    for (let line = 0; line < 400; line += 1) expect(text.split(`Finding ${line}: `)).toHaveLength(2);
+    expect(short.slack.file(file).name).toBe('rest-of-the-review.md');
+  });
+
+  test.for([
+    ['was made', 'lost'],
+    ['was not made', 'cut'],
+  ] as const)(
+    'a review whose post %s when the bot ended is posted once',
+    async ([, kind], { onTestFinished }) => {
+      const faults = new Faults();
+      const lossy = await openAppScene(
+        { agent: { script: reviewed }, slack: { faults }, settings },
+        onTestFinished,
+      );
+      const { channel, root } = await asked(lossy, 'one checked');
+      await lossy.until('the review begins', () =>
+        lossy.agent.tasks.some(({ reviews: all }) => all.length > 0),
+      );
+      faults.add({ call: 'chat.postMessage', fault: { kind }, times: 1 });
+      await lossy.until('the post is tried', async () => {
+        const posts = await lossy.sandbox.bot.store.db.selectFrom('posts').select('part').execute();
+        return posts.some(({ part }) => part.startsWith('review:'));
+      });
+      await pause(300);
+      await lossy.sandbox.restartBot();
+      const { db } = lossy.sandbox.bot.store;
+      await lossy.until('the review is known to be there', async () =>
+        (await db.selectFrom('reviews').selectAll().execute()).some((row) => row.shown_at !== null),
+      );
+      await pause(500);
+      expect(reviews(lossy, channel, root)).toHaveLength(1);
+    },
+  );
+
+  test('nothing is watched for no time', async ({ onTestFinished }) => {
+    const blind = await openAppScene(
+      { agent: { script: reviewed }, settings: { ...settings, WATCH_MINUTES: '0' } },
+      onTestFinished,
+    );
+    const { channel, root } = await asked(blind, 'one failing');
+    await blind.until('the review is there', () =>
+      blind.agent.tasks.some(({ reviews: all }) => all.length > 0),
+    );
+    await pause(1_000);
+    expect(reviews(blind, channel, root)).toEqual([]);
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, type TestContext, test } from 'vitest';
+import type { ServiceBehaviour } from '../../../sandbox/agent/service-behaviour.ts';
+import { WAITING_EMOJI } from '../../../src/relay/controls/waiting-reactions.ts';
+import { type AppScene, openAppScene } from '../../support/app-scene.ts';
+
+describe.concurrent('a run that is silent and waits for a person', () => {
+  test('gets the next message at once, and its answer goes on in the same reply', async ({
+    onTestFinished,
+  }) => {
+    const { scene, channel, root } = await asked(onTestFinished, { afterAsk: 'same-reply' });
+    const answer = scene.reply(channel, root, 'the treated group', { person: scene.grace });
+    await scene.finished(channel, answer);
+    const replies = scene.replies(channel, root);
+    expect(replies).toHaveLength(1);
+    expect(scene.shown(channel, root)).toContain('You answered "grace: the treated group"');
+    expect(scene.shown(channel, root)).not.toMatch(/Nothing new|Passed grace/);
+    expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'grace: the treated group']);
+    await scene.until('the mark of waiting is gone', () => !answer.reactions.get(WAITING_EMOJI)?.length);
+  });
+
+  test('gets the next message at once, and a new reply answers it', async ({ onTestFinished }) => {
+    const { scene, channel, root } = await asked(onTestFinished, { afterAsk: 'new-reply' });
+    const answer = scene.reply(channel, root, 'the treated group');
+    await scene.finished(channel, answer);
+    const [first, second, ...more] = scene
+      .replies(channel, root)
+      .map((reply) => scene.slack.visibleText(reply));
+    expect(more).toEqual([]);
+    expect(first).toContain('Which one?');
+    expect(first).not.toContain('You answered');
+    expect(second).toContain('You answered "the treated group"');
+  });
+
+  test('takes its attachments along, and says which were left out', async ({ onTestFinished }) => {
+    const { scene, channel, root } = await asked(onTestFinished, { refusedTypes: ['.exe'] });
+    const files = [
+      { name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' },
+      { name: 'setup.exe', mime: 'application/x-msdownload', bytes: 'MZ' },
+    ];
+    const answer = scene.reply(channel, root, 'these', { files });
+    await scene.finished(channel, answer);
+    expect(scene.shown(channel, root)).toContain('You answered "these"');
+    expect(scene.shown(channel, root)).toMatch(/setup\.exe.* was left out/);
+  });
+
+  test('that the service gives no message to leaves it waiting, and the thread says so', async ({
+    onTestFinished,
+  }) => {
+    const scene = await open(onTestFinished, { messageToRunning: 409 });
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 600');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    const next = scene.reply(channel, root, '/files 1');
+    await scene.until('the thread says that it waits', () =>
+      scene.shown(channel, root).includes('accepts no message while it works'),
+    );
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
+    expect((await scene.sandbox.bot.store.messages.get(key))?.state).toBe('waiting');
+    expect(await scene.sandbox.bot.store.turns.ofMessage(key)).toBeUndefined();
+    await scene.finished(channel, next);
+    expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 600', '/files 1']);
+    expect(scene.shown(channel, root)).toContain('That was the silence.');
+    expect(scene.replies(channel, root).length).toBeGreaterThanOrEqual(2);
+  });
+
+  test('that ends is not held by a file that does not get through', async ({ onTestFinished }) => {
+    const scene = await open(onTestFinished, {});
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 450');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    const fault = { kind: 'status', status: 503 } as const;
+    const mend = scene.agent.faults.add({ call: 'POST /experimental/files', fault });
+    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const next = scene.reply(channel, root, '/files 1', { files });
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
+    await scene.until('it is being passed on', () => scene.sandbox.bot.store.turns.ofMessage(key));
+    await scene.finished(channel, root);
+    mend();
+    await scene.finished(channel, next);
+    expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 450', '/files 1']);
+  });
+
+  test('that cannot be read any more takes nothing along: what was on its way gets a turn of its own', async ({
+    onTestFinished,
+  }) => {
+    const scene = await open(onTestFinished, {});
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 450');
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    const slow = { kind: 'latency', ms: 3_000 } as const;
+    scene.agent.faults.add({ call: 'POST /experimental/files', fault: slow, times: 1 });
+    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const next = scene.reply(channel, root, '/files 1', { files });
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
+    const { turns } = scene.sandbox.bot.store;
+    const passing = await scene.until('it is being passed on', () => turns.ofMessage(key));
+    const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
+    scene.agent.faults.add({ call, fault: { kind: 'status', status: 404 }, times: 1 });
+    await scene.finished(channel, root);
+    expect(await turns.get(passing.workspace, passing.id)).toBeUndefined();
+    await scene.finished(channel, next);
+    const { texts, fileIds } = scene.sentToAgent('/silent');
+    expect(texts).toEqual(['/silent 450', '/files 1']);
+    expect(fileIds.at(-1)).toHaveLength(1);
+  });
+
+  test('keeps a message that was taken back while the run was silent', async ({ onTestFinished }) => {
+    const { scene, channel, root } = await asked(onTestFinished, {});
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 10_000 } });
+    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const wrong = scene.reply(channel, root, 'the wrong group', { files });
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: wrong.ts };
+    await scene.until('its own turn has begun', () => scene.sandbox.bot.store.turns.ofMessage(key));
+    scene.slack.remove(channel.id, wrong.ts);
+    await scene.finished(channel, wrong);
+    const right = scene.reply(channel, root, 'the right group');
+    await scene.finished(channel, right);
+    expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'the right group']);
+  });
+
+  test('keeps a message that was taken back just before the run was stopped', async ({ onTestFinished }) => {
+    const { scene, channel, root } = await asked(onTestFinished, {});
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 5_000 } });
+    const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const wrong = scene.reply(channel, root, 'the wrong group', { files });
+    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: wrong.ts };
+    const { turns, messages } = scene.sandbox.bot.store;
+    await scene.until('its own turn has begun', () => turns.ofMessage(key));
+    const reply = scene.replies(channel, root)[0];
+    if (reply === undefined) throw new Error('There is no reply.');
+    scene.slack.remove(channel.id, wrong.ts);
+    await scene.until('it is taken back', async () => (await messages.get(key))?.state === 'withdrawn');
+    await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    expect((await messages.get(key))?.state).toBe('withdrawn');
+    expect(scene.shown(channel, root)).not.toMatch(/waiting here/);
+    const right = scene.reply(channel, root, 'the right group');
+    await scene.finished(channel, right);
+    expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'the right group']);
+  });
+});
+
+type WhenDone = TestContext['onTestFinished'];
+
+async function open(whenDone: WhenDone, behaviour: Partial<ServiceBehaviour>): Promise<AppScene> {
+  return openAppScene({ agent: { behaviour: behaviour }, settings: { SILENCE_SECONDS: '1' } }, whenDone);
+}
+
+/** A thread whose agent asked something and waits. */
+async function asked(whenDone: WhenDone, behaviour: Partial<ServiceBehaviour>) {
+  const scene = await open(whenDone, behaviour);
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/ask Which one?');
+  await scene.until('the agent asks', () => scene.shown(channel, root).includes('Which one?'));
+  return { scene, channel, root };
+}

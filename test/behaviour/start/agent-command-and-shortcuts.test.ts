@@ -1,0 +1,342 @@
+import { describe, expect, test } from 'vitest';
+import { ALL_SCOPES } from '../../../sandbox/slack/workspace-options.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+import { openStartFormScene } from '../../support/start-form-scene.ts';
+
+const dialect = { noFallbackField: 'disable_fallback', autoModeField: 'auto_mode' };
+const starting = await openStartFormScene({ settings: { AGENT_DIALECT: JSON.stringify(dialect) } });
+const { scene } = starting;
+const { slack, agent } = scene;
+
+describe.concurrent('/agent', () => {
+  test('answers help, and so it does to words that it does not know', async () => {
+    const { channel, person } = starting.personInChannel();
+    for (const text of ['help', '', 'constructor', 'NEWS']) await starting.command(person, channel, text);
+    const answers = await scene.until('they are answered', () => {
+      const all = starting.ephemeralTexts(person, channel);
+      return all.length === 4 && all;
+    });
+    for (const answer of answers) expect(answer).toContain('/agent new');
+  });
+
+  test('works where the bot is not in the channel', async () => {
+    const { channel, person } = starting.personInChannel({ bot: false });
+    const answers = [
+      ['status', 'The agent is not working on anything'],
+      ['tasks', 'no tasks in this channel'],
+    ] as const;
+    for (const [at, [text, answer]] of answers.entries()) {
+      await starting.command(person, channel, text);
+      const heard = await scene.until('it is answered', () => starting.ephemeralTexts(person, channel)[at]);
+      expect(heard).toContain(answer);
+    }
+  });
+
+  test('status and stop list what works for the person, with a button that stops it', async () => {
+    const { channel, person } = starting.personInChannel();
+    const mine = starting.ask(person, channel, 'mine goes slowly');
+    const other = scene.ask(channel, 'that of Ada goes slowly');
+    for (const title of ['mine goes slowly', 'that of Ada goes slowly'])
+      await scene.until('it runs', () =>
+        agent.tasks.some((task) => task.title === title && task.status === 'running'),
+      );
+    await starting.command(person, channel, 'status');
+    const answer = await scene.until('it is answered', () => starting.ephemeralTexts(person, channel)[0]);
+    expect(answer).toContain('mine goes slowly');
+    expect(answer).not.toContain('that of Ada');
+    expect(answer).toContain('It is working on one task of somebody else here.');
+    await starting.command(person, channel, 'stop');
+    const list = await scene.until('it is answered', () => slack.ephemerals(person, channel)[1]);
+    await slack.click({ person, channel, ts: list.ts, actionId: 'stop' });
+    await scene.finished(channel, mine);
+    expect(scene.shown(channel, mine)).toContain(`Stopped by ${person.name}.`);
+    await slack.click({ person, channel, ts: list.ts, actionId: 'stop' });
+    await scene.until('it is over', () =>
+      starting.ephemeralTexts(person, channel)[2]?.includes('already ended'),
+    );
+    await starting.command(scene.ada, channel, 'stop');
+    const hers = await scene.until('it is answered', () => slack.ephemerals(scene.ada, channel)[0]);
+    expect(slack.visibleText(hers)).toContain('that of Ada');
+    await slack.click({ person: scene.ada, channel, ts: hers.ts, actionId: 'stop' });
+    await scene.finished(channel, other);
+  });
+
+  test('tasks lists the newest with links to their threads', async () => {
+    const { channel, person } = starting.personInChannel();
+    const first = starting.ask(person, channel, `--title "${'Long title '.repeat(40)}" one of them`);
+    await scene.finished(channel, first);
+    const second = starting.ask(person, channel, 'the other <one> | of *them*');
+    await scene.finished(channel, second);
+    await starting.command(person, channel, 'tasks');
+    const answer = await scene.until('it is answered', () => starting.ephemeralTexts(person, channel)[0]);
+    expect(answer).toMatch(/Long title .*…/);
+    expect(answer).toContain(`p${second.ts.replace('.', '')}`);
+    expect(answer.indexOf('the other')).toBeLessThan(answer.indexOf('Long title'));
+  });
+});
+
+describe.concurrent('the form', () => {
+  test('of /agent new posts the question, and the work goes on in its thread with what was chosen', async () => {
+    const { channel, person } = starting.personInChannel();
+    await starting.command(person, channel, 'new');
+    const view = await starting.form(person);
+    for (const words of ['Balances speed', 'Answers sooner', 'The most capable model', 'Do not use another'])
+      expect(JSON.stringify(view.blocks)).toContain(words);
+    const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n3,4\n' });
+    const question = 'Summarise <this> & *that*\n- `as code`';
+    const sent = await starting.send(person, {
+      question,
+      title: 'The first run',
+      model: 'max',
+      skill: 'summary',
+      files: [file.id],
+      fallback: ['no_fallback'],
+      mode: 'auto',
+    });
+    expect(sent.acked).toBe(true);
+    expect(starting.isTaken(person)).toBe(true);
+    const root = await starting.post(channel, 'Summarise <this> & *that*');
+    expect(slack.visibleText(root)).toContain('odel max');
+    expect(slack.visibleText(root)).toContain('run.csv');
+    await scene.finished(channel, root);
+    expect(starting.startedTasks('The first run')).toMatchObject([
+      { model: 'max', disable_fallback: true, auto_mode: true },
+    ]);
+    const told = scene.sentToAgent('The first run');
+    expect(told.texts).toEqual([question]);
+    expect(told.fileIds[0]).toHaveLength(1);
+    expect(scene.shown(channel, root)).toContain('Begun with 1 files. Skill: skl_summary.');
+    scene.reply(channel, root, 'and now go on', { person });
+    await scene.until(
+      'a reply goes on with the task',
+      () => scene.sentToAgent('The first run').texts.length === 2,
+    );
+  });
+
+  test('sends nothing that was not chosen, and takes flags in the question too', async () => {
+    const { channel, person } = starting.personInChannel();
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    await starting.send(person, { question: '—model fast what is usual here?' });
+    const root = await starting.post(channel, 'what is usual here?');
+    await scene.finished(channel, root);
+    const [start] = starting.startedTasks('what is usual here?');
+    const project_id = expect.any(String);
+    expect(start).toEqual({ project_id, title: 'what is usual here?', model: 'fast' });
+  });
+
+  test('of the global shortcut asks for the channel', async () => {
+    const { channel, person } = starting.personInChannel();
+    await slack.shortcut({ person, callbackId: 'new_task' });
+    await starting.form(person);
+    await expect(starting.send(person, { question: 'no channel' })).rejects.toThrow('Where');
+    await starting.send(person, { question: 'from anywhere', channel: channel.id });
+    await scene.finished(channel, await starting.post(channel, 'from anywhere'));
+    expect(scene.sentToAgent('from anywhere').texts).toEqual(['from anywhere']);
+  });
+
+  test('in a direct conversation with the bot stays there', async () => {
+    const person = starting.newPerson();
+    const dm = slack.openDm(person);
+    await starting.command(person, dm, 'new');
+    await starting.form(person);
+    await starting.send(person, { question: 'just between us' });
+    await scene.finished(dm, await starting.post(dm, 'just between us'));
+    expect(scene.sentToAgent('just between us').texts).toEqual(['just between us']);
+  });
+
+  test('sent twice begins one task', async () => {
+    const { channel, person } = starting.personInChannel();
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    const send = () => starting.send(person, { question: 'asked by two clicks' });
+    await Promise.all([send(), send()]);
+    await scene.finished(channel, await starting.post(channel, 'asked by two clicks'));
+    expect(starting.posts(channel, 'asked by two clicks')).toHaveLength(1);
+    expect(starting.startedTasks('asked by two clicks')).toHaveLength(1);
+  });
+
+  test('where the bot is not a member says how to invite it, and keeps what was typed', async () => {
+    const { channel, person } = starting.personInChannel({ bot: false });
+    await starting.command(person, channel, 'new');
+    const view = await starting.form(person);
+    const values = { question: 'invited after all', model: 'fast' };
+    const [wrong, right] = ['wrong.csv', 'right.csv'].map(
+      (name) => slack.upload(person, { name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }).id,
+    );
+    const refused = await starting.send(person, { ...values, files: [wrong ?? ''] });
+    expect(JSON.stringify(refused.body)).toMatch(/"channel":".*\/invite @/);
+    expect(slack.modal(person)?.id).toBe(view.id);
+    expect(slack.modal(person)?.values.question?.question?.value).toBe('invited after all');
+    slack.invite(channel);
+    await starting.send(person, { ...values, files: [right ?? ''] });
+    expect(starting.isTaken(person)).toBe(true);
+    const root = await starting.post(channel, 'invited after all');
+    expect(slack.visibleText(root)).toContain('right.csv');
+    expect(slack.visibleText(root)).not.toContain('wrong.csv');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Begun with 1 files.');
+    expect(starting.startedTasks('invited after all')).toMatchObject([{ model: 'fast' }]);
+  });
+
+  test('in a direct conversation of others asks for another place, and keeps what was typed and the files', async () => {
+    const { channel, person } = starting.personInChannel();
+    const others = slack.openDm(person);
+    slack.kick(others);
+    await starting.command(person, others, 'new');
+    await starting.form(person);
+    const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' });
+    await starting.send(person, { question: 'from among others', skill: 'summary', files: [file.id] });
+    await scene.until('it asks for another', () => starting.modalText(person).includes('Choose a channel'));
+    expect(starting.modalText(person)).toContain('run.csv');
+    await starting.send(person, { ...starting.filled(person), channel: channel.id });
+    const root = await starting.post(channel, 'from among others');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Begun with 1 files. Skill: skl_summary.');
+  });
+
+  test('names a channel that the person is not in: refused at the field, and what was typed stays', async () => {
+    const { channel, person } = starting.personInChannel();
+    const hidden = slack.createChannel({ name: 'their-secret', private: true, members: [scene.ada] });
+    const open = slack.createChannel({ name: 'not-joined', members: [scene.ada] });
+    const alone = slack.createChannel({ name: 'bot-free', private: true, members: [scene.ada], bot: false });
+    const hers = slack.openDm(scene.ada);
+    await slack.shortcut({ person, callbackId: 'new_task' });
+    await starting.form(person);
+    const question = 'smuggled into a channel';
+    for (const [place, sentence] of [
+      [hidden, strings.form.outsider],
+      [open, strings.form.outsider],
+      [hers, strings.form.foreign],
+      [alone, strings.form.hidden],
+    ] as const) {
+      const refused = await starting.send(person, { question, channel: place.id });
+      expect(refused.body).toEqual({ response_action: 'errors', errors: { channel: sentence } });
+      expect(slack.modal(person)?.values.question?.question?.value).toBe(question);
+      expect(starting.posts(place, question)).toEqual([]);
+    }
+    await starting.send(person, { question, channel: channel.id });
+    await scene.finished(channel, await starting.post(channel, question));
+    const refusals: unknown[] = [];
+    for await (const row of scene.sandbox.bot.store.audit.read({
+      since: new Date(0),
+      workspace: slack.team.id,
+    }))
+      if (row.kind === 'refusal' && row.person === person.id)
+        refusals.push([row.channel, row.details.control, row.details.why]);
+    expect(refusals).toEqual([
+      [hidden.id, 'start', 'outsider'],
+      [open.id, 'start', 'outsider'],
+      [hers.id, 'start', 'foreign'],
+      [alone.id, 'start', 'hidden'],
+    ]);
+  });
+
+  test('of somebody who has left the channel since is refused there', async () => {
+    const { channel, person } = starting.personInChannel();
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    slack.kick(channel, person);
+    const refused = await starting.send(person, { question: 'after I left' });
+    expect(refused.body).toEqual({ response_action: 'errors', errors: { channel: strings.form.outsider } });
+    expect(starting.posts(channel, 'after I left')).toEqual([]);
+  });
+
+  test('in a direct conversation of somebody else with the bot asks for another place', async () => {
+    const { channel, person } = starting.personInChannel();
+    const hers = slack.openDm(starting.newPerson());
+    await starting.command(person, hers, 'new');
+    await starting.form(person);
+    await starting.send(person, { question: 'among strangers' });
+    await scene.until('it asks for another', () => starting.modalText(person).includes(strings.form.foreign));
+    expect(starting.posts(hers, 'among strangers')).toEqual([]);
+    await starting.send(person, { ...starting.filled(person), channel: channel.id });
+    await scene.finished(channel, await starting.post(channel, 'among strangers'));
+  });
+
+  test('where nobody may post says so', async () => {
+    const { channel, person } = starting.personInChannel();
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    slack.archive(channel);
+    const refused = await starting.send(person, { question: 'too late' });
+    expect(JSON.stringify(refused.body)).toContain('cannot write there');
+  });
+});
+
+describe.concurrent('in a mention', () => {
+  test('the same can be chosen at its beginning, and unknown flags are text', async () => {
+    const { channel, person } = starting.personInChannel();
+    const typed = '—model max --skill “summary” --title “A flagged run” --verbose what is it?';
+    const root = starting.ask(person, channel, typed);
+    await scene.finished(channel, root);
+    expect(starting.startedTasks('A flagged run')).toMatchObject([{ model: 'max' }]);
+    expect(scene.sentToAgent('A flagged run').texts).toEqual(['--verbose what is it?']);
+    expect(scene.shown(channel, root)).toContain('Skill: skl_summary.');
+  });
+
+  test('flags alone ask nothing', async () => {
+    const { channel, person } = starting.personInChannel();
+    const root = starting.ask(person, channel, '--model max');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Mention me with a question');
+  });
+
+  test("a task's model stays as it began, and a note offers a new thread with the question in it", async () => {
+    const { channel, person } = starting.personInChannel();
+    const root = starting.ask(person, channel, '--model fast the first of two');
+    await scene.finished(channel, root);
+    const reply = scene.reply(channel, root, '--model max the second of two', { person });
+    await scene.finished(channel, reply);
+    expect(scene.sentToAgent('the first of two').texts).toEqual(['the first of two', 'the second of two']);
+    const [note] = slack.ephemerals(person, channel);
+    expect(note && slack.visibleText(note)).toContain('keeps the model');
+    await slack.click({ person, channel, ts: note?.ts ?? '', actionId: 'new_thread' });
+    const view = await starting.form(person);
+    expect(JSON.stringify(view.blocks)).toContain('the second of two');
+    await starting.send(person, { question: 'the second of two, apart', model: 'max' });
+    await scene.finished(channel, await starting.post(channel, 'the second of two, apart'));
+    expect(starting.startedTasks('the second of two, apart')).toMatchObject([{ model: 'max' }]);
+  });
+});
+
+test('about a message in a direct conversation of others asks for another place', async ({
+  onTestFinished,
+}) => {
+  // With a budget of its own: who is in a conversation must be known in time.
+  const calm = await openStartFormScene({}, onTestFinished);
+  const { slack: own } = calm.scene;
+  const { channel, person } = calm.personInChannel();
+  const others = own.openDm(person);
+  own.kick(others);
+  const said = own.say({ person, channel: others, text: 'Said among two' });
+  await own.shortcut({ person, callbackId: 'ask_about', channel: others, ts: said.ts });
+  await calm.form(person);
+  const mend = own.faults.add({ call: 'conversations.info', fault: { kind: 'latency', ms: 3_500 } });
+  const unsure = await calm.send(person, { question: 'what of this?' });
+  expect(JSON.stringify(unsure.body)).toMatch(/"question":"Slack cannot tell me/);
+  mend();
+  await calm.send(person, { question: 'what of this?' });
+  await calm.scene.until('it asks for another', () => calm.modalText(person).includes('Choose a channel'));
+  await calm.send(person, { ...calm.filled(person), channel: channel.id });
+  await calm.scene.finished(channel, await calm.post(channel, 'what of this?'));
+  expect(calm.scene.sentToAgent('what of this?').texts[0]).toContain('Said among two');
+});
+
+test('in a group of direct messages begins only where it was opened: Slack does not say who is in it', async ({
+  onTestFinished,
+}) => {
+  const scopes = ALL_SCOPES.filter((scope) => scope !== 'mpim:read');
+  const own = await openStartFormScene({ slack: { scopes } }, onTestFinished);
+  const person = own.newPerson();
+  const group = own.scene.slack.openGroupDm([person, own.scene.ada]);
+  await own.scene.slack.shortcut({ person, callbackId: 'new_task' });
+  await own.form(person);
+  const refused = await own.send(person, { question: 'from elsewhere', channel: group.id });
+  expect(refused.body).toEqual({ response_action: 'errors', errors: { channel: strings.form.hidden } });
+  await own.scene.slack.closeView(person);
+  await own.command(person, group, 'new');
+  await own.form(person);
+  await own.send(person, { question: 'from right here' });
+  await own.scene.finished(group, await own.post(group, 'from right here'));
+});

@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest';
+import { openStartFormScene } from '../../support/start-form-scene.ts';
+
+const starting = await openStartFormScene();
+const { scene } = starting;
+const { slack, agent } = scene;
+
+const csv = (name: string) => ({ name, mime: 'text/csv', bytes: 'a,b\n1,2\n3,4\n' });
+
+describe.concurrent('a choice that the service does not know', () => {
+  test('of a skill is made again in the same thread and task, and nothing is typed again', async () => {
+    const { channel, person } = starting.personInChannel();
+    const root = starting.ask(person, channel, '--skill sumary what does skill mean?');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('no skill called “sumary”');
+    await starting.press(person, channel, root, 'choose_again');
+    const view = await starting.form(person);
+    expect(view.blocks.map((block) => block.block_id)).toEqual(['question', 'skill', 'files']);
+    expect(starting.modalText(person)).toContain('sumary');
+    await starting.send(person, { ...starting.filled(person), skill: 'summary' });
+    expect(slack.modal(person)).toBeUndefined();
+    await scene.until('it goes on', () => scene.shown(channel, root).includes('Skill: skl_summary.'));
+    expect(scene.sentToAgent('what does skill mean?').texts).toEqual(['what does skill mean?']);
+    expect(starting.startedTasks('what does skill mean?')).toHaveLength(1);
+  });
+
+  test('in the middle of a conversation is made again with what was said before', async () => {
+    const { channel, person } = starting.personInChannel();
+    const root = slack.say({ person: scene.grace, channel, text: 'Freezer 3 is warm' });
+    const asked = scene.reply(channel, root, `${scene.mention} --model ultra what is middle?`, { person });
+    await scene.finished(channel, asked);
+    // What is chosen anew may be unknown, too.
+    for (const skill of ['sumary', 'summary']) {
+      await starting.press(person, channel, root, 'choose_again');
+      await starting.form(person);
+      await starting.send(person, { ...starting.filled(person), model: 'max', skill });
+      const came = skill === 'summary' ? 'All is said.' : 'no skill called';
+      await scene.until('it is asked again', () => scene.shown(channel, root).includes(came));
+    }
+    expect(scene.sentToAgent('what is middle?').texts).toEqual([
+      expect.stringMatching(/> \*\*grace\*\*.*\n> Freezer 3 is warm[\s\S]*what is middle\?$/),
+    ]);
+  });
+
+  test('of a model is made again in the same thread, with the same files', async () => {
+    const { channel, person } = starting.personInChannel();
+    const text = `${scene.mention} --model ultra --title "A model" what does model mean?`;
+    const root = slack.say({ person, channel, text, files: [csv('one.csv')] });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('does not accept the model “ultra”');
+    await starting.press(person, channel, root, 'choose_again');
+    const view = await starting.form(person);
+    expect(JSON.stringify(view.blocks)).toContain('one.csv');
+    const more = slack.upload(person, csv('two.csv'));
+    await starting.send(person, { ...starting.filled(person), model: 'max', files: [more.id] });
+    await scene.until('it goes on', () => scene.shown(channel, root).includes('Begun with 2 files.'));
+    expect(starting.startedTasks('A model').at(-1)).toMatchObject({ model: 'max' });
+    expect(scene.sentToAgent('A model').texts).toEqual(['what does model mean?']);
+  });
+
+  test('is made again once, whoever presses and however often it is sent', async () => {
+    const { channel, person } = starting.personInChannel();
+    const other = starting.newPerson();
+    slack.invite(channel, other);
+    const root = starting.ask(person, channel, '--model ultra what is once?');
+    await scene.finished(channel, root);
+    await starting.press(person, channel, root, 'choose_again');
+    await starting.press(other, channel, root, 'choose_again');
+    await starting.form(person);
+    await starting.form(other);
+    const send = () => starting.send(person, { ...starting.filled(person), model: 'fast' });
+    await Promise.all([send(), send()]);
+    await starting.send(other, { ...starting.filled(other), model: 'max' });
+    expect(starting.modalText(other)).toContain('already been asked again');
+    await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
+    expect(scene.sentToAgent('what is once?').texts).toEqual(['what is once?']);
+    await starting.press(person, channel, root, 'choose_again');
+    await scene.until('the window says so', () =>
+      starting.modalText(person).includes('already been asked again'),
+    );
+  });
+
+  test('waits where the thread is held, and is counted there', async () => {
+    const { channel, person } = starting.personInChannel();
+    const root = starting.ask(person, channel, '--skill sumary what is held?');
+    await scene.finished(channel, root);
+    scene.reply(channel, root, 'this goes slowly', { person });
+    await scene.until('it runs', () => scene.sentToAgent('what is held?').texts.length === 1);
+    scene.reply(channel, root, 'what waits', { person });
+    scene.reply(channel, root, 'stop', { person });
+    const held = await scene.until('the thread says what waits', () =>
+      scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting here')),
+    );
+    await starting.press(person, channel, root, 'choose_again');
+    await starting.form(person);
+    await starting.send(person, { ...starting.filled(person), skill: 'summary' });
+    await scene.until('it is counted', () => held.text.startsWith('2 messages have been waiting here'));
+    await slack.click({ person, channel, ts: held.ts, actionId: 'go' });
+    await scene.until('both go', () => scene.sentToAgent('what is held?').texts.length === 3);
+    expect(scene.sentToAgent('what is held?').texts.slice(1)).toEqual(['what waits', 'what is held?']);
+  });
+
+  test('of a long question is made again without showing it', async () => {
+    const { channel, person } = starting.personInChannel();
+    const long = `what is long? ${'Word by word. '.repeat(400)}`.trim();
+    const root = starting.ask(person, channel, `--model ultra ${long}`);
+    await scene.finished(channel, root);
+    await starting.press(person, channel, root, 'choose_again');
+    await starting.form(person);
+    expect(starting.modalText(person)).toContain('too long to be shown here');
+    await starting.send(person, { ...starting.filled(person), model: 'max' });
+    await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
+    expect(scene.sentToAgent('what is long?').texts).toEqual([long]);
+  });
+
+  test('is not made again by somebody who may not use the thread', async () => {
+    const { channel, person } = starting.personInChannel();
+    const guest = slack.createPerson({ name: 'guest', kind: 'guest' });
+    slack.invite(channel, guest);
+    const root = starting.ask(person, channel, '--model ultra what is a guest?');
+    await scene.finished(channel, root);
+    await starting.press(guest, channel, root, 'choose_again');
+    const refused = await scene.until('the window says so', () => {
+      const said = starting.modalText(guest);
+      return said.includes('Only full members') && said;
+    });
+    expect(refused).not.toContain('what is a guest?');
+  });
+
+  test('is not offered where the task is gone', async () => {
+    const { channel, person } = starting.personInChannel();
+    const root = starting.ask(person, channel, 'what is gone?');
+    await scene.finished(channel, root);
+    const [task] = agent.tasks.filter(({ title }) => title === 'what is gone?');
+    await starting.deleteTask(task?.id ?? '');
+    const reply = scene.reply(channel, root, '--skill sumary and now?', { person });
+    await scene.finished(channel, reply);
+    expect(scene.shown(channel, root)).toContain('no longer knows this conversation');
+    expect(JSON.stringify(scene.replies(channel, root))).not.toContain('choose_again');
+  });
+});
+
+describe.concurrent('"Ask the agent about this"', () => {
+  test('starts a task in the thread of any message, with its text and files', async () => {
+    const { channel, person } = starting.personInChannel();
+    const said = slack.say({
+      person: scene.grace,
+      channel,
+      text: 'Run 7 looks *odd* to <@me>, see https://example.com/run',
+      files: [csv('run.csv')],
+    });
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+    await starting.form(person);
+    expect(starting.modalText(person)).toContain('Run 7 looks');
+    expect(starting.modalText(person)).toContain('run.csv');
+    await starting.send(person, { question: 'why is it odd?', model: 'max' });
+    await scene.until('it is answered', () => scene.shown(channel, said).includes('Begun with 1 files.'));
+    expect(starting.startedTasks('why is it odd?')).toMatchObject([{ model: 'max' }]);
+    const [told] = scene.sentToAgent('why is it odd?').texts;
+    expect(told).toMatch(/> \*\*grace\*\*.*\n> Run 7 looks \*\*odd\*\*/);
+    expect(told).toMatch(/why is it odd\?$/);
+    scene.reply(channel, said, 'thank you', { person });
+    await scene.until('a reply goes on', () => scene.sentToAgent('why is it odd?').texts.length === 2);
+  });
+
+  test('asks with the text alone where nothing is added', async () => {
+    const { channel, person } = starting.personInChannel();
+    const root = slack.say({ person: scene.grace, channel, text: 'Let us talk' });
+    const said = scene.reply(channel, root, 'What is the mean of all runs?', { person: scene.grace });
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+    await starting.form(person);
+    const send = () => starting.send(person);
+    await Promise.all([send(), send()]);
+    await scene.until('it is answered', () => scene.shown(channel, root).includes('All is said.'));
+    expect(scene.sentToAgent('What is the mean of all runs?').texts).toEqual([
+      'What is the mean of all runs?',
+    ]);
+  });
+
+  test('takes a message of another app too', async () => {
+    const { channel, person } = starting.personInChannel();
+    const alarms = slack.createPerson({ name: 'alarms', kind: 'bot' });
+    slack.invite(channel, alarms);
+    const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: 'Freezer 3 is *warm*' } }];
+    const said = slack.say({ person: alarms, channel, text: '', blocks });
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+    await starting.form(person);
+    await starting.send(person);
+    await scene.until('it is answered', () => scene.shown(channel, said).includes('All is said.'));
+    expect(scene.sentToAgent('Freezer 3').texts).toEqual([expect.stringContaining('Freezer 3 is **warm**')]);
+  });
+
+  test('in the thread of a task begins a new one in the channel, with the message quoted', async () => {
+    const { channel, person } = starting.personInChannel();
+    const root = starting.ask(person, channel, 'what is there?');
+    await scene.finished(channel, root);
+    const answer = scene
+      .replies(channel, root)
+      .find((one) => slack.visibleText(one).includes('All is said.'));
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: answer?.ts ?? '' });
+    await starting.form(person);
+    expect(starting.modalText(person)).toContain('already has its task');
+    await starting.send(person, { question: 'is all said there?' });
+    const post = await starting.post(channel, 'is all said there?');
+    expect(slack.visibleText(post)).toContain('All is said.');
+    await scene.finished(channel, post);
+    expect(scene.sentToAgent('is all said there?').texts[0]).toMatch(
+      /All is said[\s\S]*is all said there\?$/,
+    );
+    expect(scene.sentToAgent('what is there?').texts).toHaveLength(1);
+  });
+});

@@ -1,0 +1,209 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { openStartFormScene } from '../../support/start-form-scene.ts';
+
+// One after the other: faults hit whoever calls.
+const starting = await openStartFormScene({ slack: { triggerMs: 3_000 } });
+const { scene } = starting;
+const { slack } = scene;
+
+test('a form is answered in time when Slack is slow, and its window says what became of it', async () => {
+  const fine = starting.personInChannel();
+  const outside = starting.personInChannel({ bot: false });
+  for (const { person, channel } of [fine, outside]) {
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+  }
+  slack.faults.add({ call: 'chat.postMessage', times: 2, fault: { kind: 'latency', ms: 2_500 } });
+  const sent = await Promise.all([
+    starting.send(fine.person, { question: 'a slow one' }),
+    starting.send(outside.person, { question: 'without a place', model: 'max', title: 'Slow' }),
+  ]);
+  expect(sent.map(({ acked }) => acked)).toEqual([true, true]);
+  expect(starting.modalText(fine.person)).toContain('Slack is slow right now');
+  await scene.until('the window says so', () =>
+    starting.modalText(fine.person).includes('Done: your question'),
+  );
+  await scene.finished(fine.channel, await starting.post(fine.channel, 'a slow one'));
+  // What found no place comes back with what was typed.
+  const { person, channel } = outside;
+  await scene.until('the form is back', () => starting.modalText(person).includes('/invite @'));
+  slack.invite(channel);
+  await starting.send(person, { ...starting.filled(person), channel: channel.id });
+  await scene.finished(channel, await starting.post(channel, 'without a place'));
+  expect(starting.startedTasks('Slow')).toMatchObject([{ model: 'max' }]);
+});
+
+test('a trigger that has expired opens nothing, and the person is told', async () => {
+  const { channel, person } = starting.personInChannel();
+  const dm = slack.openDm(person);
+  const said = slack.say({ person, channel, text: 'about what?' });
+  slack.faults.add({ call: 'views.open', times: 3, fault: { kind: 'latency', ms: 3_100 } });
+  await starting.command(person, channel, 'new');
+  await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+  await slack.shortcut({ person, callbackId: 'new_task' });
+  await scene.until('it is told', () => {
+    const told = starting.ephemeralTexts(person, channel);
+    return told.length === 2 && told.every((one) => one.includes('took too long'));
+  });
+  await scene.until('it is told directly', () =>
+    slack.messages(dm).some((one) => slack.visibleText(one).includes('took too long')),
+  );
+  expect(slack.modal(person)).toBeUndefined();
+});
+
+test('a question about a message where the bot is not in the channel stays, with how to invite it', async () => {
+  const { channel, person } = starting.personInChannel({ bot: false });
+  const said = slack.say({ person, channel, text: 'Nobody reads this' });
+  await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+  await starting.form(person);
+  const refused = await starting.send(person, { question: 'does the agent?' });
+  expect(JSON.stringify(refused.body)).toMatch(/"question":".*\/invite @/);
+  slack.invite(channel);
+  await starting.send(person, starting.filled(person));
+  await scene.until('it is answered', () => scene.shown(channel, said).includes('All is said.'));
+  expect(scene.sentToAgent('does the agent?').texts[0]).toContain('Nobody reads this');
+});
+
+test('forms and buttons from before a restart still work', async () => {
+  const { channel, person } = starting.personInChannel();
+  const other = starting.newPerson();
+  slack.invite(channel, other);
+  const root = starting.ask(person, channel, '--model ultra what is a restart?');
+  await scene.finished(channel, root);
+  const said = slack.say({ person, channel, text: 'A message from before' });
+  await slack.shortcut({ person: other, callbackId: 'ask_about', channel, ts: said.ts });
+  await starting.form(other);
+  await scene.sandbox.restartBot();
+  await starting.press(person, channel, root, 'choose_again');
+  await starting.form(person);
+  await starting.send(person, { ...starting.filled(person), model: 'fast' });
+  await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
+  await starting.send(other, { question: 'is it still known?' });
+  await scene.until('it is answered', () => scene.shown(channel, said).includes('All is said.'));
+  expect(starting.startedTasks('what is a restart?').at(-1)).toMatchObject({ model: 'fast' });
+  expect(scene.sentToAgent('is it still known?').texts[0]).toContain('A message from before');
+});
+
+test('a question whose process ended before it was posted is posted once, or goes back to its writer', async () => {
+  const lucky = starting.personInChannel();
+  await starting.command(lucky.person, lucky.channel, 'new');
+  await starting.form(lucky.person);
+  // Slack took the post, but nobody heard of it.
+  slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'lost' } });
+  await starting.send(lucky.person, { question: 'left behind' });
+  expect(starting.posts(lucky.channel, 'left behind')).toHaveLength(1);
+
+  const unlucky = starting.personInChannel();
+  await starting.command(unlucky.person, unlucky.channel, 'new');
+  await starting.form(unlucky.person);
+  slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'status', status: 503 } });
+  await starting.send(unlucky.person, { question: 'to be given back' });
+  slack.archive(unlucky.channel);
+
+  // The next process finds what nobody holds any more.
+  const { db } = scene.sandbox.bot.store;
+  await sql`update starts set held_until = now() - interval '1 second' where state = 'posting'`.execute(db);
+  await scene.sandbox.restartBot();
+  await scene.finished(lucky.channel, await starting.post(lucky.channel, 'left behind'));
+  expect(starting.posts(lucky.channel, 'left behind')).toHaveLength(1);
+  expect(scene.sentToAgent('left behind').texts).toEqual(['left behind']);
+  const dm = slack.openDm(unlucky.person);
+  await scene.until('it is given back', () =>
+    slack.messages(dm).some((one) => slack.visibleText(one).includes('to be given back')),
+  );
+});
+
+test.for(['closed', 'unreachable'])(
+  'a question whose window is %s when it is refused goes back to its writer',
+  async (why) => {
+    const { channel, person } = starting.personInChannel({ bot: false });
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'latency', ms: 2_500 } });
+    const broken = { call: 'views.update', fault: { kind: 'status', status: 503 } } as const;
+    const mend = why === 'closed' ? undefined : slack.faults.add(broken);
+    await starting.send(person, { question: 'closed too early' });
+    if (mend === undefined) await slack.closeView(person);
+    const { db } = scene.sandbox.bot.store;
+    const waits = () =>
+      db
+        .selectFrom('starts')
+        .select(['id'])
+        .where('state', '=', 'draft')
+        .where('person', '=', person.id)
+        .where('words', 'is not', null)
+        .executeTakeFirst();
+    await scene.until('the question is in hand again', waits);
+    await sql`update starts set held_until = now() - interval '1 second' where words is not null`.execute(db);
+    await scene.sandbox.restartBot();
+    mend?.();
+    const dm = slack.openDm(person);
+    await scene.until('it is given back', () =>
+      slack.messages(dm).some((one) => slack.visibleText(one).includes('closed too early')),
+    );
+    expect(starting.posts(channel, 'closed too early')).toEqual([]);
+  },
+);
+
+test('forms, commands and shortcuts work over HTTP too', async () => {
+  const http = await openStartFormScene({ transport: 'http' });
+  const { channel, person } = http.personInChannel({ bot: false });
+  await http.command(person, channel, 'help');
+  await http.scene.until('it is answered', () =>
+    http.ephemeralTexts(person, channel)[0]?.includes('/agent new'),
+  );
+  await http.command(person, channel, 'status');
+  await http.scene.until('it is answered', () =>
+    http.ephemeralTexts(person, channel)[1]?.includes('not working on anything'),
+  );
+  await http.command(person, channel, 'new');
+  await http.form(person);
+  const refused = await http.send(person, { question: 'over HTTP' });
+  expect(JSON.stringify(refused.body)).toContain('/invite @');
+  http.scene.slack.invite(channel);
+  await http.send(person, http.filled(person));
+  expect(http.isTaken(person)).toBe(true);
+  const root = await http.post(channel, 'over HTTP');
+  await http.scene.slack.shortcut({ person, callbackId: 'ask_about', channel, ts: root.ts });
+  await http.form(person);
+  expect(http.modalText(person)).toContain('over HTTP');
+});
+
+test('what an open form is about is forgotten with its person, and with time', async () => {
+  const { channel, person } = starting.personInChannel();
+  const said = slack.say({ person: scene.grace, channel, text: 'to be forgotten' });
+  const { store } = scene.sandbox.bot;
+  const kept = async () => {
+    const rows = await store.db.selectFrom('starts').select('source').where('state', '=', 'draft').execute();
+    return rows.filter(({ source }) => JSON.stringify(source).includes('to be forgotten')).length;
+  };
+  for (const forget of [
+    () => store.erasure.eraseUser(slack.team.id, scene.grace.id),
+    () => store.erasure.eraseUser(slack.team.id, person.id),
+    async () => {
+      await sql`update starts set made_at = now() - interval '3 hours'`.execute(store.db);
+      await store.retention.deleteExpired({ words: 7, rows: 30, audit: 365, uninstalled: 30 });
+    },
+  ]) {
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+    await scene.until('it is kept', async () => (await kept()) === 1);
+    await forget();
+    expect(await kept()).toBe(0);
+  }
+  await scene.until('the form is filled', () => slack.modal(person)?.callbackId === 'start');
+  const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' });
+  await starting.send(person, { question: 'too late', skill: 'summary', files: [file.id] });
+  expect(starting.modalText(person)).toContain('open for too long');
+  // What was typed is still there, and goes on without what it was about.
+  expect(starting.filled(person)).toMatchObject({
+    question: 'too late',
+    skill: 'summary',
+    channel: channel.id,
+  });
+  await starting.send(person, starting.filled(person));
+  const root = await starting.post(channel, 'too late');
+  await scene.until('it is answered', () =>
+    scene.shown(channel, root).includes('Begun with 1 files. Skill: skl_summary.'),
+  );
+});

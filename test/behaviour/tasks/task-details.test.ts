@@ -1,0 +1,353 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
+
+const scene = await openAppScene({ settings: { INLINE_LIMIT_MIB: '0' } });
+const { slack } = scene;
+const table = { name: 'sheep.csv', mime: 'text/csv', bytes: 'name,legs\nDolly,4\n' };
+
+/** What a person's open modal shows, as text. */
+function modal(person: Person = scene.ada): string {
+  return JSON.stringify(slack.modal(person)?.blocks ?? []);
+}
+
+async function modalShows(text: string, person: Person = scene.ada): Promise<string> {
+  await scene.until(`the modal shows "${text}"`, () => modal(person).includes(text));
+  return modal(person);
+}
+
+/** Ada's question, answered. */
+async function asked(text: string, more: Parameters<typeof scene.ask>[2] = {}) {
+  const channel = scene.channel();
+  const root = scene.ask(channel, text, more);
+  await scene.finished(channel, root);
+  return { channel, root };
+}
+
+/** Opens the details of a thread's task from somebody's Home tab. */
+async function openDetails(channel: Channel, root: Message, person: Person = scene.ada): Promise<void> {
+  const value = `${channel.id}/${root.ts}`;
+  if (slack.modal(person) !== undefined) await slack.closeView(person);
+  slack.openHome(person);
+  const listed = () => JSON.stringify(slack.home(person)?.blocks ?? []).includes(value);
+  if (person === scene.ada) await scene.until('the task is listed', listed);
+  else {
+    await scene.until('the tab is there', () => slack.home(person) !== undefined);
+    await slack.click({ person, view: 'home', actionId: 'home_channel', value: channel.id });
+    await scene.until('the task is listed', listed);
+  }
+  await slack.click({ person, view: 'home', actionId: 'task_details', value });
+}
+
+async function press(actionId: string, person: Person = scene.ada): Promise<void> {
+  await slack.click({ person, view: 'modal', actionId });
+}
+
+/** How often a thread is told that its task was deleted. */
+function notices(channel: Channel, root: Message): number {
+  return scene.shown(channel, root).split('deleted this task').length - 1;
+}
+
+function taskOf(title: string) {
+  return scene.agent.tasks.find((task) => task.title.startsWith(title));
+}
+
+/** Rows of the audit trail about deletions of a channel's tasks. */
+async function deletions(channel: Channel) {
+  const { db } = scene.sandbox.bot.store;
+  return db
+    .selectFrom('audit')
+    .select(['person', 'task'])
+    .where('kind', '=', 'deletion')
+    .where('channel', '=', channel.id)
+    .execute();
+}
+
+/** What Slack refused of our views, but for those that were closed or replaced meanwhile. */
+function refusals(): string[] {
+  const views = slack.calls.filter(({ method }) => method.startsWith('views.'));
+  const meanwhile = ['hash_conflict', 'not_found'];
+  return views.flatMap(({ ok, error }) =>
+    ok || error === undefined || meanwhile.includes(error) ? [] : [error],
+  );
+}
+
+describe("a task's details", () => {
+  test('show its state, its files both ways and a link to its thread, also after a restart', async () => {
+    const { channel, root } = await asked('Look at the sheep', { files: [table] });
+    await openDetails(channel, root);
+    const text = await modalShows('sheep.csv');
+    expect(text).toContain('Look at the sheep');
+    expect(text).toMatch(/done · default model · just now · <#/);
+    expect(text).toContain('sheep.csv\\n18 bytes · sent along');
+    expect(text).toMatch(/sheep-summary\.csv\\n[^"]* · made by the agent/);
+    const urls = [...text.matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');
+    expect(urls[0]).toContain(`/archives/${channel.id}/`);
+    expect((await fetch(urls[1] ?? '')).status).toBe(200);
+    await slack.closeView(scene.ada);
+    // The Home tab of before the restart still works.
+    await scene.sandbox.restartBot();
+    const value = `${channel.id}/${root.ts}`;
+    await slack.click({ person: scene.ada, view: 'home', actionId: 'task_details', value });
+    await modalShows('sheep.csv');
+    expect(refusals()).toEqual([]);
+  });
+
+  test('bring a file back into the direct messages of whoever presses, once for two presses', async () => {
+    const { channel, root } = await asked('Keep my file', { files: [table] });
+    await openDetails(channel, root, scene.grace);
+    await modalShows('sheep.csv', scene.grace);
+    await Promise.all([press('task_file', scene.grace), press('task_file', scene.grace)]);
+    await modalShows('It is in your direct messages', scene.grace);
+    const dm = slack.openDm(scene.grace);
+    const files = await scene.until('the file is there', () => {
+      const found = slack.messages(dm).flatMap((message) => message.fileIds ?? []);
+      return found.length > 0 && found;
+    });
+    expect(files).toHaveLength(1);
+    const [file] = files;
+    expect((await slack.fileBytes(file ?? '')).toString()).toBe(table.bytes);
+  });
+
+  test('say it where a file cannot be brought back', async () => {
+    const { channel, root } = await asked('Keep my other file', { files: [table] });
+    await openDetails(channel, root);
+    await modalShows('sheep.csv');
+    const body = { ok: false, error: 'file_uploads_disabled' };
+    const fault = { kind: 'status', status: 200, body } as const;
+    scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault, times: 1 });
+    await press('task_file');
+    expect(await modalShows('I could not bring you “sheep.csv”')).toContain('task_file');
+    // Whoever has closed the modal meanwhile reads it in direct messages.
+    const slow = { kind: 'latency', ms: 300 } as const;
+    scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: slow, times: 1 });
+    scene.slack.faults.add({ call: 'files.completeUploadExternal', fault, times: 1 });
+    await press('task_file');
+    await slack.closeView(scene.ada);
+    const dm = slack.openDm(scene.ada);
+    const told = () => slack.messages(dm).some(({ text }) => text.includes('I could not bring you'));
+    await scene.until('it is told', told);
+  });
+
+  test('bring a file once where Slack does not show that it is on its way', async () => {
+    const { channel, root } = await asked('Keep my fourth file', { files: [table] });
+    await openDetails(channel, root);
+    await modalShows('sheep.csv');
+    const slow = { kind: 'latency', ms: 8_000 } as const;
+    const content = 'GET /experimental/files/{file_id}/content';
+    scene.agent.faults.add({ call: content, fault: slow, times: 2 });
+    const away = { kind: 'status', status: 503 } as const;
+    const mend = scene.slack.faults.add({ call: 'views.update', fault: away });
+    const failed = () => slack.calls.filter(({ method, ok }) => method === 'views.update' && !ok).length;
+    const dm = slack.openDm(scene.ada);
+    const brought = () => {
+      const ends = slack.calls.filter(({ method }) => method === 'files.completeUploadExternal');
+      return ends.filter(({ args }) => JSON.stringify(args).includes(dm.id)).length;
+    };
+    const before = failed();
+    const broughtBefore = brought();
+    await press('task_file');
+    await scene.until('Slack could not show it', () => failed() > before);
+    await pause(300);
+    await press('task_file');
+    mend();
+    await modalShows('It is in your direct messages');
+    await pause(10_000);
+    expect(brought() - broughtBefore).toBe(1);
+  });
+
+  test('say it where the bot stops before a file is brought back', async () => {
+    const { channel, root } = await asked('Keep my third file', { files: [table] });
+    await openDetails(channel, root);
+    await modalShows('sheep.csv');
+    const slow = { kind: 'latency', ms: 600_000 } as const;
+    scene.agent.faults.add({ call: 'GET /experimental/files/{file_id}/content', fault: slow, times: 1 });
+    await press('task_file');
+    await modalShows('On its way');
+    await slack.closeView(scene.ada);
+    const dm = slack.openDm(scene.ada);
+    const told = () => slack.messages(dm).filter(({ text }) => text.includes('I could not bring you')).length;
+    const before = told();
+    await scene.sandbox.restartBot();
+    expect(told()).toBe(before + 1);
+  });
+
+  test('turn their pages where there are many files', async () => {
+    const { channel, root } = await asked('/files 20');
+    await openDetails(channel, root);
+    await modalShows('1 to 15 of 20');
+    await press('task_files_more');
+    await modalShows('16 to 20 of 20');
+    await press('task_files_back');
+    await modalShows('1 to 15 of 20');
+    expect(refusals()).toEqual([]);
+  });
+
+  test('are shown without files while the service is away', async () => {
+    const { channel, root } = await asked('A question for later');
+    const fault = { kind: 'status', status: 500 } as const;
+    const back = scene.agent.faults.add({ call: 'GET /experimental/tasks/{task_id}', fault });
+    await openDetails(channel, root);
+    expect(await modalShows('the files are not shown')).toContain('A question for later');
+    back();
+  });
+
+  test('say it where they cannot be read', async () => {
+    const { channel, root } = await asked('Unreadable');
+    vi.spyOn(scene.sandbox.bot.store.tasks, 'get').mockRejectedValueOnce(new Error('The database is away.'));
+    await openDetails(channel, root);
+    expect(await modalShows(strings.windowAway)).not.toContain(strings.loading);
+  });
+
+  test('open for nobody who has left the channel, and for no stranger in direct messages', async () => {
+    const { channel, root } = await asked('Ours alone');
+    await openDetails(channel, root, scene.grace);
+    await modalShows('Ours alone', scene.grace);
+    await slack.closeView(scene.grace);
+    slack.kick(channel, scene.grace);
+    // Who was in the channel a moment ago is remembered for half a minute, but not by a new process.
+    await scene.sandbox.restartBot();
+    const value = `${channel.id}/${root.ts}`;
+    await slack.click({ person: scene.grace, view: 'home', actionId: 'task_details', value });
+    const text = await modalShows('You are not in the channel', scene.grace);
+    expect(text).not.toContain('Ours alone');
+  });
+
+  test('a press whose trigger has run out is answered in the tab', async () => {
+    const { channel, root } = await asked('Too late for this');
+    const body = { ok: false, error: 'expired_trigger_id' };
+    scene.slack.faults.add({ call: 'views.open', fault: { kind: 'status', status: 200, body }, times: 1 });
+    await openDetails(channel, root);
+    const shown = () => JSON.stringify(slack.home(scene.ada)?.blocks ?? []);
+    await scene.until('a sentence is there', () => shown().includes('press the button again'));
+    expect(modal()).toBe('[]');
+  });
+});
+
+describe('deleting a task', () => {
+  test('asks first, deletes it once, tells its thread once, and a next message begins another task', async () => {
+    const { channel, root } = await asked('To be deleted', { files: [table] });
+    const task = taskOf('To be deleted');
+    await openDetails(channel, root);
+    const text = await modalShows('task_delete');
+    expect(text).toContain('Delete this task?');
+    expect(text).toContain('the files stay in the project');
+    await Promise.all([press('task_delete'), press('task_delete')]);
+    await modalShows('The task is deleted');
+    await scene.until('the thread is told', () => notices(channel, root) > 0);
+    expect(scene.agent.tasks.some(({ id }) => id === task?.id)).toBe(false);
+    expect(scene.agent.files.some(({ name }) => name === 'sheep.csv')).toBe(true);
+    expect(await deletions(channel)).toEqual([{ person: scene.ada.id, task: task?.id }]);
+    const listed = () => JSON.stringify(slack.home(scene.ada)?.blocks ?? []);
+    await scene.until('it is not listed any more', () => !listed().includes('To be deleted'));
+
+    const next = scene.reply(channel, root, 'and now something new');
+    await scene.finished(channel, next);
+    expect(scene.sentToAgent('and now something new').texts).toEqual(['and now something new']);
+    expect(scene.shown(channel, root)).not.toContain('no longer knows');
+    expect(notices(channel, root)).toBe(1);
+  });
+
+  test('is refused while the agent works on it, and to people who may not', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 300');
+    await scene.until('the task is there', () => taskOf('/slow 3'));
+    await openDetails(channel, root);
+    await modalShows('task_delete');
+    await press('task_delete');
+    await modalShows('Stop it first');
+    await slack.closeView(scene.ada);
+    await scene.finished(channel, root);
+
+    const guest = slack.createPerson({ name: 'guest', kind: 'guest' });
+    slack.invite(channel, guest);
+    await openDetails(channel, root, guest);
+    await modalShows('task_delete', guest);
+    await press('task_delete', guest);
+    await modalShows('Only full members', guest);
+    expect(taskOf('/slow 3')).toBeDefined();
+    expect(await deletions(channel)).toEqual([]);
+  });
+
+  test('by two people at once is one deletion', async () => {
+    const { channel, root } = await asked('Wanted gone by two');
+    await openDetails(channel, root);
+    await openDetails(channel, root, scene.grace);
+    await modalShows('task_delete');
+    await modalShows('task_delete', scene.grace);
+    await Promise.all([press('task_delete'), press('task_delete', scene.grace)]);
+    await scene.until('the thread is told', () => notices(channel, root) > 0);
+    await pause(300);
+    expect(notices(channel, root)).toBe(1);
+    expect(await deletions(channel)).toHaveLength(1);
+  });
+
+  test('is made up for by itself where the service was away', async () => {
+    const { channel, root } = await asked('Deleted later');
+    const id = taskOf('Deleted later')?.id ?? '';
+    await openDetails(channel, root);
+    await modalShows('task_delete');
+    const fault = { kind: 'status', status: 500 } as const;
+    const back = scene.agent.faults.add({ call: 'DELETE /experimental/tasks/{task_id}', fault });
+    await press('task_delete');
+    await modalShows('will be deleted once it is back');
+    back();
+    expect(scene.agent.tasks.some((task) => task.id === id)).toBe(true);
+    const { db } = scene.sandbox.bot.store;
+    await db
+      .updateTable('task_deletions')
+      .set({ held_until: new Date(0) })
+      .where('task', '=', id)
+      .execute();
+    await scene.sandbox.restartBot();
+    await scene.until('it is gone', () => !scene.agent.tasks.some((task) => task.id === id));
+    await scene.until('the thread is told', () => notices(channel, root) > 0);
+    expect(await deletions(channel)).toEqual([{ person: scene.ada.id, task: id }]);
+  });
+
+  test('is given up where the service does not do it for a week, and its thread is told', async () => {
+    const { db } = scene.sandbox.bot.store;
+    const { channel, root } = await asked('Never deleted');
+    const id = taskOf('Never deleted')?.id ?? '';
+    const where = { workspace: root.teamId, channel: channel.id, root: root.ts };
+    const when = { asked_at: new Date(Date.now() - 8 * 24 * 60 * 60_000), held_until: new Date(0) };
+    const row = { ...where, ...when, task: id, person: scene.ada.id, account: SETTINGS_ACCOUNT };
+    await db.insertInto('task_deletions').values(row).execute();
+    const fault = { kind: 'status', status: 500 } as const;
+    const back = scene.agent.faults.add({ call: 'DELETE /experimental/tasks/{task_id}', fault });
+    await scene.sandbox.restartBot();
+    await scene.until('the thread is told', () => scene.shown(channel, root).includes(strings.taskStays));
+    const left = async () =>
+      (await scene.sandbox.bot.store.taskDeletions.get({ workspace: root.teamId, task: id }))?.told_at;
+    await scene.until('it is over', async () => (await left()) != null);
+    expect(notices(channel, root)).toBe(0);
+    back();
+  });
+
+  test('is not said to be done where the account of the task is not known any more', async () => {
+    const { db } = scene.sandbox.bot.store;
+    const { channel, root } = await asked('Left with its account');
+    const id = taskOf('Left with its account')?.id ?? '';
+    await db.updateTable('threads').set({ account: 'gone' }).where('task_id', '=', id).execute();
+    await openDetails(channel, root);
+    await modalShows('task_delete');
+    await press('task_delete');
+    await modalShows(strings.tasks.accountGone);
+    const kept = await db.selectFrom('threads').select('task_id').where('task_id', '=', id).execute();
+    expect(kept).toHaveLength(1);
+    // As where the account went while a deletion waited for the service.
+    await db.updateTable('threads').set({ task_id: null }).where('task_id', '=', id).execute();
+    const where = { workspace: root.teamId, channel: channel.id, root: root.ts };
+    const row = { ...where, task: id, person: scene.ada.id, account: 'gone', held_until: new Date(0) };
+    await db.insertInto('task_deletions').values(row).execute();
+    await scene.sandbox.restartBot();
+    await scene.until('the thread is told', () =>
+      scene.shown(channel, root).includes(strings.taskNotDeleted),
+    );
+    expect(notices(channel, root)).toBe(0);
+    expect(await deletions(channel)).toEqual([]);
+    expect(scene.agent.tasks.some((task) => task.id === id)).toBe(true);
+  });
+});

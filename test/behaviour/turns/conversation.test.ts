@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import * as strings from '../../../src/render/strings/strings.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
+
+const scene = await openAppScene();
+const { slack, agent } = scene;
+
+describe.concurrent('a conversation', () => {
+  test('a mention starts a task and answers in its thread', async () => {
+    const channel = scene.channel('proteins');
+    const root = scene.ask(channel, 'what folds fastest? And why?');
+    await scene.finished(channel, root);
+    const project = agent.projects.find(({ title }) => title === 'proteins');
+    expect(project?.description).toBe('Where things are tried');
+    const task = agent.tasks.find(({ title }) => title === 'what folds fastest?');
+    expect(task?.project.id).toBe(project?.id);
+    expect(scene.sentToAgent('what folds fastest?').texts).toEqual(['what folds fastest? And why?']);
+    expect(scene.shown(channel, root)).toContain("I am the sandbox's agent");
+    expect(scene.shown(channel, root)).toMatch(/Took (\d+ s|under a second)\./);
+    expect(scene.shown(channel, root)).not.toContain('Stop');
+  });
+
+  test('a reply in the thread goes to its task without a mention, and names its writer once a second one writes', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'first question of Ada');
+    await scene.finished(channel, root);
+    const second = scene.reply(channel, root, 'second question');
+    await scene.finished(channel, second);
+    const third = scene.reply(channel, root, 'and mine', { person: scene.grace });
+    await scene.finished(channel, third);
+    expect(scene.sentToAgent('first question of Ada').texts).toEqual([
+      'first question of Ada',
+      'second question',
+      'grace: and mine',
+    ]);
+  });
+
+  test('a reply that begins with another person is left alone', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'who is asked here?');
+    await scene.finished(channel, root);
+    scene.reply(channel, root, `<@${scene.grace.id}> what do you think?`);
+    await slack.settled();
+    await pause(300);
+    expect(scene.sentToAgent('who is asked here?').texts).toHaveLength(1);
+  });
+
+  test('messages in a thread that is not ours, and messages without a mention, start nothing', async () => {
+    const channel = scene.channel();
+    const root = slack.say({ person: scene.ada, channel, text: 'lunch?' });
+    scene.reply(channel, root, 'yes', { person: scene.grace });
+    await slack.settled();
+    await pause(300);
+    expect(scene.replies(channel, root)).toHaveLength(0);
+  });
+
+  test('a direct message is a task of its own in the project of that person', async () => {
+    const dm = slack.openDm(scene.ada);
+    const root = slack.say({ person: scene.ada, channel: dm, text: 'a private question' });
+    await scene.finished(dm, root);
+    const other = slack.say({ person: scene.ada, channel: dm, text: 'another private question' });
+    await scene.finished(dm, other);
+    const project = agent.projects.filter(({ title }) => title === 'Direct messages with ada');
+    expect(project).toHaveLength(1);
+    const tasks = agent.tasks.filter((task) => task.project.id === project[0]?.id);
+    expect(tasks.map(({ title }) => title).sort()).toEqual([
+      'a private question',
+      'another private question',
+    ]);
+    expect(scene.replies(dm, root)).not.toHaveLength(0);
+  });
+
+  test('in a group of people a mention is needed', async () => {
+    const group = slack.openGroupDm([scene.ada, scene.grace]);
+    const silent = slack.say({ person: scene.ada, channel: group, text: 'between us' });
+    const root = scene.ask(group, 'a question of two');
+    await scene.finished(group, root);
+    expect(scene.replies(group, silent)).toHaveLength(0);
+    expect(scene.replies(group, root)).not.toHaveLength(0);
+  });
+
+  test('a reply that is also sent to the channel and a /me message count as messages', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'broadcasts and me');
+    await scene.finished(channel, root);
+    const broadcast = scene.reply(channel, root, 'to all of you', { broadcast: true });
+    await scene.finished(channel, broadcast);
+    const me = scene.reply(channel, root, 'is thinking', { subtype: 'me_message' });
+    await scene.finished(channel, me);
+    expect(scene.sentToAgent('broadcasts and me').texts).toEqual([
+      'broadcasts and me',
+      'to all of you',
+      'is thinking',
+    ]);
+  });
+
+  test('an edit that adds a mention starts a turn, an unfurl starts nothing', async () => {
+    const channel = scene.channel();
+    const root = slack.say({ person: scene.ada, channel, text: 'forgot to mention https://example.com/' });
+    slack.unfurl(channel.id, root.ts);
+    await slack.settled();
+    slack.edit(channel.id, root.ts, `${scene.mention} forgot to mention you`);
+    await scene.finished(channel, root);
+    slack.unfurl(channel.id, root.ts);
+    await slack.settled();
+    await pause(300);
+    expect(scene.sentToAgent('forgot to mention you').texts).toEqual(['forgot to mention you']);
+  });
+
+  test('a mention in the middle of a human thread brings the conversation before it', async () => {
+    const channel = scene.channel();
+    const root = slack.say({ person: scene.ada, channel, text: 'The gel looks odd.' });
+    scene.reply(channel, root, 'Which lane?', { person: scene.grace });
+    const question = scene.ask(channel, 'what may be wrong with the gel?', { thread: root.ts });
+    await scene.finished(channel, question);
+    const [text] = scene.sentToAgent('what may be wrong').texts;
+    expect(text).toContain('> ');
+    expect(text).toContain('The gel looks odd.');
+    expect(text).toContain('grace');
+    expect(text?.endsWith('what may be wrong with the gel?')).toBe(true);
+  });
+
+  test('a mention without words or files is answered with a short help and starts no task', async () => {
+    const channel = scene.channel();
+    const before = agent.tasks.length;
+    const root = scene.ask(channel, '');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Mention me with a question');
+    expect(agent.tasks.slice(before).some(({ title }) => title === 'New question')).toBe(false);
+  });
+
+  test('a mention without words in a thread with a task is asked for the next words', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'a question with an afterthought');
+    await scene.finished(channel, root);
+    await scene.finished(channel, scene.ask(channel, '', { thread: root.ts }));
+    expect(scene.shown(channel, root)).toContain(strings.helpInThread);
+    expect(scene.shown(channel, root)).not.toContain('Mention me with a question');
+  });
+
+  test('messages that come while the agent works go one after the other, in the order of their ts', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 60\nthe first of four');
+    const others = ['two', 'three', 'four'].map((text) => scene.reply(channel, root, text));
+    await scene.until('the waiting message is marked', () =>
+      others.some(({ reactions }) => reactions.has('hourglass_flowing_sand')),
+    );
+    for (const message of others) await scene.finished(channel, message);
+    const task = agent.tasks.find(({ messages }) =>
+      messages.some(({ content }) => JSON.stringify(content).includes('the first of four')),
+    );
+    const texts = (task?.messages ?? [])
+      .filter(({ role }) => role === 'user')
+      .map(({ content }) => JSON.stringify(content));
+    expect(texts.map((text) => /first of four|two|three|four/.exec(text)?.[0])).toEqual([
+      'first of four',
+      'two',
+      'three',
+      'four',
+    ]);
+    await scene.until('no mark is left', () =>
+      others.every(({ reactions }) => !(reactions.get('hourglass_flowing_sand')?.length ?? 0)),
+    );
+  });
+});

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { DatabaseError } from '../../../src/postgres/errors.ts';
+import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
+
+describe.concurrent('trouble', () => {
+  test('the service away at the mention: the thread says so, and the turn goes on when it is back', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const channel = scene.channel();
+    const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
+    const root = scene.ask(channel, 'are you there?');
+    await scene.until('the thread says that the service is away', () =>
+      scene.shown(channel, root).includes('cannot be reached'),
+    );
+    back();
+    await scene.finished(channel, root);
+    expect(scene.sentToAgent('are you there?').texts).toEqual(['are you there?']);
+    expect(scene.shown(channel, root)).not.toContain('cannot be reached');
+    expect(scene.replies(channel, root)).toHaveLength(1);
+  });
+
+  test('the service away in the middle of an answer: the reply says so, and that it is being stopped', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000');
+    const reply = await scene.until('the reply grows', () =>
+      scene.replies(channel, root).find((message) => scene.slack.visibleText(message).includes('Second')),
+    );
+    const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
+    const saysTrouble = () => scene.shown(channel, root).includes('cannot be reached');
+    await scene.until('the reply says that the service is away', saysTrouble);
+    await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    await scene.until('the reply says that it is being stopped', () =>
+      scene.shown(channel, root).includes('ada asked me to stop. Stopping…'),
+    );
+    expect(saysTrouble()).toBe(true);
+    back();
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+    expect(saysTrouble()).toBe(false);
+  });
+
+  test('an edit that Slack fails at is tried again, though nothing more comes', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const channel = scene.channel();
+    const mend = scene.slack.faults.add({ call: 'chat.update', fault: { kind: 'status', status: 500 } });
+    const root = scene.ask(channel, '/stubborn');
+    await scene.until('an edit with the text has failed', () =>
+      scene.slack.calls.some(
+        ({ method, args }) =>
+          method === 'chat.update' && JSON.stringify(args).includes('I do not stop when I am asked to.'),
+      ),
+    );
+    mend();
+    await scene.until(
+      'the text is shown',
+      () => scene.shown(channel, root).includes('I do not stop when I am asked to.'),
+      20_000,
+    );
+    expect(scene.replies(channel, root)).toHaveLength(1);
+  });
+
+  test('the answer to the commit that records a send is lost: the message is sent once', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const { store } = scene.sandbox.bot;
+    const channel = scene.channel();
+    const whole = store.transaction.bind(store);
+    let lost = false;
+    store.transaction = async (work) => {
+      const result = await whole(work);
+      const sent = await store.db.selectFrom('turns').where('user_message_id', 'is not', null).execute();
+      if (lost || sent.length === 0) return result;
+      lost = true;
+      throw new DatabaseError('unavailable', 'The connection broke off.');
+    };
+    const root = scene.ask(channel, 'only once');
+    await scene.finished(channel, root);
+    expect(lost).toBe(true);
+    expect(scene.sentToAgent('only once').texts).toEqual(['only once']);
+  });
+
+  test('a dead service key is said once, and the turn goes on when it is mended', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const channel = scene.channel();
+    const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
+    const root = scene.ask(channel, 'does the key fit?');
+    await scene.until('the thread says that the key is not accepted', () =>
+      scene.shown(channel, root).includes('does not accept the key'),
+    );
+    mend();
+    await scene.finished(channel, root);
+    expect(scene.sentToAgent('does the key fit?').texts).toEqual(['does the key fit?']);
+    expect(scene.replies(channel, root)).toHaveLength(1);
+  });
+
+  test('a dead service key stops the calls with it, and is told to the operator', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
+    const roots = [1, 2, 3, 4, 5].map((question) => {
+      const channel = scene.channel();
+      return { channel, root: scene.ask(channel, `question ${question}`) };
+    });
+    await scene.until('every thread says so', () =>
+      roots.every(({ channel, root }) => scene.shown(channel, root).includes('does not accept the key')),
+    );
+    const before = scene.agent.calls.length;
+    await pause(3_000);
+    expect(scene.agent.calls.length - before).toBeLessThanOrEqual(1);
+    expect(await readiness(scene)).toMatchObject({ ready: true, agentKeyRefusedSince: expect.any(String) });
+    const metrics = await (await fetch(`http://127.0.0.1:${scene.sandbox.bot.port}/metrics`)).text();
+    expect(metrics).toContain('taskthread_credential_refused{setting="AGENT_API_KEY"} 1');
+    mend();
+    for (const { channel, root } of roots) await scene.finished(channel, root);
+    expect(await readiness(scene)).toMatchObject({ agentKeyRefusedSince: null });
+  });
+
+  test('a dead Slack token stops the calls with it; the answer is there when it is mended', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 400');
+    await scene.until('the reply has begun', () => scene.shown(channel, root).includes('Second'));
+    const dead = { kind: 'status', status: 200, body: { ok: false, error: 'token_revoked' } } as const;
+    const mend = scene.slack.faults.add({ call: /^(chat|reactions)\./, fault: dead });
+    await scene.until('the operator is told', async () => {
+      const { slackTokenRefusedSince } = await readiness(scene);
+      return slackTokenRefusedSince !== null;
+    });
+    const before = scene.slack.calls.length;
+    await pause(3_000);
+    expect(scene.slack.calls.length - before).toBeLessThanOrEqual(1);
+    mend();
+    await scene.finished(channel, root);
+    expect(scene.replies(channel, root)).toHaveLength(1);
+    expect(scene.shown(channel, root)).toContain('Second 400 of 400');
+    expect(await readiness(scene)).toMatchObject({ slackTokenRefusedSince: null });
+  });
+
+  test('replies that came before their thread became ours are read back and wait like any other', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.slack.say({ person: scene.ada, channel, text: 'forgot to mention the bot' });
+    const reply = scene.reply(channel, root, 'and one more thing', { person: scene.grace });
+    await scene.slack.settled();
+    scene.slack.edit(channel.id, root.ts, `${scene.mention} forgot to mention the bot`);
+    await scene.finished(channel, root);
+    await scene.finished(channel, reply);
+    expect(scene.sentToAgent('forgot to mention the bot').texts).toEqual([
+      'forgot to mention the bot',
+      'grace: and one more thing',
+    ]);
+  });
+});
+
+const report = z.looseObject({
+  ready: z.boolean(),
+  slackTokenRefusedSince: z.string().nullable(),
+  agentKeyRefusedSince: z.string().nullable(),
+});
+
+async function readiness(scene: AppScene): Promise<z.output<typeof report>> {
+  const answer = await fetch(`http://127.0.0.1:${scene.sandbox.bot.port}/readyz`);
+  return report.parse(await answer.json());
+}

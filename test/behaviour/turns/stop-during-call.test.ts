@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import * as strings from '../../../src/render/strings/strings.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+import { COMPLETE_TRACE, TURN_STEP_CALLS } from '../../support/turn-step-calls.ts';
+import { openTurnStepScene } from '../../support/turn-step-scene.ts';
+
+/** Each group has a bot of its own: a stop would also hit the turns of others. */
+const groups = [0, 1, 2, 3].map((group) => {
+  const calls = TURN_STEP_CALLS.filter((_, index) => index % 4 === group);
+  return { calls, steps: calls.map(({ step }) => step).join(', ') };
+});
+const heldMs = 400;
+
+describe.concurrent('a process that stops while a call is on its way, and starts again', () => {
+  test.for(groups)(
+    'leaves one message, one reply and its results once: $steps',
+    async ({ calls }, context) => {
+      // Without a drain: the call is cut off in its middle, and takes effect when nobody waits for its answer.
+      const scene = await openTurnStepScene({ DRAIN_SECONDS: '0' }, context.onTestFinished);
+      for (const call of calls) {
+        const turn = scene.begin(call, { kind: 'latency', ms: heldMs });
+        await scene.scene.until(`the call of the ${call.step}`, () => scene.hits(turn) > 0);
+        await scene.scene.sandbox.restartBot();
+        expect({ [call.step]: await scene.trace(turn) }).toEqual({ [call.step]: COMPLETE_TRACE });
+      }
+    },
+  );
+
+  test('again and again does not count against a turn that waits, which then goes on', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({ settings: { DRAIN_SECONDS: '0' } }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1500');
+    await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+    const attempts = async () => {
+      const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
+      return (await scene.sandbox.bot.store.turns.ofMessage(key))?.attempts;
+    };
+    for (let stop = 1; stop <= 4; stop += 1) {
+      await scene.sandbox.restartBot();
+      await scene.until('it is taken up', async () => (await attempts()) === stop);
+    }
+    // As if after more of them: the pause before it goes on is then longer than a restart takes.
+    await scene.sandbox.bot.store.db.updateTable('turns').set({ attempts: 7 }).execute();
+    await scene.sandbox.restartBot();
+    await scene.sandbox.restartBot();
+    expect(await attempts()).toBe(7);
+    await scene.finished(channel, root, 60_000);
+    expect(scene.shown(channel, root).split('Second 1500 of 1500')).toHaveLength(2);
+    expect(scene.shown(channel, root)).not.toContain(strings.abandoned);
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import * as strings from '../../../src/render/strings/strings.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+
+const scene = await openAppScene({ settings: { BACKGROUND_WAIT_SECONDS: '4', SILENCE_SECONDS: '2' } });
+const { slack, agent } = scene;
+await scene.makeKnown(scene.grace);
+
+describe.concurrent('how a turn ends', () => {
+  test('a failed reply shows the words of the service', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/fail the reader broke');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('the reader broke');
+    expect(scene.shown(channel, root)).not.toContain('Stop\n');
+  });
+
+  test('Try again sends a failed message again, with its files, and only once', async () => {
+    const channel = scene.channel();
+    const files = [{ name: 'again.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const root = scene.ask(channel, '/fail and try me again', { files });
+    await scene.finished(channel, root);
+    const [reply] = scene.replies(channel, root);
+    const press = { person: scene.grace.id, channel: channel.id, ts: reply?.ts ?? '', actionId: 'retry' };
+    await slack.click(press);
+    await slack.click(press);
+    const told = await scene.until('the message is sent again', () => {
+      const now = scene.sentToAgent('/fail and try me again');
+      return now.fileIds.length === 2 && now;
+    });
+    expect(told.texts).toEqual(['/fail and try me again', '/fail and try me again']);
+    expect(told.fileIds[1]).toEqual(told.fileIds[0]);
+    const toldGrace = () => JSON.stringify(slack.ephemerals(scene.grace, channel));
+    await scene.until('the second press is told', () => toldGrace().includes('already ended'));
+  });
+
+  test('fresh links to the results are shown to who asks for them', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/files 2');
+    await scene.finished(channel, root);
+    const posted = scene.replies(channel, root).at(-1);
+    await slack.click({
+      person: scene.grace.id,
+      channel: channel.id,
+      ts: posted?.ts ?? '',
+      actionId: 'fresh_links',
+    });
+    const shown = await scene.until('the links are there', () => slack.ephemerals(scene.grace, channel)[0]);
+    const urls = [...JSON.stringify(shown.blocks).matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');
+    expect(urls).toHaveLength(2);
+    for (const url of urls) expect((await fetch(url)).status).toBe(200);
+    expect(slack.ephemerals(scene.ada, channel)).toHaveLength(0);
+  });
+
+  test('fresh links to results that the service has lost are told as gone', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/files 1 to lose');
+    await scene.finished(channel, root);
+    agent.tasks.find(({ title }) => title === '/files 1 to lose')?.results.splice(0);
+    const ts = scene.replies(channel, root).at(-1)?.ts ?? '';
+    await slack.click({ person: scene.grace.id, channel: channel.id, ts, actionId: 'fresh_links' });
+    const told = await scene.until('it is told', () => slack.ephemerals(scene.grace, channel)[0]);
+    expect(told.text).toBe(strings.controlOver.gone);
+  });
+
+  test('an answer that was cut off at the length limit has a Continue button, which works once', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/lengthcut');
+    await scene.finished(channel, root);
+    const [reply] = scene.replies(channel, root);
+    expect(scene.shown(channel, root)).toContain('too long for one go');
+    const press = { person: scene.ada.id, channel: channel.id, ts: reply?.ts ?? '', actionId: 'continue' };
+    const results = await Promise.all([slack.click(press), slack.click(press)]);
+    expect(results.every(({ acked }) => acked)).toBe(true);
+    const task = () => agent.tasks.find(({ title }) => title === '/lengthcut');
+    await scene.until('the agent is told to go on', () =>
+      task()?.messages.some(({ content }) => JSON.stringify(content).includes('Continue.')),
+    );
+    await scene.until('the continued reply is done', () => scene.replies(channel, root).length >= 2);
+    expect(task()?.messages.filter(({ role }) => role === 'user')).toHaveLength(2);
+  });
+
+  test('Stop ends the reply, keeps what was written and says who stopped it', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000');
+    const reply = await scene.until('the reply grows', () =>
+      scene
+        .replies(channel, root)
+        .find((message) => slack.visibleText(message).includes('Stop') && message.versions.length > 1),
+    );
+    await slack.click({ person: scene.grace.id, channel: channel.id, ts: reply.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by grace.');
+    const again = slack.click({ person: scene.ada.id, channel: channel.id, ts: reply.ts, actionId: 'stop' });
+    await expect(again).rejects.toThrow('stop');
+  });
+
+  test('a task that works on in the background is waited for, and its files are posted', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/background 60');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('from the agent');
+  });
+
+  test('a task that works on for longer than the wait is left with a sentence', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/background 1000');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('is still working on something in the background');
+  });
+
+  test('a system message is a quiet line, and a block of an unknown kind is not dropped', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/system the model was changed\n/unknownblock');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('the model was changed');
+    expect(scene.shown(channel, root)).toMatch(/kind “|unknown/);
+  });
+
+  test('a silent run is named after a while, and Stop ends it', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 5000');
+    const reply = await scene.until('the silence is said', () =>
+      scene
+        .replies(channel, root)
+        .find((message) => slack.visibleText(message).includes('Nothing new from the agent')),
+    );
+    await slack.click({ person: scene.ada.id, channel: channel.id, ts: reply.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+    expect(scene.shown(channel, root)).not.toContain('Nothing new');
+  });
+
+  test('what the agent writes never pings anybody', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/ping');
+    await scene.finished(channel, root);
+    const raw = JSON.stringify(scene.replies(channel, root).map(({ text, blocks }) => ({ text, blocks })));
+    expect(raw).not.toMatch(/<!(channel|here|everyone)|<@U|<!subteam|@channel|@here|@everyone/);
+  });
+
+  test('a long answer goes on in further messages, every character once', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/long 30000');
+    await scene.finished(channel, root);
+    expect(scene.replies(channel, root).length).toBeGreaterThanOrEqual(4);
+    for (const message of scene.replies(channel, root).slice(0, -1)) {
+      expect(slack.visibleText(message)).not.toContain('Stop');
+    }
+  });
+});

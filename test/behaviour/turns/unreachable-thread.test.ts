@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { Faults } from '../../../sandbox/faults.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+
+const scene = await openAppScene();
+const { slack, agent } = scene;
+
+/** Begins a long turn and waits until its reply grows. */
+async function begin(text: string) {
+  const channel = scene.channel();
+  const root = scene.ask(channel, `${text}\n/slow 2000`);
+  const reply = await scene.until('the reply grows', () =>
+    scene.replies(channel, root).find(({ versions }) => versions.length > 1),
+  );
+  return { channel, root, reply };
+}
+
+/** What the bot told Ada directly. */
+function toldAda({ slack, ada } = scene): string {
+  const dm = slack.openDm(ada);
+  return slack
+    .messages(dm)
+    .map((message) => slack.visibleText(message))
+    .join('\n');
+}
+
+function statusOf(title: string): string | undefined {
+  return agent.tasks.find((task) => task.title.startsWith(title))?.status;
+}
+
+describe.concurrent('Slack changes under a live turn', () => {
+  test('the reply is deleted: the run is stopped and the asker told', async () => {
+    const { channel, root, reply } = await begin('one to delete');
+    slack.remove(channel.id, reply.ts);
+    await scene.finished(channel, root);
+    await scene.until('the run is stopped', () => statusOf('one to delete') === 'cancelled');
+    expect(toldAda()).toContain(`<#${channel.id}>`);
+    expect(scene.replies(channel, root)).toHaveLength(0);
+  });
+
+  test('the channel is archived: the run is stopped and the asker told', async () => {
+    const { channel, root } = await begin('one to archive');
+    slack.archive(channel);
+    await scene.finished(channel, root);
+    await scene.until('the run is stopped', () => statusOf('one to archive') === 'cancelled');
+    expect(toldAda()).toContain(`<#${channel.id}>`);
+  });
+
+  test('the bot is removed from the channel: the run is stopped and the asker told', async () => {
+    const { channel, root } = await begin('one to leave');
+    slack.kick(channel);
+    await scene.finished(channel, root);
+    await scene.until('the run is stopped', () => statusOf('one to leave') === 'cancelled');
+    expect(toldAda()).toContain(`<#${channel.id}>`);
+  });
+});
+
+test('a mention without words where the bot may not write: the asker is told, and the turn ends', async ({
+  onTestFinished,
+}) => {
+  const faults = new Faults();
+  const own = await openAppScene({ slack: { faults } }, onTestFinished);
+  const body = { ok: false, error: 'restricted_action_read_only_channel' };
+  faults.add({ call: 'chat.postMessage', fault: { kind: 'status', status: 200, body }, times: 1 });
+  const channel = own.channel();
+  const root = own.ask(channel, '');
+  await own.finished(channel, root);
+  expect(toldAda(own)).toContain(`<#${channel.id}>`);
+  expect(own.replies(channel, root)).toEqual([]);
+});
+
+test('the reply is deleted, and the service has nothing to stop any more: the asker is told', async ({
+  onTestFinished,
+}) => {
+  const goesOn = Promise.withResolvers<void>();
+  const agent = {
+    behaviour: { cancelSettled: 409 as const },
+    script: async (turn: { write(text: string): void }) => {
+      turn.write('A beginning.');
+      await goesOn.promise;
+      turn.write(' An end.');
+    },
+  };
+  const own = await openAppScene({ agent }, onTestFinished);
+  const channel = own.channel();
+  const root = own.ask(channel, 'one to settle first');
+  const reply = await own.until('the reply shows text', () =>
+    own.replies(channel, root).find((message) => own.slack.visibleText(message).includes('A beginning.')),
+  );
+  own.slack.remove(channel.id, reply.ts);
+  const task = () => own.agent.tasks.find(({ title }) => title.startsWith('one to settle first'));
+  goesOn.resolve();
+  await own.finished(channel, root);
+  expect(task()?.status).toBe('completed');
+  expect(toldAda(own)).toContain(`<#${channel.id}>`);
+});
+
+describe('a refused edit', () => {
+  test('the reply cannot be edited any more: it goes on once in a new message', async () => {
+    const { channel, root, reply } = await begin('one to go on');
+    const refused = { ok: false, error: 'edit_window_closed' };
+    slack.faults.add({
+      call: 'chat.update',
+      fault: { kind: 'status', status: 200, body: refused },
+      times: 1,
+    });
+    const next = await scene.until('a new message goes on', () =>
+      scene.replies(channel, root).find(({ ts }) => ts !== reply.ts),
+    );
+    await slack.click({ person: scene.ada.id, channel: channel.id, ts: next.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    expect(scene.replies(channel, root)).toHaveLength(2);
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+  });
+});

@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import {
+  type ChannelSettingsFormContent,
+  channelSettingsNoticeView,
+  channelSettingsView,
+} from '../../../src/features/channel-settings/channel-settings-view.ts';
+import {
+  workspaceAccessFormView,
+  workspaceAccessSection,
+} from '../../../src/features/workspace-settings/workspace-access-view.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+
+const form = fc.record<ChannelSettingsFormContent>({
+  metadata: fc.constant('{}'),
+  settings: fc.record({
+    model: fc.constantFrom(null, 'standard', 'fast', 'max', 'one of another time'),
+    listens: fc.constantFrom('mentions', 'everything'),
+    admits: fc.constantFrom(null, 'members', 'guests', 'everyone'),
+    bots: fc.constantFrom('', 'none', 'B012, B034'),
+    controls: fc.constantFrom(null, 'starter', 'channel', 'admins'),
+    show_steps: fc.boolean(),
+    follows_name: fc.boolean(),
+  }),
+  isDirect: fc.boolean(),
+  project: fc.option(
+    fc.record({
+      id: fc.string({ minLength: 1, maxLength: 200 }),
+      title: fc.option(fc.string({ maxLength: 700, unit: 'grapheme' }), { nil: undefined }),
+      description: fc.option(fc.string({ maxLength: 12_000 }), { nil: undefined }),
+    }),
+    { nil: undefined },
+  ),
+});
+
+const people = ['members', 'guests', 'everyone'] as const;
+
+test('what a workspace sets for all of its channels is what Slack takes', () => {
+  for (const admits of [null, ...people]) {
+    for (const usual of people) {
+      const shown = { admits, bots: admits === null ? '' : 'B012', usual: { admits: usual, bots: 'none' } };
+      expect(checkBlocks(workspaceAccessSection(shown), 'home')).toHaveLength(3);
+      const form = workspaceAccessFormView(shown);
+      expect(checkBlocks(form.blocks, 'modal')).toHaveLength(3);
+      expect(JSON.stringify(form.blocks)).toContain(`"initial_option":{"text":{"type":"plain_text","text":"`);
+    }
+  }
+  expect(strings.door.title.length).toBeLessThanOrEqual(24);
+});
+
+describe('the form with the settings of a channel', () => {
+  test('is what Slack takes, whatever is set', () => {
+    fc.assert(
+      fc.property(form, (filled) => {
+        const view = channelSettingsView(filled);
+        checkBlocks(view.blocks, 'modal');
+        const ids = view.blocks.flatMap((block) => (block.type === 'input' ? [block.block_id] : []));
+        expect(new Set(ids).size).toBe(ids.length);
+      }),
+      { numRuns: 60 },
+    );
+    for (const text of [
+      strings.channelSettings.title,
+      strings.channelSettings.save,
+      strings.channelSettings.cancel,
+    ])
+      expect(text.length).toBeLessThanOrEqual(24);
+  });
+
+  test('offers no choice of more than 75 characters', () => {
+    const texts: readonly string[] = Object.values(strings.channelChoices).flatMap((choices) =>
+      Object.values(choices).flat(),
+    );
+    for (const text of texts) expect(text.length).toBeLessThanOrEqual(75);
+  });
+
+  test('has a notice in its place for every reason', () => {
+    for (const sentence of Object.values(strings.channelSettingsRefused))
+      expect(checkBlocks(channelSettingsNoticeView(sentence).blocks, 'modal')).toHaveLength(1);
+  });
+});

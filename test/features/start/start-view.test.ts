@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import { questionPost } from '../../../src/features/start/question-post.ts';
+import { type StartFormContent, startNoticeView, startView } from '../../../src/features/start/start-view.ts';
+import { fixedChoicesNote } from '../../../src/render/messages/button-notes.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+
+const plain: StartFormContent = {
+  metadata: '{}',
+  question: { text: '', optional: false },
+  isTaskStarted: false,
+  chosen: {},
+  files: [],
+  offers: { noFallback: false, autoMode: false, planMode: false },
+};
+const allOffers = { noFallback: true, autoMode: true, planMode: true };
+
+/** A view as Slack takes it. */
+function shown(form: Partial<StartFormContent>): string {
+  const view = startView({ ...plain, ...form });
+  for (const text of [view.title, view.submit, view.close]) expect(text?.text.length).toBeLessThanOrEqual(24);
+  expect(view.private_metadata?.length).toBeLessThanOrEqual(3_000);
+  return JSON.stringify(checkBlocks(view.blocks, 'modal'));
+}
+
+const ids = (form: Partial<StartFormContent>) =>
+  startView({ ...plain, ...form }).blocks.flatMap((block) =>
+    block.type === 'input' ? [block.block_id] : [],
+  );
+
+describe('the form by which a task is begun', () => {
+  test('asks for what can be chosen, and for nothing that the service has no name for', () => {
+    expect(ids({})).toEqual(['question', 'title', 'model', 'skill', 'files']);
+    expect(ids({ channel: { chosen: undefined }, offers: allOffers })).toEqual([
+      'channel',
+      'question',
+      'title',
+      'model',
+      'skill',
+      'files',
+      'fallback',
+      'mode',
+    ]);
+    expect(ids({ offers: { ...allOffers, noFallback: false, autoMode: false } })).toContain('mode');
+    expect(shown({ offers: { ...plain.offers, planMode: true } })).not.toContain('Go ahead');
+  });
+
+  test('asks nothing that is fixed once the task has begun', () => {
+    expect(ids({ isTaskStarted: true, offers: allOffers })).toEqual(['question', 'skill', 'files']);
+  });
+
+  test('shows what was chosen before, as far as it can be chosen', () => {
+    const chosen = {
+      title: 'A title',
+      model: 'max',
+      skill: 'sumary',
+      noFallback: true,
+      mode: 'plan' as const,
+    };
+    const text = shown({ chosen, offers: allOffers, question: { text: 'what?', optional: false } });
+    for (const value of ['A title', 'sumary', 'what?']) expect(text).toContain(`"initial_value":"${value}"`);
+    expect(text).toMatch(/"initial_option":\{"text":\{[^}]*"Max"/);
+    expect(text).toMatch(/"initial_option":\{"text":\{[^}]*"Plan first"/);
+    expect(text).toContain('"initial_options"');
+    expect(shown({ chosen: { model: 'ultra' } })).toMatch(/"initial_option":\{"text":\{[^}]*"As usual"/);
+  });
+
+  test('fits Slack whatever is in it', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 40 }),
+      fc.constantFrom('', ' ', 'T'.repeat(300), '🙂'.repeat(4_000), '<!channel> <@U1>', '\n'.repeat(400)),
+    );
+    const forms = fc.record({
+      channel: fc.constantFrom({ chosen: undefined }, { chosen: 'C1' }),
+      note: fc.option(text, { nil: undefined }),
+      quote: fc.option(text, { nil: undefined }),
+      question: fc.oneof(fc.constant('long' as const), fc.record({ text, optional: fc.boolean() })),
+      fixed: fc.boolean(),
+      chosen: fc.record({ title: text, model: text, skill: text, noFallback: fc.boolean() }),
+      files: fc.array(text, { maxLength: 30 }),
+      offers: fc.constantFrom(plain.offers, allOffers),
+    });
+    fc.assert(
+      fc.property(forms, (form) => {
+        const sayable = form.note === undefined || /\S/.test(form.note) ? form : { ...form, note: 'note' };
+        shown(sayable);
+        // In inputs stands what was typed, letter by letter.
+        const around = startView({ ...plain, ...sayable }).blocks.filter(({ type }) => type !== 'input');
+        expect(JSON.stringify(around)).not.toContain('<!channel>');
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('has notices that fit too', () => {
+    for (const sentence of Object.values(strings.form).filter((said) => typeof said === 'string'))
+      expect(checkBlocks(startNoticeView(sentence).blocks, 'modal')).toHaveLength(1);
+  });
+});
+
+describe('the post that begins a thread', () => {
+  test('names who asks and quotes the question letter by letter', () => {
+    const post = questionPost({
+      person: 'U1',
+      question: 'is *this* <!channel> & that?',
+      quote: undefined,
+      choices: { model: 'max', skill: 'summary', noFallback: true, mode: 'plan' },
+      files: ['a.csv', 'b\nc.csv'],
+    });
+    const text = JSON.stringify(checkBlocks(post.blocks, 'message'));
+    expect(text).toContain('"user_id":"U1"');
+    expect(text).toContain('is *this* ');
+    expect(text).toContain('Model max · no other model · skill summary · plan first · with a.csv, b c.csv');
+    expect(text).not.toContain('<!channel>');
+    expect(post.text).toMatch(/^<@U1> asks: is \*this\* .*&amp; that\?$/);
+    expect(post.text).not.toContain('<!channel>');
+  });
+
+  test('fits Slack whatever is in it', () => {
+    const text = fc.constantFrom('', ' ', 'x'.repeat(300), '🙂'.repeat(9_000), '&'.repeat(9_000), '@channel');
+    fc.assert(
+      fc.property(text, text, text, fc.array(text, { maxLength: 30 }), (question, quote, title, files) => {
+        const post = questionPost({ person: 'U1', question, quote, choices: { title, skill: title }, files });
+        checkBlocks(post.blocks, 'message');
+        expect(Buffer.byteLength(post.text)).toBeLessThan(4_000);
+      }),
+    );
+  });
+
+  test('is followed by a note where something is fixed', () => {
+    for (const note of [fixedChoicesNote('turn', true), fixedChoicesNote('turn', false)])
+      expect(JSON.stringify(checkBlocks(note.blocks, 'message'))).toContain('new_thread');
+  });
+});

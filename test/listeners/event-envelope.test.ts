@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { parseEnvelope } from '../../src/listeners/event-parser.ts';
+
+const event = { type: 'message', channel: 'C1', ts: '1.000000', user: 'U1' };
+const outer = { type: 'event_callback', event };
+/** As Slack sends it in a channel that the other organisation owns: the top level is theirs. */
+const theirs = { ...outer, team_id: 'T9', enterprise_id: 'E9' };
+const authorization = { enterprise_id: 'E1', team_id: 'T1', user_id: 'UB', is_bot: true };
+const ofAll = { ...authorization, is_enterprise_install: true };
+
+function read(body: object) {
+  const envelope = parseEnvelope(body);
+  return envelope && [envelope.workspace, envelope.organisation];
+}
+
+describe('the installation that an event is for', () => {
+  test.for([
+    [
+      'a workspace',
+      { authorizations: [{ ...authorization, is_enterprise_install: false }] },
+      'T1',
+      undefined,
+    ],
+    [
+      'a workspace outside of Enterprise Grid',
+      { authorizations: [{ ...authorization, enterprise_id: null, is_enterprise_install: false }] },
+      'T1',
+      undefined,
+    ],
+    ['an organisation', { authorizations: [ofAll] }, 'T1', 'E1'],
+    ['an organisation, by the context', { authorizations: null, context_team_id: 'E1' }, 'T9', 'E1'],
+    [
+      'an organisation, with its workspace in the context',
+      { authorizations: [{ ...ofAll, team_id: null }], context_team_id: 'T1' },
+      'T1',
+      'E1',
+    ],
+    [
+      'an organisation, without its workspace',
+      { authorizations: [{ ...ofAll, team_id: null }], context_team_id: 'E1' },
+      'T9',
+      'E1',
+    ],
+    [
+      'an organisation that stands for its workspace',
+      { authorizations: [{ ...ofAll, team_id: 'E1' }] },
+      'T9',
+      'E1',
+    ],
+    [
+      'an organisation that only the context names',
+      { authorizations: [{ team_id: null, is_enterprise_install: true }], context_enterprise_id: 'E1' },
+      'T9',
+      'E1',
+    ],
+    ['a workspace, by the context', { authorizations: null, context_team_id: 'T1' }, 'T1', undefined],
+    ['a workspace, by the context alone', { context_team_id: 'T1' }, 'T1', undefined],
+    ['a workspace, by nothing else', { authorizations: [] }, 'T9', undefined],
+  ] as const)('is that of %s', ([, more, workspace, organisation]) => {
+    expect(read({ ...theirs, ...more })).toEqual([workspace, organisation]);
+  });
+
+  test('is none where an organisation is not named: the top level may be the other one', () => {
+    for (const enterprise_id of [null, undefined]) {
+      const authorizations = [{ team_id: null, enterprise_id, is_enterprise_install: true }];
+      expect(read({ ...theirs, authorizations })).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,83 @@
+import { App } from '@slack/bolt';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type SlackWorkspace, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
+import { createBoltLogger } from '../../src/listeners/bolt-logger.ts';
+import { slackAppIdOf } from '../../src/listeners/socket-lease.ts';
+import { SocketModePool } from '../../src/listeners/socket-mode-pool.ts';
+import { silentLog } from '../support/silent-log.ts';
+
+const open: SlackWorkspace[] = [];
+afterAll(() => Promise.all(open.map((slack) => slack.stop())));
+
+/** Connections to a workspace of their own; `answer` is what the database says of the share. */
+async function connect(answer: (open: number) => Promise<number>) {
+  const slack = await startSlackWorkspace({ limits: 'off' });
+  open.push(slack);
+  const heard: number[] = [];
+  let left = 0;
+  const connections = new SocketModePool({
+    appToken: slack.appToken,
+    slackApiUrl: slack.apiUrl,
+    socketLease: {
+      renew: async (count) => {
+        heard.push(count);
+        return { allowed: await answer(count), processes: 1 };
+      },
+      release: async () => {
+        left += 1;
+      },
+      leaseMs: 2_500,
+    },
+    renewIntervalMs: 50,
+    onConnected: () => undefined,
+    log: silentLog,
+  });
+  new App({ receiver: connections, authorize: async () => ({}), logger: createBoltLogger(silentLog) });
+  onTestFinished(() => connections.stop());
+  await connections.start();
+  return { slack, connections, heard, left: () => left };
+}
+
+describe("a process's connections", () => {
+  test('follow its share up and down, and what is closed is told only then', async () => {
+    let share = 2;
+    const { slack, connections, heard } = await connect(async () => share);
+    expect(connections.state).toEqual({ live: 2, allowed: 2 });
+    share = 1;
+    await expect.poll(() => slack.connections).toBe(1);
+    await expect.poll(() => heard.at(-1)).toBe(1);
+    share = 0;
+    await expect.poll(() => slack.connections).toBe(0);
+    expect(connections.state).toEqual({ live: 0, allowed: 0 });
+    share = 2;
+    await expect.poll(() => connections.state.live).toBe(2);
+  });
+
+  test.each([
+    ['fails', () => Promise.reject(new Error('the database is away'))],
+    ['hangs', () => new Promise<number>((resolve) => setTimeout(() => resolve(2), 2_000))],
+  ])(
+    'are closed when the lease cannot be renewed because that %s, and opened when it can',
+    async (_, away) => {
+      let renewed: () => Promise<number> = async () => 2;
+      const { slack, connections } = await connect(() => renewed());
+      renewed = away;
+      await expect.poll(() => slack.connections, { timeout: 10_000 }).toBe(0);
+      renewed = async () => 2;
+      await expect.poll(() => connections.state.live, { timeout: 10_000 }).toBe(2);
+    },
+  );
+
+  test('are closed and given back at the stop', async () => {
+    const { slack, connections, left } = await connect(async () => 2);
+    await connections.stop();
+    await expect.poll(() => slack.connections).toBe(0);
+    expect(left()).toBe(1);
+  });
+
+  test('are counted with those of the same Slack app, which its token names', () => {
+    expect(slackAppIdOf('xapp-1-A0123ABC-456-abcdef')).toBe('A0123ABC');
+    expect(slackAppIdOf('xapp-1-A0123ABC-457-fedcba')).toBe('A0123ABC');
+    expect(slackAppIdOf('xapp-another-form')).not.toBe(slackAppIdOf('xapp-another-one'));
+  });
+});

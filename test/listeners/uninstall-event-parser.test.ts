@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { parseUninstallEvent } from '../../src/listeners/uninstall-event-parser.ts';
+
+const envelope = (event: Record<string, unknown>, more: Record<string, unknown> = {}) => ({
+  type: 'event_callback',
+  team_id: 'T1',
+  event_time: 1_800_000_000,
+  event,
+  ...more,
+});
+const at = new Date(1_800_000_000_000);
+
+describe('an event about the end of an installation', () => {
+  test('names the workspace, and whose tokens are revoked', () => {
+    expect(parseUninstallEvent(envelope({ type: 'app_uninstalled' }))).toEqual({
+      kind: 'uninstalled',
+      workspace: 'T1',
+      organisation: undefined,
+      at,
+    });
+    expect(
+      parseUninstallEvent(envelope({ type: 'tokens_revoked', tokens: { oauth: ['U1'], bot: ['U2'] } })),
+    ).toEqual({
+      kind: 'revoked',
+      workspace: 'T1',
+      organisation: undefined,
+      at,
+      people: ['U1'],
+      bots: ['U2'],
+    });
+    expect(parseUninstallEvent(envelope({ type: 'tokens_revoked', tokens: {} }))).toMatchObject({
+      people: [],
+      bots: [],
+    });
+  });
+
+  test('names the organisation where it is for all of its workspaces', () => {
+    const ofAll = { authorizations: [{ enterprise_id: 'E1', team_id: 'T1', is_enterprise_install: true }] };
+    const departure = parseUninstallEvent(envelope({ type: 'app_uninstalled' }, ofAll));
+    expect(departure).toMatchObject({ workspace: undefined, organisation: 'E1' });
+    const withdrawn = parseUninstallEvent(
+      envelope({ type: 'team_access_revoked', team_ids: ['T1', 'T2'] }, ofAll),
+    );
+    expect(withdrawn).toMatchObject({ kind: 'withdrawn', organisation: 'E1', from: ['T1', 'T2'] });
+    const granted = parseUninstallEvent(envelope({ type: 'team_access_granted', team_ids: ['T1'] }, ofAll));
+    expect(granted).toMatchObject({ kind: 'granted', organisation: 'E1', to: ['T1'] });
+  });
+
+  test('is nothing else', () => {
+    for (const other of [
+      envelope({ type: 'message', channel: 'C1' }),
+      envelope({ type: 'tokens_revoked' }),
+      { type: 'block_actions' },
+      undefined,
+    ])
+      expect(parseUninstallEvent(other)).toBeUndefined();
+  });
+});

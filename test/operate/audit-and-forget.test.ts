@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { parseAuditRange, printAudit } from '../../src/operate/audit.ts';
+import { forget, parseForgetRequest } from '../../src/operate/forget.ts';
+import { Store } from '../../src/store/store.ts';
+import { freshDatabase } from '../support/fresh-database.ts';
+
+const store = new Store((await freshDatabase()).kysely);
+
+describe('npm run audit', () => {
+  test('prints a row a line of JSON', async () => {
+    await store.audit.add({ workspace: 'T1', kind: 'refusal', person: 'U1', details: { why: 'guest' } });
+    const lines: string[] = [];
+    await printAudit(store, parseAuditRange(['--since', '2020-01-01']), (line) => lines.push(line));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      {
+        at: expect.stringMatching(/Z$/),
+        workspace: 'T1',
+        kind: 'refusal',
+        person: 'U1',
+        details: { why: 'guest' },
+      },
+    ]);
+  });
+
+  test.each([[[]], [['--since', 'yesterday']], [['--since', '2026-01-01', '--unknown']]])(
+    'shows how it goes for %j',
+    (args) => {
+      expect(() => parseAuditRange(args)).toThrow('Usage: npm run audit');
+    },
+  );
+});
+
+describe('npm run forget', () => {
+  test.each([
+    [[]],
+    [['--workspace', 'T1']],
+    [['--workspace', 'lab', '--everything']],
+    [['--workspace', 'T1', '--user', 'ada']],
+    [['--workspace', 'T1', '--user', 'U1', '--everything']],
+    [['--workspace', 'T1', '--everything', '--tasks']],
+  ])('does nothing for %j but show how it goes', (args) => {
+    expect(() => parseForgetRequest(args)).toThrow('Usage: npm run forget');
+  });
+
+  test("deletes a person's own tasks at the service, and names those that others wrote in", async () => {
+    for (const [index, writers] of [['U1'], ['U1', 'U2']].entries()) {
+      const thread = { workspace: 'T1', channel: 'C1', root: `170000000${index}.000100` };
+      await store.threads.adopt(thread, { account: 'settings', person: 'U1', ts: thread.root });
+      await store.threads.bindTask(thread, `task-${index}`);
+      await store.db.updateTable('threads').set({ writers }).where('task_id', '=', `task-${index}`).execute();
+    }
+    const deleted: string[] = [];
+    const lines: string[] = [];
+    const request = parseForgetRequest(['--workspace', 'T1', '--user', 'U1', '--tasks']);
+    await forget(
+      store,
+      request,
+      async ({ task }) => void deleted.push(task),
+      (line) => lines.push(line),
+    );
+    expect(deleted).toEqual(['task-0']);
+    expect(lines.join('\n')).toContain('still there: task-1.');
+  });
+
+  test('deletes a workspace, and says when it was interrupted before its end', async () => {
+    const run = async (signal: AbortSignal) => {
+      const lines: string[] = [];
+      const request = parseForgetRequest(['--workspace', 'T1', '--everything']);
+      const never = () => Promise.reject(new Error('No task is to be deleted.'));
+      await forget(store, request, never, (line) => lines.push(line), signal);
+      return lines.join('\n');
+    };
+    expect(await run(AbortSignal.abort())).toMatch(/^0 rows of T1 are deleted.\n.*give the command again/);
+    expect(await run(new AbortController().signal)).toMatch(
+      /^[1-9]\d* rows of T1 are deleted.\n.*still there/,
+    );
+    expect(await run(new AbortController().signal)).toMatch(/^0 rows of T1 are deleted.\n.*still there/);
+  });
+});

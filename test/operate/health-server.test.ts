@@ -1,0 +1,79 @@
+import { connect } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { HealthServer, type HealthServerDeps } from '../../src/operate/health-server.ts';
+import { Liveness } from '../../src/operate/liveness.ts';
+
+async function serve(deps: Partial<HealthServerDeps> = {}): Promise<string> {
+  const server = new HealthServer({
+    database: async () => true,
+    draining: () => false,
+    report: () => ({ workspace: 'T1' }),
+    fallback: undefined,
+    ...deps,
+  });
+  const port = await server.start(0, '127.0.0.1');
+  onTestFinished(() => server.stop());
+  return `http://127.0.0.1:${port}`;
+}
+
+describe('the pages of the process', () => {
+  test('/healthz says that it lives, whatever the database does', async () => {
+    const at = await serve({ database: async () => false });
+    const answer = await fetch(`${at}/healthz`);
+    expect([answer.status, await answer.json()]).toEqual([200, { status: 'alive' }]);
+  });
+
+  test.each([
+    [{ database: async () => false }, { database: false, draining: false }],
+    [{ draining: () => true }, { database: true, draining: true }],
+  ])('/readyz is 503 only without the database or while draining: %o', async (parts, told) => {
+    const answer = await fetch(`${await serve(parts)}/readyz`);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ ready: false, ...told, workspace: 'T1' });
+  });
+
+  test('/readyz stays 200 and tells it when the service refuses the key', async () => {
+    const pulse = new Liveness();
+    pulse.recordEvent();
+    pulse.recordServiceAttempt({ status: 200 });
+    pulse.recordServiceAttempt({ status: 401 });
+    const answer = await fetch(`${await serve({ report: () => ({ ...pulse.report() }) })}/readyz`);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({
+      ready: true,
+      database: true,
+      draining: false,
+      lastEventAt: expect.stringMatching(/^\d{4}-/),
+      service: { ok: false, lastAnswerAt: expect.stringMatching(/^\d{4}-/), lastStatus: 401 },
+    });
+  });
+
+  test('/metrics is there only where it is asked for, and an error in it does no harm', async () => {
+    expect((await fetch(`${await serve()}/metrics`)).status).toBe(404);
+    const broken = await serve({ metrics: () => Promise.reject(new Error('odd')) });
+    expect((await fetch(`${broken}/metrics`)).status).toBe(500);
+  });
+
+  test.each(['/healthz', '/readyz', '/nothing'])('%s carries the headers that protect', async (path) => {
+    const { headers } = await fetch(`${await serve()}${path}`);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  test.each([
+    ['an address that is none', 'GET //[ HTTP/1.1\r\nHost: a\r\n\r\n', '404'],
+    ['headers that are too large', `GET / HTTP/1.1\r\nHost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, '431'],
+    ['what is no HTTP', 'hello?\r\n\r\n', '400'],
+  ])('%s does no harm', async (_, request, status) => {
+    const at = await serve();
+    const socket = connect(Number(new URL(at).port), '127.0.0.1');
+    socket.end(request);
+    let answer = '';
+    for await (const chunk of socket) answer += String(chunk);
+    expect(answer).toContain(` ${status} `);
+    expect((await fetch(`${at}/healthz`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import { createLogger } from '../../src/operate/logger.ts';
+import { Redactor } from '../../src/operate/redaction.ts';
+
+/** Put together here, so that no scanner takes this file for a leak. */
+const joined = (...parts: string[]) => parts.join('');
+
+const serviceKey = 'ats_live_"quoted\\key"/9f8e7d';
+const signingSecret = '8f742231b10e8888abcd99yyyzzz85a5';
+const secretKey = 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
+const databaseUrl = 'postgres://robot:p%40ss-word!9@db.example:5432/taskthread?sslmode=require';
+
+/** Each known shape, and the part of it that must not be seen. */
+const secrets: Record<string, { whole: string; part: string }> = {
+  'a bot token': {
+    whole: joined('xox', 'b-2345-6789-AbCdEf'),
+    part: 'AbCdEf',
+  },
+  'an app token': { whole: joined('xap', 'p-1-A0123-987-fedcba98'), part: 'fedcba98' },
+  'a token that is rotated': { whole: joined('xox', 'e.xox', 'b-1-MyRotated0123'), part: 'MyRotated0123' },
+  'a refresh token': { whole: joined('xox', 'e-1-My0RefreshToken9'), part: 'RefreshToken9' },
+  "a person's token": { whole: joined('xox', 'p-11-22-Personal33'), part: 'Personal33' },
+  'a service key': { whole: serviceKey, part: '9f8e7d' },
+  'a signing secret': { whole: signingSecret, part: '99yyyzzz85a5' },
+  'a key for encryption': { whole: secretKey, part: 'MDEyMzQ1Njc4' },
+  'a signed link': {
+    whole: 'https://bucket.example/a/b.csv?X-Amz-Credential=AKIA123&X-Amz-Signature=deadbeef99',
+    part: 'deadbeef99',
+  },
+  'a response address': {
+    whole: 'https://hooks.slack.com/actions/T1/222/SeCrEtPaTh',
+    part: 'SeCrEtPaTh',
+  },
+  'an Authorization header': { whole: 'Bearer opaque.token-4711', part: 'opaque.token-4711' },
+  'a header of another kind': { whole: 'Authorization: Basic dXNlcjpwYXNz', part: 'dXNlcjpwYXNz' },
+  'a database address': { whole: databaseUrl, part: 'p%40ss-word' },
+  "the database's password": { whole: 'p@ss-word!9', part: 'p@ss-word!9' },
+};
+
+/** Every way in which something gets into a line. */
+const ways: Record<string, (log: ReturnType<typeof createLogger>, secret: string) => void> = {
+  'the message': (log, secret) => log.info(`got ${secret} from there`),
+  'a placeholder': (log, secret) => log.info('got %s and %j', secret, { it: secret }),
+  'an error': (log, secret) => log.error({ err: new Error(`refused: ${secret}`) }, 'failed'),
+  'the cause of an error': (log, secret) =>
+    log.error({ err: new Error('failed', { cause: new Error(secret) }) }, 'failed'),
+  'a property of an error': (log, secret) =>
+    log.error({ err: Object.assign(new Error('failed'), { request: { headers: { 'x-key': secret } } }) }),
+  'a nested object': (log, secret) => log.info({ a: { b: { c: { d: secret } } } }, 'nested'),
+  'an array': (log, secret) => log.info({ list: ['one', [secret], { deep: [secret] }] }, 'list'),
+  'a key': (log, secret) => log.info({ map: { [secret]: 1 } }, 'map'),
+  'an address': (log, secret) =>
+    log.info({ at: `https://a.example/x?key=${encodeURIComponent(secret)}` }, 'url'),
+  'JSON inside of a text': (log, secret) => log.info({ body: JSON.stringify({ apiKey: secret }) }, 'body'),
+  'a child': (log, secret) => log.child({ bound: secret }).warn('bound'),
+};
+
+function logged(say: (log: ReturnType<typeof createLogger>) => void): string {
+  const lines: string[] = [];
+  const redaction = new Redactor([serviceKey, signingSecret, secretKey, databaseUrl]);
+  say(createLogger({ level: 'trace', redaction, destination: { write: (line) => lines.push(line) } }));
+  expect(lines).toHaveLength(1);
+  const line = lines.join('');
+  expect(() => JSON.parse(line)).not.toThrow();
+  return line;
+}
+
+describe('the log', () => {
+  for (const [shape, { whole, part }] of Object.entries(secrets)) {
+    test.each(Object.keys(ways))(`does not show ${shape} in %s`, (way) => {
+      const line = logged((log) => ways[way]?.(log, whole));
+      expect(line).not.toContain(part);
+      expect(line).not.toContain(encodeURIComponent(part));
+      expect(line).not.toContain(JSON.stringify(part).slice(1, -1));
+    });
+  }
+
+  test('shows the beginning of a line that is too long, without secrets, as JSON', () => {
+    const line = logged((log) => log.error({ serviceKey, list: 'x'.repeat(1_000_000) }, 'too much'));
+    expect(line.length).toBeLessThan(20_000);
+    expect(JSON.parse(line)).toMatchObject({ level: 50, app: 'taskthread', length: expect.any(Number) });
+    expect(line).toContain('xxxx');
+    expect(line).not.toContain('9f8e7d');
+  });
+
+  test.each(['a://:', 'token', 'http://', '\\"token', '"secret'])(
+    'is soon done with "%s" over and over',
+    (shape) => {
+      const redaction = new Redactor();
+      expect(redaction.redact(shape.repeat(60_000 / shape.length)).length).toBeGreaterThan(50_000);
+    },
+  );
+
+  test('does not show what stands in fields that are named as secrets, at any depth', () => {
+    const line = logged((log) =>
+      log.info({
+        a: { signingSecret: 'short1', headers: { authorization: 'opaque', cookie: 'd=1' } },
+        password: 'pw"\\x',
+      }),
+    );
+    for (const value of ['short1', 'opaque', 'd=1', 'pw']) expect(line).not.toContain(value);
+  });
+
+  test('shows what is no secret as it is', () => {
+    const turn = '0190a0b0-c0d0-7000-8000-000000000001';
+    const said =
+      'the Slack token SLACK_BOT_TOKEN is under "Basic Information", see https://a.example/docs#tokens';
+    const line = logged((log) => log.info({ turn, channel: 'C1', ms: 12 }, said));
+    expect(JSON.parse(line)).toMatchObject({ turn, channel: 'C1', ms: 12, msg: said });
+  });
+
+  test.each([1_000, 9_500])('shows no half of a secret where it cuts a line (%i)', (before) => {
+    const text = `${'a '.repeat(before / 2)}${`${serviceKey} Bearer opaque.token-4711 `.repeat(100_000)}`;
+    const line = logged((log) => log.warn({ err: new Error(text), turn: 't1' }, 'a step waits'));
+    expect(line.length).toBeLessThan(64 * 1024);
+    expect(JSON.parse(line)).toMatchObject({
+      level: 40,
+      app: 'taskthread',
+      cut: true,
+      msg: 'a step waits',
+    });
+    expect(line).not.toMatch(/ats_live|opaque/);
+  });
+
+  test.each([
+    ['as it stands', { clientSecret: 'hidden '.repeat(20_000) }],
+    ['in JSON inside of a text', { body: JSON.stringify({ clientSecret: 'hidden '.repeat(20_000) }) }],
+  ])('cuts a line within a field that is named as a secret, %s', (_, bound) => {
+    expect(logged((log) => log.info(bound, 'x'.repeat(9_000)))).not.toContain('hidden');
+  });
+
+  test.each([
+    ['"', 'token'],
+    ['"', 'token\\'],
+    ['\\"', 'api_key'],
+    ['a://', ':'],
+    ['', 'https://'],
+    ['', 'X-Amz-'],
+    ['', 'Bearer '],
+  ])('is cleaned in time whatever stands in it: %j and %j over and over', (first, pattern) => {
+    expect(new Redactor().redact(first + pattern.repeat(2_000_000 / pattern.length))).not.toBe('');
+  });
+
+  test('hides a secret that became known later', () => {
+    const redaction = new Redactor();
+    redaction.addSecret('a-key-set-in-app-home');
+    expect(redaction.redact('{"k":"a-key-set-in-app-home"}')).toBe('{"k":"[redacted]"}');
+  });
+});
+
+test('a password with a bare % is hidden as it stands', () => {
+  const redaction = new Redactor(['postgres://robot:100%-sure@db.example/taskthread']);
+  expect(redaction.redact('it is 100%-sure')).toBe('it is [redacted]');
+});
+
+test('a secret may be shown again once nobody has it any more', () => {
+  const redaction = new Redactor();
+  const [one, other] = [redaction.addSecret('key-of-somebody-1'), redaction.addSecret('key-of-somebody-1')];
+  one();
+  one();
+  expect(redaction.redact('it is key-of-somebody-1')).toBe('it is [redacted]');
+  other();
+  expect(redaction.redact('it is key-of-somebody-1')).toBe('it is key-of-somebody-1');
+});

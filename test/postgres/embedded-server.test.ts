@@ -1,0 +1,254 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
+import { unpackBinaries } from '../../src/postgres/server-binaries.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+let folder = '';
+const running: EmbeddedServer[] = [];
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'taskthread-embedded-'));
+  await chmod(folder, 0o755);
+});
+
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  for (const server of running.splice(0)) await server.stop();
+  // The server of an owner that was killed may still be on its way out.
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+});
+
+async function start(where = folder): Promise<EmbeddedServer> {
+  const server = await startEmbeddedServer({ folder: where, log: silentLog, fsync: false });
+  running.push(server);
+  return server;
+}
+
+async function ask<Row extends pg.QueryResultRow>(server: EmbeddedServer, text: string): Promise<Row[]> {
+  const client = new pg.Client(server.connection);
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Starts a process of its own that owns a server on our folder. */
+async function startOwner(): Promise<ChildProcess> {
+  const child = spawn(
+    process.execPath,
+    [path.join(import.meta.dirname, '../support/embedded-owner-process.ts'), folder],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    },
+  );
+  children.push(child);
+  await says(child, 'ready');
+  return child;
+}
+
+function says(child: ChildProcess, word: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', (chunk) => {
+      if (String(chunk).includes(word)) resolve();
+    });
+    child.once('exit', () => reject(new Error(`ended before it said ${word}`)));
+  });
+}
+
+async function serverPid(): Promise<number> {
+  const text = await readFile(path.join(folder, 'postgres', 'postmaster.pid'), 'utf8');
+  return Number.parseInt(text, 10);
+}
+
+/** A process that nobody has asked for its exit status yet is dead, too. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+async function msUntil(condition: () => boolean): Promise<number> {
+  const started = performance.now();
+  while (!condition() && performance.now() - started < 10_000) await sleep(10);
+  return performance.now() - started;
+}
+
+async function parentOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]);
+}
+
+describe('one start after the other', () => {
+  test('the data is there again, in UTF8, and the server has no TCP port', async () => {
+    const first = await start();
+    await ask(first, "create table kept as select 'ä' as word");
+    await first.stop();
+    const second = await start();
+    expect(await ask(second, 'select word from kept')).toEqual([{ word: 'ä' }]);
+    expect(
+      await ask(
+        second,
+        "select current_setting('server_encoding') as encoding, current_setting('listen_addresses') as tcp, " +
+          "current_setting('fsync') as fsync, current_setting('max_wal_size') as wal",
+      ),
+    ).toEqual([{ encoding: 'UTF8', tcp: '', fsync: 'off', wal: '256MB' }]);
+  });
+
+  test('a pid that was left over and now names another process does not block the start', async () => {
+    await (await start()).stop();
+    const sleeper = spawn('sleep', ['60']);
+    children.push(sleeper);
+    const pidFile = path.join(folder, 'postgres', 'postmaster.pid');
+    const lines = [
+      sleeper.pid,
+      path.join(folder, 'postgres'),
+      1,
+      5432,
+      '/tmp/tt-pg-gone',
+      '',
+      '1 1',
+      'ready',
+      '',
+    ];
+    await writeFile(pidFile, lines.join('\n'));
+    expect(await ask(await start(), 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(isAlive(sleeper.pid ?? 0)).toBe(true);
+  });
+});
+
+describe('two at the same folder', () => {
+  test('the second start is refused, and the first goes on', async () => {
+    const first = await start();
+    await expect(start()).rejects.toMatchObject({ code: 'already_running' });
+    expect(await ask(first, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('of three first starts at the same moment one wins', async () => {
+    const outcomes = await Promise.allSettled([start(), start(), start()]);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    const refused = expect.objectContaining({ code: 'already_running' });
+    expect(refusals).toEqual([refused, refused]);
+  });
+});
+
+describe('an owner that is killed', () => {
+  test('takes its server with it', async () => {
+    const owner = await startOwner();
+    const pid = await serverPid();
+    owner.kill('SIGKILL');
+    expect(await msUntil(() => !isAlive(pid))).toBeLessThan(8_000);
+    expect(await ask(await start(), 'select word from kept')).toEqual([{ word: 'kept' }]);
+  });
+
+  test("and whose server's holder is killed too leaves an orphan, which the next start stops", async () => {
+    const owner = await startOwner();
+    const orphan = await serverPid();
+    // The shell that holds the server, and its child that waits at the pipe, are one process group.
+    const holder = await parentOf(orphan);
+    process.kill(holder, 'SIGSTOP');
+    const watcher = await siblingOf(orphan, holder);
+    process.kill(watcher, 'SIGKILL');
+    process.kill(holder, 'SIGKILL');
+    owner.kill('SIGKILL');
+    await sleep(200);
+    expect(isAlive(orphan)).toBe(true);
+    expect(await ask(await start(), 'select word from kept')).toEqual([{ word: 'kept' }]);
+    expect(isAlive(orphan)).toBe(false);
+  });
+
+  test('Ctrl-C does not stop the server before its owner has ended', async () => {
+    const owner = await startOwner();
+    process.kill(-(owner.pid ?? 0), 'SIGINT');
+    await expect(says(owner, 'alive')).resolves.toBeUndefined();
+  });
+});
+
+async function siblingOf(pid: number, parent: number): Promise<number> {
+  const text = await readFile(`/proc/${parent}/task/${parent}/children`, 'utf8');
+  const sibling = text
+    .trim()
+    .split(' ')
+    .map(Number)
+    .find((child) => child !== pid);
+  if (sibling === undefined) throw new Error('the holder has no watcher');
+  return sibling;
+}
+
+describe('a server that fails while we live', () => {
+  test('a crash of one of its processes is got over, and the folder stays ours', async () => {
+    const server = await start();
+    const walwriter = () =>
+      ask<{ pid: number }>(server, "select pid from pg_stat_activity where backend_type = 'walwriter'");
+    const victim = await walwriter();
+    process.kill(victim[0]?.pid ?? 0, 'SIGKILL');
+    await waitFor(async () => expect(await walwriter()).not.toEqual(victim));
+    expect(await ask(server, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await expect(start()).rejects.toMatchObject({ code: 'already_running' });
+  });
+
+  test('its end is told', async () => {
+    const server = await start();
+    process.kill(await serverPid(), 'SIGKILL');
+    expect(await server.lost).toMatchObject({ code: 'server_failed' });
+  });
+});
+
+describe('a folder that cannot be used is refused with a way out', () => {
+  test('data of another major version', async () => {
+    await (await start()).stop();
+    await writeFile(path.join(folder, 'postgres', 'PG_VERSION'), '17\n');
+    await expect(start()).rejects.toMatchObject({
+      code: 'other_version',
+      message: expect.stringContaining('pg_dump'),
+    });
+  });
+
+  test('other files where the database should be', async () => {
+    await mkdir(path.join(folder, 'postgres'));
+    await writeFile(path.join(folder, 'postgres', 'letter.txt'), 'hello');
+    await expect(start()).rejects.toMatchObject({ code: 'folder_unusable' });
+  });
+
+  test('a folder below one that the server may not enter', async () => {
+    const closed = path.join(folder, 'closed');
+    await mkdir(closed, { mode: 0o500 });
+    await expect(start(path.join(closed, 'data'))).rejects.toMatchObject({
+      code: 'folder_unusable',
+      message: expect.stringContaining('closed'),
+    });
+  });
+});
+
+describe("the server's programs", () => {
+  test('are unpacked by several at once, and again when some are missing', async () => {
+    const all = await Promise.all([1, 2, 3].map(() => unpackBinaries(folder)));
+    const { postgres, major } = all[0] ?? { postgres: '', major: '' };
+    expect(all.every((binaries) => binaries.postgres === postgres)).toBe(true);
+    expect(major).toBe('18');
+    await unlink(postgres);
+    await unpackBinaries(folder);
+    expect((await readFile(postgres)).byteLength).toBeGreaterThan(1_000_000);
+  });
+
+  test('are not taken from a folder that others may change', async () => {
+    const { postgres } = await unpackBinaries(folder);
+    await chmod(path.join(postgres, '..', '..'), 0o777);
+    await expect(unpackBinaries(folder)).rejects.toMatchObject({ code: 'folder_unusable' });
+  });
+});

@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest';
+import {
+  type ControlPermissionDeps,
+  type ControlUse,
+  controlRefusal,
+  mayUseControl,
+} from '../../../src/relay/access/control-permission.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+import type { PersonKind } from '../../../src/slack/directory.ts';
+import {
+  type ChannelSettings,
+  DEFAULT_CHANNEL_SETTINGS,
+} from '../../../src/store/projects/channel-settings-store.ts';
+import type { TaskControl } from '../../../src/store/schema/channel-tables.ts';
+import { silentLog } from '../../support/silent-log.ts';
+
+const use: ControlUse = { workspace: 'T1', channel: 'C1', person: 'U2', control: 'stop', root: '1.000000' };
+
+interface House {
+  deps: ControlPermissionDeps;
+  asked: string[];
+  told: { user: string; text: string; threadTs: string | undefined }[];
+  trail: unknown[];
+}
+
+function house(
+  by: TaskControl,
+  kind: PersonKind = 'member',
+  more: { admin?: boolean; starter?: string; silent?: boolean; set?: Partial<ChannelSettings> } = {},
+): House {
+  const [asked, told, trail]: [string[], House['told'], unknown[]] = [[], [], []];
+  const people = {
+    person: async (id: string, signal?: AbortSignal) => {
+      asked.push(id);
+      if (more.silent === true)
+        await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+      return { id, name: id, kind, isAdmin: kind === 'member' && (more.admin ?? false) };
+    },
+  };
+  const posting: NonNullable<ReturnType<ControlPermissionDeps['workspace']>>['posting'] = {
+    postEphemeral: async ({ user, message, threadTs }) => {
+      told.push({ user, text: message.text, threadTs });
+      return { ts: '2.000000' };
+    },
+  };
+  const deps: ControlPermissionDeps = {
+    store: {
+      workspaceSettings: { accessIn: async () => ({ admits: more.set?.admits ?? null, bots: null }) },
+      channelSettings: { get: async () => ({ ...DEFAULT_CHANNEL_SETTINGS, ...more.set }) },
+      threads: { get: async () => (more.starter === undefined ? undefined : { starter: more.starter }) },
+      audit: { add: async (entry) => void trail.push(entry) },
+    },
+    log: silentLog,
+    settings: { controlsBy: by, admits: 'members', admitsBots: [] },
+    workspace: () => ({ people, posting }),
+  };
+  return { deps, asked, told, trail };
+}
+
+test.each<[TaskControl, PersonKind, Parameters<typeof house>[2], string | undefined]>([
+  ['channel', 'member', {}, undefined],
+  ['channel', 'guest', {}, strings.controlRefused.stranger],
+  ['channel', 'stranger', {}, strings.controlRefused.stranger],
+  ['channel', 'bot', {}, strings.controlRefused.stranger],
+  ['channel', 'deactivated', {}, strings.controlRefused.stranger],
+  ['channel', 'unknown', {}, strings.controlRefused.unknown],
+  ['channel', 'guest', { starter: 'U2' }, undefined],
+  ['starter', 'member', { starter: 'U2' }, undefined],
+  ['starter', 'member', { starter: 'U1' }, strings.controlRefused.starter],
+  ['starter', 'member', { admin: true }, undefined],
+  ['starter', 'guest', { admin: true }, strings.controlRefused.starter],
+  ['admins', 'member', { starter: 'U2' }, strings.controlRefused.admins],
+  ['admins', 'member', { admin: true }, undefined],
+  ['admins', 'unknown', { admin: true }, strings.controlRefused.unknown],
+  ['channel', 'guest', { set: { admits: 'guests' } }, undefined],
+  ['channel', 'stranger', { set: { admits: 'guests' } }, strings.controlRefused.stranger],
+  ['channel', 'stranger', { set: { admits: 'everyone' } }, undefined],
+  ['channel', 'deactivated', { set: { admits: 'everyone' } }, strings.controlRefused.stranger],
+  ['channel', 'member', { set: { controls: 'admins' } }, strings.controlRefused.admins],
+  ['admins', 'member', { set: { controls: 'channel' } }, undefined],
+])('by %s a %s %o is answered with %s', async (by, kind, more, answer) => {
+  expect(await controlRefusal(house(by, kind, more).deps, use)).toBe(answer);
+});
+
+test('the settings say whom a channel admits that does not say it itself', async () => {
+  const everyone = (set: Partial<ChannelSettings>) => {
+    const { deps } = house('channel', 'stranger', { set });
+    return { ...deps, settings: { ...deps.settings, admits: 'everyone' as const } };
+  };
+  expect(await controlRefusal(everyone({}), use)).toBeUndefined();
+  expect(await controlRefusal(everyone({ admits: 'guests' }), use)).toBe(strings.controlRefused.stranger);
+});
+
+test('a refusal is told to the person alone and written into the trail', async () => {
+  const { deps, told, trail } = house('starter', 'member', { starter: 'U1' });
+  expect(await mayUseControl(deps, { ...use, turn: { id: 'turn-1', asker: 'U1' } })).toBe(false);
+  expect(told).toEqual([{ user: 'U2', text: strings.controlRefused.starter, threadTs: '1.000000' }]);
+  expect(trail).toEqual([
+    expect.objectContaining({
+      kind: 'refusal',
+      person: 'U2',
+      turn: 'turn-1',
+      details: { control: 'stop', by: 'starter', why: 'starter' },
+    }),
+  ]);
+});
+
+test('what is allowed is neither told nor written down', async () => {
+  const { deps, told, trail } = house('channel');
+  expect(await mayUseControl(deps, use)).toBe(true);
+  expect([told, trail]).toEqual([[], []]);
+});
+
+test('who asked a turn counts like the starter, also in a direct message, and nobody is asked about them', async () => {
+  const theirs = house('starter', 'guest', { starter: 'U1' });
+  expect(await mayUseControl(theirs.deps, { ...use, turn: { id: 'turn-1', asker: 'U2' } })).toBe(true);
+  const direct = house('admins', 'guest');
+  expect(await mayUseControl(direct.deps, { ...use, channel: 'D1', turn: { asker: 'U2' } })).toBe(true);
+  expect([...theirs.asked, ...direct.asked]).toEqual([]);
+});
+
+test.each([
+  ['somebody else', 'member', {}],
+  ['an admin', 'member', { admin: true }],
+] as const)(
+  'a direct message is not for %s, whatever is set and however harmless',
+  async (_who, kind, more) => {
+    for (const harmless of [false, true]) {
+      const { deps, trail } = house('channel', kind, { ...more, starter: 'U1' });
+      const pressed = { ...use, channel: 'D1', turn: { asker: 'U1' }, harmless };
+      expect(await controlRefusal(deps, pressed)).toBe(strings.controlRefused.direct);
+      expect(trail).toMatchObject([
+        { kind: 'refusal', person: 'U2', details: { by: 'direct', why: 'direct' } },
+      ]);
+    }
+  },
+);
+
+test('what changes nothing of the work is for everyone of the channel, whatever is set', async () => {
+  const harmless = { ...use, harmless: true };
+  expect(await mayUseControl(house('admins').deps, harmless)).toBe(true);
+  expect(await mayUseControl(house('admins', 'guest').deps, harmless)).toBe(false);
+});
+
+test('whom Slack does not name in time is refused rather than kept waiting', async () => {
+  const { deps } = house('channel', 'member', { silent: true });
+  const since = performance.now();
+  expect(await controlRefusal(deps, use)).toBe(strings.controlRefused.unknown);
+  expect(performance.now() - since).toBeLessThan(10_000);
+});

@@ -1,0 +1,62 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { WaitingReactions } from '../../../src/relay/controls/waiting-reactions.ts';
+import type { ReactionOutcome } from '../../../src/slack/posting.ts';
+import type { MessageKey } from '../../../src/store/keys.ts';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+import { silentLog } from '../../support/silent-log.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Waits until something is so. */
+async function until(look: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await look())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** A message that carries the waiting reaction and was taken back; 1 to 9 in the workspace `id`. */
+async function takenBack(id: string, number: number): Promise<MessageKey> {
+  const key = { workspace: id, channel: 'C1', ts: `170000000${number}.000100` };
+  const said = { root: key.ts, person: 'U1', words: { text: 'x' }, editedTs: null };
+  await store.messages.add(key, { ...said, state: 'waiting' });
+  await store.messages.setWaitingReaction(key, true);
+  await store.messages.withdraw(key);
+  return key;
+}
+
+test('a reaction that Slack does not remove is tried ever less often, keeps no new one away, and is given up after an hour', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  for (let number = 1; number <= 5; number += 1) await takenBack('T1', number);
+  const tried: string[] = [];
+  const reacted: string[] = [];
+  const posting = {
+    removeReaction: async ({ ts }: { ts: string }): Promise<ReactionOutcome> => {
+      tried.push(ts);
+      return 'later';
+    },
+    addReaction: async ({ ts }: { ts: string }) => {
+      reacted.push(ts);
+      return true;
+    },
+  };
+  const marks = new WaitingReactions({ store, log: silentLog, workspace: () => ({ posting }) });
+  marks.cleanUp();
+  await until(() => tried.length >= 5);
+  vi.setSystemTime(Date.now() + 10 * 60_000);
+  const next = { workspace: 'T1', channel: 'C1', ts: '1700000100.000100' };
+  const said = { root: next.ts, person: 'U1', words: { text: 'x' }, editedTs: null };
+  await store.messages.add(next, { ...said, state: 'waiting' });
+  const thread = { workspace: next.workspace, channel: next.channel, root: next.ts };
+  marks.onInboxOutcome({ kind: 'admitted', isQueued: true, isPaused: false, thread }, next);
+  await until(() => reacted.includes(next.ts));
+  await until(async () => {
+    vi.setSystemTime(Date.now() + 60_000);
+    marks.cleanUp();
+    return (await store.messages.withStaleWaitingReaction(9)).length === 0;
+  });
+  expect(tried.length).toBeLessThanOrEqual(5 * 12);
+});

@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest';
+import { Inbox } from '../../../src/relay/inbox/inbox.ts';
+import type { InboxEvent, IncomingMessage } from '../../../src/relay/runtime/incoming-message.ts';
+import { Store } from '../../../src/store/store.ts';
+import { InboxWriter } from '../../../src/store/threads/inbox-writer.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const database = await freshDatabase();
+const store = new Store(database.kysely);
+const queued: string[] = [];
+const inbox = new Inbox({
+  store,
+  enqueue: ({ root }) => queued.push(root),
+  onStopMessage: async () => 'nothing',
+  accountOf: () => 'settings',
+});
+const bot = { userId: 'UBOT' };
+let seconds = 1_700_000_000;
+
+/** A ts of its own, later than all before. */
+function ts(): string {
+  seconds += 1;
+  return `${seconds}.000100`;
+}
+
+function message(text: string, fields: Partial<IncomingMessage> = {}): IncomingMessage {
+  const at = fields.ts ?? ts();
+  return {
+    workspace: 'T1',
+    channel: 'C1',
+    channelKind: 'channel',
+    ts: at,
+    root: at,
+    person: 'U1',
+    content: { text },
+    ...fields,
+  };
+}
+
+const accept = (arrival: InboxEvent) => inbox.accept(arrival, bot);
+const say = (one: IncomingMessage) => accept({ kind: 'message', message: one });
+const edit = (one: IncomingMessage, text: string) =>
+  accept({ kind: 'edit', message: { ...one, content: { text } }, editedTs: ts() });
+const remove = ({ workspace, channel, ts: at, root, person }: IncomingMessage) =>
+  accept({ kind: 'deletion', workspace, channel, ts: at, root, person });
+const keyOf = ({ workspace, channel, ts: at }: IncomingMessage) => ({ workspace, channel, ts: at });
+const change = (text: string, edited_ts: string) => ({
+  deleted: false,
+  words: { text: `<@UBOT> ${text}` },
+  edited_ts,
+});
+const row = ({ workspace, channel, ts: at }: IncomingMessage) =>
+  store.messages.get({ workspace, channel, ts: at });
+
+describe('the inbox', () => {
+  test('takes a mention once, whatever copies come', async () => {
+    const mention = message('<@UBOT> hi');
+    expect((await say(mention)).kind).toBe('admitted');
+    expect((await say({ ...mention, channelKind: 'unknown' })).kind).toBe('known');
+    expect(queued.filter((root) => root === mention.root)).toHaveLength(1);
+  });
+
+  test('keeps the ids of a reply in an unknown thread, and nothing of other talk', async () => {
+    const root = ts();
+    const reply = message('a reply', { root });
+    expect((await say(reply)).kind).toBe('stray');
+    expect((await say(message('just talk'))).kind).toBe('ignored');
+    await say(message('<@UBOT> now you', { ts: root, root }));
+    expect(await store.orphanReplies.after({ workspace: 'T1', channel: 'C1', root }, root)).toEqual([
+      reply.ts,
+    ]);
+  });
+
+  test('takes no reply for the agent that was written before the mention and comes after it', async () => {
+    const root = ts();
+    const [between, mention] = [message('which lane?', { root }), message('<@UBOT> see above', { root })];
+    expect((await say(mention)).kind).toBe('admitted');
+    expect((await say(between)).kind).toBe('stray');
+    expect(await row(between)).toBeUndefined();
+  });
+
+  test('knows from the earliest mention on what is for the agent, in whatever order they come', async () => {
+    const root = ts();
+    const first = message('<@UBOT> see above', { root });
+    const reply = message('and the other lane', { root });
+    const second = message('<@UBOT> hello?', { root });
+    await say(second);
+    expect((await say(reply)).kind).toBe('stray');
+    await say(first);
+    const thread = { workspace: 'T1', channel: 'C1', root };
+    expect((await store.threads.getOrThrow(thread)).began_ts).toBe(first.ts);
+    expect(await store.orphanReplies.after(thread, first.ts)).toEqual([reply.ts]);
+  });
+
+  test('loses no reply that comes at the same moment as the mention', async () => {
+    for (let round = 0; round < 50; round += 1) {
+      const mention = message('<@UBOT> go');
+      const reply = message('and this', { root: mention.ts });
+      const both = [() => say(mention), () => say(reply)];
+      await Promise.all((round % 2 === 0 ? both : both.toReversed()).map((one) => one()));
+      const thread = { workspace: 'T1', channel: 'C1', root: mention.ts };
+      const strays = await store.orphanReplies.after(thread, mention.ts);
+      expect([(await row(reply))?.ts, ...strays].filter((at) => at === reply.ts)).toHaveLength(1);
+    }
+  });
+
+  test('obeys an edit and a deletion that come before their message', async () => {
+    const edited = message('<@UBOT> first words');
+    const root = edited.ts;
+    expect((await edit(edited, '<@UBOT> second words')).kind).toBe('admitted');
+    expect((await say(edited)).kind).toBe('known');
+    expect((await row(edited))?.words?.text).toBe('<@UBOT> second words');
+    const taken = message('never mind', { root });
+    await remove(taken);
+    expect((await say(taken)).kind).toBe('withdrawn');
+    expect((await row(taken))?.state).toBe('withdrawn');
+  });
+
+  test('starts a turn for an edit that adds a mention, and none where an edit took it away first', async () => {
+    const added = message('forgot the mention');
+    expect((await say(added)).kind).toBe('ignored');
+    expect((await edit(added, '<@UBOT> forgot the mention')).kind).toBe('admitted');
+    const removed = message('<@UBOT> not for you');
+    await edit(removed, 'not for you');
+    expect((await say(removed)).kind).toBe('ignored');
+  });
+
+  test('changes a message while it waits, and says that it is too late afterwards', async () => {
+    const waiting = message('<@UBOT> wiht a typo');
+    await say(waiting);
+    expect((await edit(waiting, '<@UBOT> with no typo')).kind).toBe('reworded');
+    const key = { workspace: 'T1', channel: 'C1', ts: waiting.ts };
+    await store.messages.freeze(key);
+    expect(await edit(waiting, '<@UBOT> later')).toEqual({ kind: 'too_late', change: 'edit' });
+    expect(await remove(waiting)).toEqual({ kind: 'too_late', change: 'deletion' });
+    expect((await row(waiting))?.words?.text).toBe('<@UBOT> with no typo');
+  });
+
+  test('passes over an edit that is delivered again, or after a later one', async () => {
+    const edited = message('<@UBOT> first words');
+    await say(edited);
+    const [early, late] = [ts(), ts()];
+    const editAt = (editedTs: string, text: string) =>
+      accept({ kind: 'edit', message: { ...edited, content: { text } }, editedTs });
+    await editAt(late, '<@UBOT> second words');
+    expect(await editAt(late, '<@UBOT> second words')).toEqual({ kind: 'known' });
+    await store.messages.freeze(keyOf(edited));
+    expect(await editAt(late, '<@UBOT> second words')).toEqual({ kind: 'known' });
+    expect(await editAt(early, '<@UBOT> older words')).toEqual({ kind: 'known' });
+    const [third, fourth] = [ts(), ts()];
+    await editAt(fourth, '<@UBOT> fourth words');
+    await editAt(third, '<@UBOT> third words');
+    const taken = await store.messages.claimEarlyEdit(keyOf(edited), ts());
+    expect(taken).toMatchObject({ words: { text: '<@UBOT> fourth words' } });
+  });
+
+  test('takes a waiting message back when it is deleted', async () => {
+    const waiting = message('<@UBOT> never mind');
+    await say(waiting);
+    expect((await remove(waiting)).kind).toBe('withdrawn');
+    expect((await row(waiting))?.words).toBeNull();
+  });
+
+  test('takes every direct message, and in a group only mentions', async () => {
+    expect((await say(message('hello', { channel: 'D1', channelKind: 'im' }))).kind).toBe('admitted');
+    expect((await say(message('hello', { channel: 'G1', channelKind: 'mpim' }))).kind).toBe('ignored');
+    expect((await say(message('<@UBOT> hello', { channel: 'G1', channelKind: 'mpim' }))).kind).toBe(
+      'admitted',
+    );
+  });
+
+  test('takes every message at the top where the channel says so, from the next one on', async () => {
+    const channel = 'CALL';
+    const said = (text: string, fields: Partial<IncomingMessage> = {}) =>
+      message(text, { channel, ...fields });
+    const early = said('before');
+    expect(await say(early)).toMatchObject({ kind: 'ignored' });
+    await store.channelSettings.set('T1', channel, 'U1', { listens: 'everything' });
+    const first = said('no mention');
+    expect(await say(first)).toMatchObject({ kind: 'admitted' });
+    expect(await say(said('a reply', { root: first.root }))).toMatchObject({ kind: 'admitted' });
+    expect(await say(said('<@U2> not for us'))).toMatchObject({ kind: 'ignored' });
+    expect(await edit(early, 'changed')).toMatchObject({ kind: 'ignored' });
+    expect(await say(said('among people', { root: early.root }))).toEqual({ kind: 'stray' });
+    const changed = said('and this');
+    expect(await edit(changed, 'and that')).toMatchObject({ kind: 'ignored' });
+    expect(await say(changed)).toMatchObject({ kind: 'admitted' });
+    expect((await row(changed))?.words).toEqual({ text: 'and that' });
+    await store.channelSettings.set('T1', channel, 'U1', { listens: 'mentions' });
+    expect(await say(said('after'))).toMatchObject({ kind: 'ignored' });
+  });
+
+  test('leaves what is addressed to somebody else, and a thread that rests', async () => {
+    const mention = message('<@UBOT> hi');
+    await say(mention);
+    expect((await say(message('<@U2> look', { root: mention.ts }))).kind).toBe('ignored');
+    expect((await say(message('for the bot', { root: mention.ts }))).kind).toBe('admitted');
+    await store.threads.makeDormant({ workspace: 'T1', channel: 'C1', root: mention.ts });
+    expect((await say(message('anybody?', { root: mention.ts }))).kind).toBe('stray');
+    expect((await say(message('<@UBOT> again', { root: mention.ts }))).kind).toBe('admitted');
+  });
+
+  test('keeps workspaces apart', async () => {
+    const here = message('<@UBOT> hi');
+    await say(here);
+    expect((await say({ ...here, workspace: 'T2' })).kind).toBe('admitted');
+    const reply = message('a reply', { workspace: 'T3', root: here.ts });
+    expect((await say(reply)).kind).toBe('stray');
+  });
+
+  test('obeys the latest of the changes that come before their message', async () => {
+    const edited = message('<@UBOT> first words');
+    await Promise.all([
+      store.messages.recordEarlyEdit(keyOf(edited), change('second words', '1600000000.000001')),
+      say(edited),
+      say(edited),
+    ]);
+    await edit(edited, '<@UBOT> third words');
+    expect((await row(edited))?.words?.text).toBe('<@UBOT> third words');
+    expect(queued.filter((root) => root === edited.root)).toHaveLength(1);
+  });
+
+  test('queues nothing that could not be written', async () => {
+    class BrokenAdmissions extends InboxWriter {
+      override async write(): Promise<never> {
+        throw new Error('no room');
+      }
+    }
+    class BrokenStore extends Store {
+      override readonly inbox = new BrokenAdmissions(database.kysely);
+    }
+    const broken = new Inbox({
+      store: new BrokenStore(database.kysely),
+      enqueue: ({ root }) => queued.push(root),
+      onStopMessage: async () => 'nothing',
+      accountOf: () => 'settings',
+    });
+    const mention = message('<@UBOT> hi');
+    await expect(broken.accept({ kind: 'message', message: mention }, bot)).rejects.toThrow('no room');
+    expect(queued).not.toContain(mention.root);
+  });
+});

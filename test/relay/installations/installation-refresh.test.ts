@@ -1,0 +1,402 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { decryptTokens, encryptTokens } from '../../../src/relay/installations/installation-tokens.ts';
+import { InstalledWorkspaces } from '../../../src/relay/installations/installed-workspaces.ts';
+import { Reach } from '../../../src/relay/installations/organisation-workspaces.ts';
+import { TokenRotation, type TokenRotationDeps } from '../../../src/relay/installations/token-rotation.ts';
+import { UninstallEvents } from '../../../src/relay/installations/uninstall-events.ts';
+import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
+import { SlackAuthError, SlackRateLimitError } from '../../../src/slack/errors.ts';
+import type { Installation } from '../../../src/slack/slack-client.ts';
+import { Store } from '../../../src/store/store.ts';
+import { Keyring } from '../../../src/store/workspaces/keyring.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+import { silentLog } from '../../support/silent-log.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const keyring = new Keyring(['k'.repeat(32)]);
+const hour = 3_600_000;
+let workspaces = 0;
+let id = '';
+
+beforeEach(async () => {
+  workspaces += 1;
+  id = `T${workspaces}`;
+  await install();
+});
+
+async function install(token = `xoxb-${id}`, expiresAt: Date | null = null): Promise<void> {
+  const tokens = { bot: { token, refreshToken: `refresh-${token}` }, user: { id: 'U9', token: 'xoxp-nine' } };
+  await store.installations.put({
+    workspace: id,
+    enterprise: null,
+    organisation: false,
+    name: 'One',
+    bot_user: 'U1',
+    bot_id: 'B1',
+    expires_at: expiresAt,
+    sealed: encryptTokens(keyring, id, tokens),
+  });
+}
+
+async function leave(): Promise<void> {
+  const row = await store.installations.get(id);
+  expect(await store.installations.markUninstalled(id, row?.version ?? 0)).toBe(true);
+}
+
+async function installOrganisation(organisation: string): Promise<void> {
+  await store.installations.put({
+    workspace: organisation,
+    enterprise: organisation,
+    organisation: true,
+    name: 'All',
+    bot_user: 'U2',
+    bot_id: 'B2',
+    expires_at: null,
+    sealed: encryptTokens(keyring, organisation, { bot: { token: 'xoxb-all' } }),
+  });
+}
+
+async function leaveOrganisation(organisation: string): Promise<void> {
+  const row = await store.installations.get(organisation);
+  await store.installations.markUninstalled(organisation, row?.version ?? 0);
+}
+
+/** What one process knows; the calls in a workspace are only its token and whether it is left. */
+async function process(ring = keyring, parts: { reach?: Pick<Reach, 'includes'> } = {}) {
+  const built = new Map<string, { installation: Installation; gone: AbortSignal }>();
+  const gate = { enter() {}, refused() {}, accepted() {}, refusedSince: undefined };
+  const installed = new InstalledWorkspaces({
+    store,
+    keyring: ring,
+    reach: parts.reach ?? { includes: async () => true },
+    tokenGateFor: () => gate,
+    createWorkspace: (installation, _gate, gone) => {
+      built.set(installation.workspace, { installation, gone });
+      return { id: installation.workspace } as WorkspaceClient;
+    },
+    log: silentLog,
+  });
+  await installed.refresh(true);
+  const use = () => {
+    installed.workspace(id);
+    return built.get(id);
+  };
+  return { installed, use };
+}
+
+describe('processes that share installations', () => {
+  test('notice what another one has written: a new token, an end, and a new beginning', async () => {
+    const { installed, use } = await process();
+    const first = use();
+    expect(first?.installation.token).toBe(`xoxb-${id}`);
+    await install('xoxb-renewed');
+    await installed.refresh();
+    expect(first?.installation.token).toBe('xoxb-renewed');
+    expect(first?.gone.aborted).toBe(false);
+    await leave();
+    await installed.refresh();
+    expect(installed.workspace(id)).toBeUndefined();
+    expect(first?.gone.aborted).toBe(true);
+    expect(() => first?.installation.token).toThrow(SlackAuthError);
+    await install('xoxb-again');
+    expect(await installed.find({ workspace: id })).toMatchObject({ id });
+    expect(use()?.installation.token).toBe('xoxb-again');
+  });
+
+  test('notice a workspace of which everything was forgotten', async () => {
+    const { installed, use } = await process();
+    use();
+    await store.erasure.eraseWorkspace(id);
+    await installed.refresh(true);
+    expect(installed.workspace(id)).toBeUndefined();
+  });
+
+  test('find a workspace that was installed a moment ago, and one of an organisation as it is met', async () => {
+    const { installed } = await process();
+    await install();
+    expect(await installed.find({ workspace: id })).toMatchObject({ id });
+    expect(await installed.find({ workspace: 'T900' })).toBeUndefined();
+    await installOrganisation('E1');
+    expect(await installed.find({ workspace: 'T900' })).toBeUndefined();
+    expect(await installed.find({ workspace: 'T900', organisation: 'E1' })).toMatchObject({ id: 'T900' });
+    const authorization = await installed.authorization({ workspace: 'T900' });
+    expect(authorization).toMatchObject({ botToken: 'xoxb-all', botUserId: 'U2', teamId: 'T900' });
+    await store.installations.revokeAccess('E1', ['T900']);
+    await installed.refresh();
+    expect(installed.workspace('T900')).toBeUndefined();
+  });
+
+  test("take no workspace for an organisation's that its token does not reach, also one that is installed itself", async () => {
+    const [asked, reached]: [string[], Set<string>] = [[], new Set(['T903'])];
+    const reach = new Reach({
+      store,
+      keyring,
+      reachedBy: async (token) => {
+        asked.push(token);
+        return reached;
+      },
+    });
+    const { installed } = await process(keyring, { reach });
+    await installOrganisation('E3');
+    const of = (workspace: string) => installed.find({ workspace, organisation: 'E3' });
+    // The other organisation's in a channel that both share: unknown, and with an installation of its own.
+    expect(await of('T999')).toBeUndefined();
+    expect(await of(id)).toBeUndefined();
+    expect(await installed.authorization({ workspace: id, organisation: 'E3' })).toBeUndefined();
+    expect(await of('T903')).toMatchObject({ id: 'T903' });
+    expect(await of('T903')).toMatchObject({ id: 'T903' });
+    expect(asked).toEqual(['xoxb-all']);
+    const rows = await kysely
+      .selectFrom('workspaces')
+      .select('workspace')
+      .where('installation', '=', 'E3')
+      .execute();
+    expect(rows).toEqual([{ workspace: 'T903' }]);
+    expect(await installed.find({ workspace: id })).toMatchObject({ id });
+  });
+
+  test('take no workspace while Slack cannot be asked: the event comes again', async () => {
+    const away = new SlackRateLimitError({ method: 'auth.teams.list', slackCode: 'ratelimited' }, 1_000);
+    const reach = new Reach({ store, keyring, reachedBy: () => Promise.reject(away) });
+    const { installed } = await process(keyring, { reach });
+    await installOrganisation('E4');
+    await expect(installed.find({ workspace: 'T904', organisation: 'E4' })).rejects.toBe(away);
+    await leaveOrganisation('E4');
+    expect(await installed.find({ workspace: 'T904', organisation: 'E4' })).toBeUndefined();
+  });
+
+  test('do without a workspace that its organisation took the app from, until it gives it back', async () => {
+    const { installed } = await process();
+    await installOrganisation('E2');
+    const of = (workspace: string) => installed.find({ workspace, organisation: 'E2' });
+    expect(await of('T901')).toMatchObject({ id: 'T901' });
+    const taken = ['T901', 'T902'];
+    await store.installations.revokeAccess('E2', taken);
+    await installed.refresh();
+    await installOrganisation('E2');
+    for (const workspace of taken) expect(await of(workspace)).toBeUndefined();
+    await store.installations.restoreAccess('E2', taken);
+    for (const workspace of taken) expect(await of(workspace)).toMatchObject({ id: workspace });
+  });
+
+  test.each(['', 'E2'])('take %j for no workspace', async (workspace) => {
+    const { installed } = await process();
+    await installOrganisation('E2');
+    expect(await installed.find({ workspace, organisation: 'E2' })).toBeUndefined();
+    const rows = await kysely.selectFrom('workspaces').select('workspace').execute();
+    expect(rows.map((row) => row.workspace)).not.toContain(workspace);
+  });
+
+  test('pass a workspace over whose tokens were sealed under a key that is not there', async () => {
+    const { installed } = await process(new Keyring(['x'.repeat(32)]));
+    expect(installed.ids()).toEqual([]);
+  });
+});
+
+describe('tokens that end', () => {
+  test('are renewed once, by one of several processes, before they end', async () => {
+    await install('xoxb-short', new Date(Date.now() + hour));
+    const asked: string[] = [];
+    const expiresAt = new Date(Date.now() + 12 * hour);
+    const rotations = [1, 2, 3, 4].map((n) =>
+      rotationWith(async (refreshToken) => {
+        asked.push(refreshToken);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return { token: `xoxb-by-${n}`, refreshToken: 'next', expiresAt };
+      }),
+    );
+    await Promise.all(rotations.map((rotation) => rotation.renewDue()));
+    for (const rotation of rotations) await rotation.renewDue();
+    expect(asked).toEqual(['refresh-xoxb-short']);
+    const row = await store.installations.get(id);
+    const { bot, user } = decryptTokens(keyring, id, row?.sealed ?? '');
+    expect(bot).toMatchObject({ token: expect.stringMatching(/^xoxb-by-\d$/), refreshToken: 'next' });
+    expect(user?.token).toBe('xoxp-nine');
+  });
+
+  test.each([
+    ['the keys are changed', async () => reseal(), 'xoxb-renewed'],
+    ['the app is installed anew', async () => install('xoxb-anew'), 'xoxb-anew'],
+    ['the app is uninstalled', async () => leave(), undefined],
+  ])('wait for nobody and lose nothing when %s while Slack renews them', async (_what, change, left) => {
+    await install('xoxb-short', new Date(Date.now() + hour));
+    const expiresAt = new Date(Date.now() + 12 * hour);
+    const renew = async () => {
+      await change();
+      return { token: 'xoxb-renewed', refreshToken: 'next', expiresAt };
+    };
+    await rotationWith(renew).renewDue();
+    const row = await store.installations.get(id);
+    expect(row?.sealed == null ? undefined : decryptTokens(keyring, id, row.sealed).bot.token).toBe(left);
+  });
+
+  test('stay as they are where Slack refuses, and are tried again', async () => {
+    await install('xoxb-short', new Date(Date.now() + hour));
+    let tries = 0;
+    const renew = async () => {
+      tries += 1;
+      if (tries === 1) throw new Error('invalid_refresh_token');
+      return { token: 'xoxb-second', refreshToken: 'next', expiresAt: new Date(Date.now() + 12 * hour) };
+    };
+    const rotation = rotationWith(renew);
+    await rotation.renewDue();
+    expect(await tokenOf(id)).toBe('xoxb-short');
+    await rotation.renewDue();
+    expect(await tokenOf(id)).toBe('xoxb-second');
+  });
+});
+
+test('tokens that cannot be renewed are tried less and less often, and others have their turn', async () => {
+  await install('xoxb-dead', new Date(Date.now() - 48 * hour));
+  let minutes = 0;
+  const tries: number[] = [];
+  const renew = async () => {
+    tries.push(minutes);
+    throw new Error('invalid_refresh_token');
+  };
+  const rotation = rotationWith(renew, () => minutes * 60_000);
+  for (; minutes < 16; minutes += 1) await rotation.renewDue();
+  expect(tries).toEqual([0, 1, 2, 5, 12]);
+});
+
+test('a start does not wait for Slack, and a stop only for what is under way', async () => {
+  for (const n of [1, 2, 3, 4, 5]) {
+    id = `T50${n}`;
+    await install(`xoxb-${id}`, new Date(Date.now() + hour));
+  }
+  let asked = 0;
+  const answer = Promise.withResolvers<void>();
+  const rotation = rotationWith(async () => {
+    asked += 1;
+    await answer.promise;
+    return { token: 'xoxb-late', refreshToken: 'next', expiresAt: new Date(Date.now() + 12 * hour) };
+  });
+  rotation.start();
+  await expect.poll(() => asked).toBe(3);
+  const stopped = rotation.stop();
+  answer.resolve();
+  await stopped;
+  expect(asked).toBe(3);
+});
+
+describe('the end of an installation', () => {
+  const departures = (alive: boolean | Error | ((token: string) => Promise<boolean>)) =>
+    new UninstallEvents({
+      store,
+      keyring,
+      isTokenValid: async (token) => {
+        if (typeof alive === 'function') return alive(token);
+        if (alive instanceof Error) throw alive;
+        return alive;
+      },
+      onChanged: async () => undefined,
+      log: silentLog,
+    });
+  const uninstalled = (at = new Date()) =>
+    ({ kind: 'uninstalled', workspace: id, organisation: undefined, at }) as const;
+
+  test('deletes the tokens, whatever came before it', async () => {
+    const revoked = { ...uninstalled(), kind: 'revoked', people: [], bots: ['U1'] } as const;
+    await departures(false).handle(revoked);
+    await departures(false).handle(uninstalled());
+    expect((await store.installations.get(id))?.sealed).toBeNull();
+  });
+
+  test('is that of its organisation where its own was over before', async () => {
+    await leave();
+    await installOrganisation('E8');
+    await departures(false).handle({ ...uninstalled(), organisation: 'E8' });
+    expect((await store.installations.get('E8'))?.sealed).toBeNull();
+  });
+
+  test('is believed without a question when it comes long after the installation', async () => {
+    await departures(new Error('Slack is away')).handle(uninstalled(new Date(Date.now() + hour)));
+    expect((await store.installations.get(id))?.sealed).toBeNull();
+  });
+
+  test('says nothing about an installation that came after it', async () => {
+    await departures(true).handle(uninstalled());
+    expect(await tokenOf(id)).toBe(`xoxb-${id}`);
+  });
+
+  test('says nothing about an installation that comes while Slack is asked', async () => {
+    const asked: string[] = [];
+    const judging = departures(async (token) => {
+      asked.push(token);
+      if (asked.length === 1) await install('xoxb-anew');
+      return token === 'xoxb-anew';
+    });
+    await judging.handle(uninstalled());
+    expect(asked).toEqual([`xoxb-${id}`, 'xoxb-anew']);
+    expect(await tokenOf(id)).toBe('xoxb-anew');
+  });
+
+  test('is to be sent again where Slack cannot be asked', async () => {
+    await expect(departures(new Error('Slack is away')).handle(uninstalled())).rejects.toThrow('away');
+    expect(await tokenOf(id)).toBe(`xoxb-${id}`);
+  });
+
+  test("of a person's token leaves the bot's", async () => {
+    const revoked = { ...uninstalled(), kind: 'revoked', people: ['U9'], bots: [] } as const;
+    await departures(false).handle(revoked);
+    const row = await store.installations.get(id);
+    expect(decryptTokens(keyring, id, row?.sealed ?? '')).toEqual({
+      bot: { token: `xoxb-${id}`, refreshToken: `refresh-xoxb-${id}` },
+    });
+  });
+
+  test('leaves nothing of the workspace after its days', async () => {
+    await leave();
+    const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
+    await store.retention.deleteExpired(keep);
+    expect(await store.installations.get(id)).toBeDefined();
+    await letDaysPass();
+    await store.retention.deleteExpired(keep);
+    expect(await store.installations.get(id)).toBeUndefined();
+  });
+});
+
+describe('a workspace that moved before the days of its former installation were over', () => {
+  const swept = async () => {
+    await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+    const there = kysely.selectFrom('workspaces').select('workspace').where('workspace', '=', id);
+    return { workspaces: (await there.execute()).length, installation: await store.installations.get(id) };
+  };
+
+  test('to its organisation keeps its rows', async () => {
+    await leave();
+    await letDaysPass();
+    await installOrganisation('E7');
+    await store.installations.attachWorkspace(id, 'E7');
+    expect(await swept()).toEqual({ workspaces: 1, installation: undefined });
+  });
+
+  test('to the token of the settings keeps its rows', async () => {
+    await leave();
+    await letDaysPass();
+    await store.workspaces.put({ workspace: id, name: 'One', bot_user: 'U1', bot_id: 'B1' });
+    expect(await swept()).toEqual({ workspaces: 1, installation: undefined });
+  });
+});
+
+async function letDaysPass(): Promise<void> {
+  const left_at = new Date(Date.now() - 31 * 24 * hour);
+  for (const table of ['installations', 'workspaces'] as const)
+    await kysely.updateTable(table).set({ left_at }).where('workspace', '=', id).execute();
+}
+
+function rotationWith(renew: TokenRotationDeps['renew'], now: () => number = Date.now): TokenRotation {
+  return new TokenRotation({ store, keyring, renew, onRenewed: async () => undefined, log: silentLog, now });
+}
+
+async function reseal(): Promise<void> {
+  const before = (await store.installations.get(id))?.sealed ?? '';
+  const sealed = encryptTokens(keyring, id, decryptTokens(keyring, id, before));
+  expect(await store.installations.replaceEncrypted(id, before, sealed)).toBe(true);
+}
+
+async function tokenOf(workspace: string): Promise<string> {
+  const row = await store.installations.get(workspace);
+  return decryptTokens(keyring, workspace, row?.sealed ?? '').bot.token;
+}

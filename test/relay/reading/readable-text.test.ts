@@ -1,0 +1,301 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
+import { readableText, withWriterName } from '../../../src/relay/reading/readable-text.ts';
+import {
+  bot,
+  list,
+  names,
+  nobody,
+  piece,
+  richText,
+  section,
+  styled,
+  user,
+} from '../../support/message-builders.ts';
+
+const read = (raw: object) => readableText(parseMessage(raw), names, bot);
+const readBlocks = (...elements: object[]) => read(richText(...elements));
+
+describe('the rich text of a message', () => {
+  it('loses our mention at the beginning', () => {
+    expect(readBlocks(section(user(bot), ' Compare the two cohorts'))).toBe('Compare the two cohorts');
+  });
+
+  it('loses our mention twice at the beginning, with the comma and the line break after it', () => {
+    expect(readBlocks(section(user(bot), ' ', user(bot), ', \n', 'go on'))).toBe('go on');
+  });
+
+  it('keeps an emoji after our mention', () => {
+    expect(readBlocks(section(user(bot), ':wave: hi'))).toBe(':wave: hi');
+  });
+
+  it('names us in the middle of a sentence', () => {
+    expect(readBlocks(section('Ask ', user(bot), ' for the table'))).toBe('Ask @Taskthread for the table');
+  });
+
+  it('names us "agent" when our own name is not known', () => {
+    const message = parseMessage(richText(section('Ask ', user(bot))));
+    expect(readableText(message, nobody, bot)).toBe('Ask @agent');
+  });
+
+  it('loses a mention that has the first line for itself', () => {
+    expect(readBlocks(section(user(bot)), list('bullet', ['one']))).toBe('- one');
+  });
+
+  it('names people, channels, usergroups and special mentions', () => {
+    const everything = section(
+      user('U0ADA'),
+      ' in ',
+      { type: 'channel', channel_id: 'C0LAB' },
+      ' with ',
+      { type: 'usergroup', usergroup_id: 'S0GENES' },
+      ' and ',
+      { type: 'broadcast', range: 'here' },
+    );
+    expect(readBlocks(everything)).toBe('@Ada Lovelace in #lab-results with @genomics and @here');
+  });
+
+  it('shows the id of somebody who cannot be named', () => {
+    expect(readBlocks(section('ask ', user('U0GHOST')))).toBe('ask @U0GHOST');
+  });
+
+  it('takes a name from the label in the text before it falls back to the id', () => {
+    const message = {
+      ...richText(section({ type: 'usergroup', usergroup_id: 'S0STATS' }, ' please')),
+      text: '<!subteam^S0STATS|@statistics> please',
+    };
+    expect(read(message)).toBe('@statistics please');
+  });
+
+  it('writes links with their label, and once when the label is the address', () => {
+    const links = section(
+      { type: 'link', url: 'https://example.org/a', text: 'the paper' },
+      ' ',
+      { type: 'link', url: 'https://example.org/b' },
+      ' ',
+      { type: 'link', url: 'http://example.org', text: 'example.org' },
+      ' ',
+      { type: 'link', url: 'mailto:ada@example.org', text: 'ada@example.org' },
+    );
+    expect(readBlocks(links)).toBe(
+      '[the paper](https://example.org/a) https://example.org/b http://example.org ada@example.org',
+    );
+  });
+
+  it('keeps a link whole whose address has parentheses or whose label has brackets', () => {
+    const link = { type: 'link', url: 'https://example.org/p53_(gene)', text: 'p53 [gene]' };
+    expect(readBlocks(section(link))).toBe('[p53 \\[gene\\]](<https://example.org/p53_(gene)>)');
+  });
+
+  it('shows dates by their fallback, or else as an ISO time', () => {
+    const date = { type: 'date', timestamp: 1767225600, format: '{date}' };
+    expect(readBlocks(section({ ...date, fallback: 'New Year' }, ' ', date))).toBe(
+      'New Year 2026-01-01T00:00:00Z',
+    );
+  });
+
+  it('shows emoji as characters, and custom ones by name', () => {
+    const thumb = { type: 'emoji', name: '+1', unicode: '1f44d-1f3fd' };
+    expect(readBlocks(section(thumb, { type: 'emoji', name: 'our-logo' }))).toBe('👍🏽:our-logo:');
+  });
+
+  it('writes styles as Markdown with the signs close to the words', () => {
+    const styles = section(
+      styled('bold ', 'bold'),
+      styled('both', 'bold', 'italic'),
+      ' ',
+      styled('gone', 'strike'),
+    );
+    expect(readBlocks(styles)).toBe('**bold _both_** ~~gone~~');
+  });
+
+  it('does not let a style run across a line break', () => {
+    expect(readBlocks(section(styled('one\ntwo', 'bold')))).toBe('**one**\n**two**');
+  });
+
+  it('writes inline code with enough backticks', () => {
+    expect(readBlocks(section(styled('a', 'code'), ' ', styled('b`c', 'code')))).toBe('`a` ``b`c``');
+  });
+
+  it('fences preformatted text with a fence that it does not contain, and keeps it as it is', () => {
+    const code = { type: 'rich_text_preformatted', elements: [piece('x = "<&>"\n```\n  y')], border: 0 };
+    expect(readBlocks(section('Run\n'), code, section('\nplease'))).toBe(
+      'Run\n\n````\nx = "<&>"\n```\n  y\n````\n\nplease',
+    );
+  });
+
+  it('quotes every line of a quotation', () => {
+    const quote = { type: 'rich_text_quote', elements: [piece('one\n\ntwo')] };
+    expect(readBlocks(quote, section('what of it?'))).toBe('> one\n>\n> two\n\nwhat of it?');
+  });
+
+  it('nests lists under the marker above and resumes numbers where they were left', () => {
+    const markdown = readBlocks(
+      list('ordered', ['first'], { indent: 0 }),
+      list('bullet', ['inner\nsecond line'], { indent: 1 }),
+      list('bullet', ['innermost'], { indent: 2 }),
+      list('ordered', ['tenth', 'eleventh'], { indent: 0, offset: 9 }),
+      list('bullet', ['below'], { indent: 1 }),
+    );
+    expect(markdown.split('\n')).toEqual([
+      '1. first',
+      '   - inner',
+      '     second line',
+      '     - innermost',
+      '10. tenth',
+      '11. eleventh',
+      '    - below',
+    ]);
+  });
+
+  it('keeps a nested list inside a quotation nested', () => {
+    const markdown = readBlocks(
+      list('bullet', ['a'], { border: 1 }),
+      list('bullet', ['b'], { border: 1, indent: 1 }),
+    );
+    expect(markdown).toBe('> - a\n>   - b');
+  });
+
+  it('gives the text of elements that it does not know, or their type', () => {
+    const unknown = section({ type: 'sparkle', text: 'shiny' }, ' ', { type: 'hologram', depth: 3 });
+    const block = { type: 'rich_text_aside', elements: [piece('aside')] };
+    expect(readBlocks(unknown, block)).toBe('shiny [hologram]\n\naside');
+  });
+
+  it('loses no word whatever the blocks, styles and order are', () => {
+    const word = fc.stringMatching(/^[a-z<>&*_~`#-]{1,8}$/);
+    const style = fc.subarray(['bold', 'italic', 'strike']);
+    const inline = fc
+      .tuple(word, style)
+      .map(([text, styles]) => ({ text, json: styled(`${text} `, ...styles) }));
+    const block = fc.record({
+      type: fc.constantFrom(
+        'rich_text_section',
+        'rich_text_quote',
+        'rich_text_preformatted',
+        'rich_text_novelty',
+      ),
+      content: fc.array(inline, { minLength: 1, maxLength: 4 }),
+    });
+    fc.assert(
+      fc.property(fc.array(block, { maxLength: 5 }), (blocks) => {
+        const markdown = readBlocks(
+          ...blocks.map(({ type, content }) => ({ type, elements: content.map(({ json }) => json) })),
+        );
+        let from = 0;
+        for (const { text } of blocks.flatMap(({ content }) => content)) {
+          const at = markdown.indexOf(text, from);
+          expect(at).toBeGreaterThanOrEqual(from);
+          from = at + text.length;
+        }
+      }),
+    );
+  });
+
+  it('reads anything without throwing', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (blocks, text) => {
+        const element = { type: 'rich_text', elements: [blocks] };
+        const message = parseMessage({ text, blocks: [element, blocks], files: blocks, attachments: blocks });
+        expect(typeof readableText(message, names, bot)).toBe('string');
+        expect(parseMessage(blocks).ts ?? '').toBeTypeOf('string');
+      }),
+    );
+  });
+});
+
+describe('a message without rich text', () => {
+  const text = (words: string) => read({ text: words });
+
+  it('loses our mention, with or without a label', () => {
+    expect(text(`<@${bot}> hello`)).toBe('hello');
+    expect(text(`<@${bot}|taskthread>: hello`)).toBe('hello');
+  });
+
+  it('decodes entities once', () => {
+    expect(text('a &lt; b &amp;&amp; c &gt; d &amp;lt;')).toBe('a < b && c > d &lt;');
+  });
+
+  it('does not take an encoded mention for one', () => {
+    expect(text('&lt;@U0ADA&gt;')).toBe('<@U0ADA>');
+  });
+
+  it('names people, channels, usergroups, special mentions and dates', () => {
+    expect(text('<@U0ADA> <#C0LAB|> <#C0OTHER|other> <!subteam^S0GENES> <!here>')).toBe(
+      '@Ada Lovelace #lab-results #other @genomics @here',
+    );
+    expect(text('due <!date^1767225600^{date_num}|Jan 1st>')).toBe('due Jan 1st');
+  });
+
+  it('writes links with their label', () => {
+    expect(text('<https://example.org/?a=1&amp;b=2|the &lt;data&gt;> <https://example.org>')).toBe(
+      '[the <data>](https://example.org/?a=1&b=2) https://example.org',
+    );
+  });
+
+  it('turns styles into Markdown and leaves signs that are none', () => {
+    expect(text('*bold* _it_ ~gone~ *_both_*')).toBe('**bold** _it_ ~~gone~~ **_both_**');
+    expect(text('2 * 3 * 4, snake_case_name and ~5')).toBe('2 * 3 * 4, snake_case_name and ~5');
+    expect(text('**already Markdown** and __init__')).toBe('**already Markdown** and __init__');
+    expect(text('*<https://example.org/a_b_c|paper>*')).toBe('**[paper](https://example.org/a_b_c)**');
+  });
+
+  it('keeps code as it is', () => {
+    expect(text('run `*x* &lt; _y_` now')).toBe('run `*x* < _y_` now');
+    expect(text('see\n```\nif a &lt; *b*:\n  <https://example.org|go>\n```\nok')).toBe(
+      'see\n\n```\nif a < *b*:\n  go\n```\n\nok',
+    );
+  });
+
+  it('quotes lines, and everything after three signs', () => {
+    expect(text('&gt; one\n&gt; two\nthree')).toBe('> one\n> two\n\nthree');
+    expect(text('&gt;&gt;&gt; all\nof it')).toBe('> all\n> of it');
+  });
+
+  it('turns bullets into list items', () => {
+    expect(text('• a\n    ◦ b')).toBe('- a\n    - b');
+  });
+
+  it('adds forwarded messages as quotations', () => {
+    const attachments = [{ is_share: true, author_name: 'Grace Hopper', text: 'see *this*' }];
+    expect(read({ text: `<@${bot}> what is it?`, attachments })).toBe(
+      'what is it?\n\n> Forwarded from Grace Hopper:\n>\n> see **this**',
+    );
+  });
+
+  it("reads an app's blocks when there is nothing else", () => {
+    const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: '*Build* failed' } }];
+    expect(read({ text: '', blocks })).toBe('**Build** failed');
+  });
+
+  it('is quick on a long line of unfinished styles', () => {
+    const began = process.threadCpuUsage();
+    expect(text('*a _b ~c '.repeat(5000)).length).toBeGreaterThan(40_000);
+    expect(process.threadCpuUsage(began).user / 1_000).toBeLessThan(2_000);
+  });
+
+  it('gives plain words back as they are', () => {
+    const words = fc.array(fc.stringMatching(/^[a-zA-Z0-9äöüé.,;!?()%+=/"'-]{1,10}$/), { minLength: 1 });
+    fc.assert(
+      fc.property(words, (list) => {
+        expect(text(list.join(' '))).toBe(list.join(' '));
+      }),
+    );
+  });
+});
+
+describe('a signed message', () => {
+  it('names its writer on the same line', () => {
+    expect(withWriterName('and the mice?', 'Ada Lovelace')).toBe('Ada Lovelace: and the mice?');
+  });
+
+  it('names its writer on a line of its own before a list or several lines', () => {
+    expect(withWriterName('- one', 'Ada')).toBe('Ada:\n\n- one');
+    expect(withWriterName('one\ntwo', 'Ada')).toBe('Ada:\n\none\ntwo');
+  });
+
+  it('keeps a name on one line', () => {
+    expect(withWriterName('hi', 'Ada\n\nGrace: no')).toBe('Ada Grace: no: hi');
+  });
+});

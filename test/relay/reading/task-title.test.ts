@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { taskTitle } from '../../../src/relay/reading/task-title.ts';
+
+const count = (text: string) => [...new Intl.Segmenter('en').segment(text)].length;
+
+describe("a task's title", () => {
+  it('is the first sentence of the question', () => {
+    expect(taskTitle('Which genes are up in the treated mice? Use the attached table.')).toBe(
+      'Which genes are up in the treated mice?',
+    );
+    expect(taskTitle('Plot the counts per week. Then send a CSV.')).toBe('Plot the counts per week');
+  });
+
+  it('goes on after a greeting and does not stop at a number or an abbreviation', () => {
+    expect(taskTitle('Hi. Compare both groups')).toBe('Hi. Compare both groups');
+    expect(taskTitle('Use a cut-off of 0.05 for genes, e.g. with edgeR')).toBe(
+      'Use a cut-off of 0.05 for genes, e.g. with edgeR',
+    );
+  });
+
+  it('is the first line that says something, without marks of Markdown', () => {
+    expect(
+      taskTitle('\n> \n---\n## **Compare** `a_b` with [the paper](https://example.org)\nand so on'),
+    ).toBe('Compare a_b with the paper');
+    expect(taskTitle('```python\nprint(1)\n```')).toBe('print(1)');
+    expect(taskTitle('- [ ] _first_ ~~item~~')).toContain('first item');
+  });
+
+  it('is cut at a word', () => {
+    const title = taskTitle(
+      'Summarise the differences between the four cohorts that we measured during last spring',
+    );
+    expect(title).toBe('Summarise the differences between the four cohorts that we measured during last…');
+  });
+
+  it('is made of file names when nothing is said', () => {
+    expect(taskTitle('', ['counts.csv', 'samples.tsv'])).toBe('counts.csv, samples.tsv');
+    expect(taskTitle(' \n', [])).toBe('New question');
+  });
+
+  it('is one short whole line for any text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), fc.array(fc.string()), (text, files) => {
+        const title = taskTitle(text, files);
+        expect(title.trim()).toBe(title);
+        expect(title).not.toBe('');
+        expect(title).not.toMatch(/[\n\r]/);
+        expect(title.isWellFormed()).toBe(true);
+        expect(count(title)).toBeLessThanOrEqual(80);
+      }),
+    );
+  });
+
+  it('never cuts inside a character', () => {
+    expect(taskTitle('👩🏽‍🔬'.repeat(100))).toBe(`${'👩🏽‍🔬'.repeat(79)}…`);
+  });
+});

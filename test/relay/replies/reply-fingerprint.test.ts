@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { messageSchema } from '../../../src/agent/service-schema.ts';
+import { replyFingerprint } from '../../../src/relay/replies/reply-fingerprint.ts';
+
+/** The fingerprint of a reply with these blocks, as the service sends them. */
+function printOf(content: readonly object[], status = 'streaming'): string {
+  const ids = { id: 'm', task_id: 't', created_at: '2026-01-01T00:00:00Z' };
+  const empty = { stop_reason: null, finish_reason: null, started_at: null, completed_at: null, error: null };
+  return replyFingerprint(
+    messageSchema.parse({ ...ids, ...empty, role: 'assistant', platform: null, status, content }),
+  );
+}
+
+const text = (said: string) => ({ type: 'text', text: said });
+const call = (input: object) => ({ type: 'tool_use', id: 'c', name: 'run', input });
+
+test.each([
+  ['text that grows', [text('The mean')], [text('The mean is')]],
+  ['text that is written anew at the same length', [text('The mean is 4')], [text('The mean is 5')]],
+  ['a thought that grows', [{ type: 'thinking', text: 'a' }], [{ type: 'thinking', text: 'ab' }]],
+  ['a thought that is written anew', [{ type: 'thinking', text: 'a' }], [{ type: 'thinking', text: 'b' }]],
+  ['an unknown block that grows', [{ type: 'x', said: 'a' }], [{ type: 'x', said: 'ab' }]],
+  ['an input that comes after its call', [call({})], [call({ code: 'x' })]],
+  ['an input that is written anew', [call({ code: 'x', at: [1] })], [call({ code: 'x', at: [2] })]],
+  ['a result that comes', [call({})], [call({}), { type: 'tool_result', tool_use_id: 'c', content: 'done' }]],
+])('%s is something new', (_, before, after) => {
+  expect(printOf(after)).not.toBe(printOf(before));
+});
+
+test('a state that changes is something new', () => {
+  expect(printOf([], 'streaming')).not.toBe(printOf([], 'pending'));
+});
+
+test('the same blocks read again are nothing new, whatever link a picture has this time', () => {
+  const read = (signature: string) =>
+    printOf([
+      text('Look'),
+      call({ code: 'x', deep: { er: 1 } }),
+      { type: 'image', url: `https://a/?s=${signature}` },
+    ]);
+  expect(read('aaaa')).toBe(read('bbbb'));
+});
+
+test('an input of any depth has a fingerprint', () => {
+  const deep: object = JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`);
+  expect(printOf([call(deep)])).toBe(printOf([call(deep)]));
+});

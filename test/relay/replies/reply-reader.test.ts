@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { AgentClient } from '../../../src/agent/agent-client.ts';
+import { AgentKeyError, AgentUnavailableError } from '../../../src/agent/errors.ts';
+import {
+  type Message as AgentMessage,
+  messageSchema,
+  taskSchema,
+} from '../../../src/agent/service-schema.ts';
+import { ReplyReader } from '../../../src/relay/replies/reply-reader.ts';
+import { ReadRate } from '../../../src/relay/runtime/read-rate.ts';
+
+const never = new AbortController().signal;
+const lease = { signal: never, draining: never, remainingMs: () => 8_000 };
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** A reply in this state. */
+function reply(status: string, said: string): AgentMessage {
+  const ids = { id: 'm', task_id: 't', created_at: '2026-01-01T00:00:00Z' };
+  const empty = { stop_reason: null, finish_reason: null, started_at: null, completed_at: null, error: null };
+  const content = [{ type: 'text', text: said }];
+  return messageSchema.parse({ ...ids, ...empty, role: 'assistant', platform: null, status, content });
+}
+
+/** A reader of a reply; `reads` counts, and `end` is set when it knows the end; `trouble` comes before an answer. */
+async function aReader({ live = 1, moves = true }) {
+  const rate = new ReadRate(20);
+  for (let other = 1; other < live; other += 1) rate.join();
+  const scene = {
+    reads: 0,
+    moves,
+    completed: false,
+    end: undefined as AgentMessage | undefined,
+    trouble: undefined as (() => Promise<never>) | undefined,
+  };
+  const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
+  vi.spyOn(agent, 'getMessage').mockImplementation(async () => {
+    scene.reads += 1;
+    await scene.trouble?.();
+    return reply(scene.completed ? 'completed' : 'streaming', scene.moves ? 'x'.repeat(scene.reads) : 'x');
+  });
+  const reader = new ReplyReader({
+    agent,
+    taskId: 't',
+    userMessageId: 'u',
+    rate,
+    lease,
+    onRead: () => undefined,
+  });
+  await reader.find(reply('streaming', ''));
+  void reader.readToEnd().then(
+    (message) => {
+      scene.end = message;
+    },
+    () => undefined,
+  );
+  return { scene, reader, rate };
+}
+
+describe('the end that an edit has read', () => {
+  test.each([
+    ['a reply that moves', { live: 1, moves: true }],
+    ['a reply that moves among a hundred', { live: 100, moves: true }],
+    ['a silent reply', { live: 1, moves: false }],
+  ])('is known at once, and is not read again: %s', async (_, manner) => {
+    const { scene, reader } = await aReader(manner);
+    await vi.advanceTimersByTimeAsync(20_400);
+    const before = scene.reads;
+    await vi.advanceTimersByTimeAsync(500);
+    scene.completed = true;
+    await reader.refresh();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(scene.end?.status).toBe('completed');
+    expect(scene.reads - before).toBeLessThanOrEqual(1);
+  });
+
+  test('ends the wait for a turn', async () => {
+    const { scene, reader, rate } = await aReader({});
+    await vi.advanceTimersByTimeAsync(500);
+    for (let turn = 0; turn < 1_000; turn += 1) void rate.acquire(never);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(scene.end).toBeUndefined();
+    scene.completed = true;
+    const edit = reader.refresh();
+    await vi.advanceTimersByTimeAsync(60);
+    await edit;
+    expect([scene.end?.status, scene.reads]).toEqual(['completed', 2]);
+  });
+});
+
+test('an edit whose read has no room waits no longer than a second', async () => {
+  const { scene, reader, rate } = await aReader({});
+  await vi.advanceTimersByTimeAsync(500);
+  const before = scene.reads;
+  rate.pauseFor(30_000);
+  let shows = false;
+  void reader.refresh().then(() => {
+    shows = true;
+  });
+  await vi.advanceTimersByTimeAsync(900);
+  expect(shows).toBe(false);
+  await vi.advanceTimersByTimeAsync(200);
+  expect([shows, scene.reads]).toEqual([true, before]);
+});
+
+test('a read that serves an edit serves the reader of the reply, too', async () => {
+  const { scene, reader } = await aReader({});
+  await vi.advanceTimersByTimeAsync(10);
+  const before = scene.reads;
+  for (let edit = 0; edit < 10; edit += 1) {
+    await vi.advanceTimersByTimeAsync(900);
+    await reader.refresh();
+  }
+  expect(scene.reads - before).toBe(10);
+});
+
+test('a silent reply that an edit finds moving is read at the usual pace again', async () => {
+  const { scene, reader } = await aReader({ moves: false });
+  await vi.advanceTimersByTimeAsync(60_000);
+  scene.moves = true;
+  await vi.advanceTimersByTimeAsync(500);
+  await reader.refresh();
+  const before = scene.reads;
+  await vi.advanceTimersByTimeAsync(4_100);
+  expect(scene.reads - before).toBe(4);
+});
+
+test.each([
+  ['is away', new AgentUnavailableError({ sentence: 'Away.', outcome: 'not_sent' })],
+  ['refuses the key', new AgentKeyError({ sentence: 'Refused.', outcome: 'refused' })],
+])('an edit whose read fails because the service %s shows what was read last', async (_, error) => {
+  const { scene, reader } = await aReader({});
+  await vi.advanceTimersByTimeAsync(500);
+  scene.trouble = async () => {
+    throw error;
+  };
+  await reader.refresh();
+  expect(scene.reads).toBe(2);
+});
+
+test('an edit whose read hangs waits no longer than a second', async () => {
+  const { scene, reader } = await aReader({});
+  await vi.advanceTimersByTimeAsync(500);
+  const { promise, reject } = Promise.withResolvers<never>();
+  scene.trouble = () => promise;
+  let shows = false;
+  void reader.refresh().then(() => {
+    shows = true;
+  });
+  await vi.advanceTimersByTimeAsync(900);
+  expect(shows).toBe(false);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(shows).toBe(true);
+  reject(new AgentUnavailableError({ sentence: 'Away.', outcome: 'not_sent' }));
+  await vi.advanceTimersByTimeAsync(0);
+});
+
+test('replies that have not begun are looked for within the rate of all', async () => {
+  const rate = new ReadRate(20);
+  const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
+  const task = {
+    id: 't',
+    created_at: '2026-01-01T00:00:00Z',
+    status: 'running',
+    project_id: 'p',
+    platform: null,
+  };
+  let reads = 0;
+  vi.spyOn(agent, 'messagesAfter').mockImplementation(async function* () {
+    reads += 1;
+    yield* [];
+  });
+  vi.spyOn(agent, 'getTask').mockImplementation(async () => {
+    reads += 1;
+    return taskSchema.parse(task);
+  });
+  for (let thread = 0; thread < 100; thread += 1) {
+    const own = { agent, taskId: 't', userMessageId: `u${thread}`, rate, lease, onRead: () => undefined };
+    void new ReplyReader(own).find(null);
+  }
+  await vi.advanceTimersByTimeAsync(0);
+  const before = reads;
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(reads - before).toBeGreaterThan(390);
+  expect(reads - before).toBeLessThanOrEqual(402);
+});

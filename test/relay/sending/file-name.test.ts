@@ -1,0 +1,56 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { serviceFileName } from '../../../src/relay/sending/file-name.ts';
+import { isTypeAllowed } from '../../../src/relay/sending/file-types.ts';
+
+test.each([
+  ['run 18.csv', 'run 18.csv'],
+  ['Größe <1> & "so" 测试 😀.csv', 'Größe <1> & "so" 测试 😀.csv'],
+  ['../../etc/passwd', '.._.._etc_passwd'],
+  ['C:\\data\\a.csv', 'C:_data_a.csv'],
+  ['a\u0000b\nc.csv', 'a b c.csv'],
+  ['abc\u202Evsc.exe', 'abcvsc.exe'],
+  ['..', 'file-F1'],
+  ['  ', 'file-F1'],
+])('%j goes to the service as %j', (name, sent) => {
+  expect(serviceFileName(name, 'F1')).toBe(sent);
+});
+
+test('a file without a name goes by its id', () => {
+  expect(serviceFileName(undefined, 'F1')).toBe('file-F1');
+});
+
+test('a name of 300 characters is cut and keeps its ending', () => {
+  const name = serviceFileName(`${'😀'.repeat(300)}.fastq`, 'F1');
+  expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
+  expect(name).toMatch(/^😀+\.fastq$/u);
+});
+
+test('any name becomes one that is short, visible and no path', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (name) => {
+      const sent = serviceFileName(name, 'F1');
+      expect(Buffer.byteLength(sent)).toBeLessThanOrEqual(255);
+      expect(sent).not.toMatch(/[\p{Cc}/\\]/u);
+      expect(sent.trim()).not.toBe('');
+    }),
+  );
+});
+
+test.each([
+  [['.csv'], [], true],
+  [['.CSV'], [], true],
+  [['text/*'], [], true],
+  [['text/csv'], [], true],
+  [['.tsv', 'image/*'], [], false],
+  [[], ['.csv'], false],
+  [['.csv'], ['text/*'], false],
+  [[], ['text'], true],
+])('of allowed %j and refused %j types, a CSV is taken: %s', (allowed, refused, taken) => {
+  expect(
+    isTypeAllowed(
+      { name: 'A.Csv', mime: 'text/csv; charset=utf-8' },
+      { allowedTypes: allowed, refusedTypes: refused },
+    ),
+  ).toBe(taken);
+});

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { closeIfUnchanged, closeMessage, putBack } from '../../../src/relay/sending/put-back.ts';
+import { uuidV7Generator } from '../../../src/store/queue/uuid-v7.ts';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const nextId = uuidV7Generator();
+
+let seconds = 1_700_000_000;
+
+/** A waiting message in a thread of its own, and its turn. */
+async function begun() {
+  seconds += 1;
+  const ts = `${seconds}.000100`;
+  const key = { workspace: 'T1', channel: 'C1', ts };
+  await store.threads.adopt(
+    { workspace: 'T1', channel: 'C1', root: ts },
+    { account: 'settings', person: 'U1', ts },
+  );
+  const said = { root: ts, person: 'U1', words: { text: 'as it was' }, editedTs: null };
+  await store.messages.add(key, { ...said, state: 'waiting' });
+  const get = async () => {
+    const message = await store.messages.get(key);
+    if (message === undefined) throw new Error('the message is not there');
+    return message;
+  };
+  const message = await get();
+  return { key, message, get, turn: await store.turns.begin(nextId(), message) };
+}
+
+const later = `${seconds + 1_000}.000000`;
+const edit = { deleted: false, words: { text: 'as it is now' }, edited_ts: later };
+
+test('a message that waits again, without its turn, is not closed by who still holds that turn', async () => {
+  const { turn, get } = await begun();
+  expect(await putBack({ store }, turn)).toBe(true);
+  await closeMessage({ store }, turn);
+  expect(await get()).toMatchObject({ state: 'waiting' });
+});
+
+test('a message that was edited while it was sent waits again with its new words, unless these went otherwise', async () => {
+  const [one, two] = [await begun(), await begun()];
+  for (const { key } of [one, two]) {
+    await store.messages.freeze(key);
+    await store.messages.recordEarlyEdit(key, edit);
+  }
+  await store.messages.claimEarlyEdit(two.key, later);
+  for (const { turn } of [one, two]) expect(await putBack({ store }, turn)).toBe(true);
+  expect(await one.get()).toMatchObject({ state: 'waiting', words: { text: 'as it is now' } });
+  expect(await two.get()).toMatchObject({ state: 'waiting', words: { text: 'as it was' } });
+});
+
+test('a message that was deleted while it was sent does not wait again', async () => {
+  const { key, turn, get } = await begun();
+  await store.messages.freeze(key);
+  await store.messages.recordEarlyEdit(key, { deleted: true, words: null, edited_ts: null });
+  expect(await putBack({ store }, turn)).toBe(false);
+  expect(await get()).toMatchObject({ state: 'withdrawn', words: null });
+});
+
+test('a message that asks nothing is closed as it was read, and as nothing else', async () => {
+  const [same, edited, deleted] = [await begun(), await begun(), await begun()];
+  await store.messages.updateContent(edited.key, edit.words, later);
+  await store.messages.withdraw(deleted.key);
+  const close = ({ turn, message }: typeof same) => closeIfUnchanged({ store }, turn, message);
+  expect([await close(same), await close(edited), await close(deleted)]).toEqual([
+    'closed',
+    'changed',
+    'withdrawn',
+  ]);
+  expect(await same.get()).toMatchObject({ state: 'closed' });
+  expect(await edited.get()).toMatchObject({ state: 'waiting' });
+});

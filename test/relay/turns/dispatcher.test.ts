@@ -1,0 +1,411 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { type Clocks, LEASE_MS, type Lease } from '../../../src/relay/runtime/lease.ts';
+import { Dispatcher, type DispatcherOptions, type JobSource } from '../../../src/relay/turns/dispatcher.ts';
+import type { ThreadKey } from '../../../src/store/keys.ts';
+import { type ThreadJob, ThreadQueue } from '../../../src/store/queue/thread-queue.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+import { jobCounts } from '../../support/job-counts.ts';
+import { silentLog } from '../../support/silent-log.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const ending: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ending.splice(0).toReversed()) await end();
+});
+
+let count = 0;
+function newThread(): ThreadKey {
+  count += 1;
+  return { workspace: 'T1', channel: 'C1', root: `${1_792_000_000 + count}.000100` };
+}
+
+/** A promise that the test settles, and that ends with the lease. */
+function gate(lease?: Lease) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  lease?.signal.addEventListener('abort', () => resolve());
+  return { promise, open: () => resolve() };
+}
+
+describe('one process', () => {
+  /** A queue in memory: what was asked of it, and jobs to claim. */
+  class MemoryQueue implements JobSource {
+    waiting: ThreadJob[] = [];
+    lost = new Set<string>();
+    broken = false;
+    completed: string[] = [];
+    handedBack: string[] = [];
+    renewed: string[][] = [];
+    wake: () => void = () => undefined;
+
+    add(): ThreadJob {
+      const job = { id: `job-${count}`, retryCount: 0, thread: newThread() };
+      this.waiting.push(job);
+      this.wake();
+      return job;
+    }
+    async claim(most: number): Promise<ThreadJob[]> {
+      return this.waiting.splice(0, most);
+    }
+    async renew(jobs: readonly ThreadJob[]): Promise<ThreadJob[]> {
+      if (this.broken) throw new Error('no database');
+      this.renewed.push(jobs.map(({ id }) => id));
+      return jobs.filter(({ id }) => !this.lost.has(id));
+    }
+    async complete(jobs: readonly ThreadJob[]): Promise<void> {
+      if (this.broken) throw new Error('no database');
+      this.completed.push(...jobs.map(({ id }) => id));
+    }
+    async release(jobs: readonly ThreadJob[]): Promise<void> {
+      if (this.broken) throw new Error('no database');
+      this.handedBack.push(...jobs.map(({ id }) => id));
+    }
+    onWake(listener: () => void): () => void {
+      this.wake = listener;
+      return () => {
+        this.wake = () => undefined;
+      };
+    }
+  }
+
+  class TestClocks implements Clocks {
+    wallMs = 1_792_000_000_000;
+    monotonicMs = 0;
+    wall(): number {
+      return this.wallMs;
+    }
+    monotonic(): number {
+      return this.monotonicMs;
+    }
+    pass(ms: number): void {
+      this.wallMs += ms;
+      this.monotonicMs += ms;
+    }
+  }
+
+  function start(options: Partial<DispatcherOptions> & Pick<DispatcherOptions, 'run'>) {
+    const queue = new MemoryQueue();
+    const clocks = new TestClocks();
+    const dispatcher = new Dispatcher({ queue, log: silentLog, clocks, renewIntervalMs: 20, ...options });
+    dispatcher.start();
+    ending.push(() => dispatcher.stop({ drainMs: 0 }));
+    return { queue, clocks, dispatcher };
+  }
+
+  test('completes a job whose run returned', async () => {
+    const { queue, dispatcher } = start({ run: async () => undefined });
+    const job = queue.add();
+    await waitFor(() => expect(queue.completed).toEqual([job.id]));
+    await waitFor(() => expect(dispatcher.heldJobCount).toBe(0));
+    expect(queue.handedBack).toEqual([]);
+  });
+
+  test('takes no more than it may hold, and the rest as soon as there is room', async () => {
+    const gates = new Map<string, () => void>();
+    const { queue, dispatcher } = start({
+      maxConcurrentThreads: 2,
+      run: async ({ root }, lease) => {
+        const { promise, open } = gate(lease);
+        gates.set(root, open);
+        await promise;
+      },
+    });
+    const jobs = [queue.add(), queue.add(), queue.add()];
+    await waitFor(() => expect(gates.size).toBe(2));
+    await sleep(50);
+    expect(dispatcher.heldJobCount).toBe(2);
+    gates.get(jobs[0]?.thread.root ?? '')?.();
+    await waitFor(() => expect(gates.size).toBe(3));
+  });
+
+  test('keeps the job of a run that threw for a while, and then gives it back', async () => {
+    const { queue } = start({
+      retryDelayMs: 100,
+      run: async () => {
+        throw new Error('a mistake');
+      },
+    });
+    const job = queue.add();
+    await sleep(60);
+    expect(queue.handedBack).toEqual([]);
+    await waitFor(() => expect(queue.handedBack).toEqual([job.id]));
+    expect(queue.completed).toEqual([]);
+  });
+
+  test('aborts a run whose job is missing from the answer to a renewal, and renews it no more', async () => {
+    const leases: Lease[] = [];
+    const { queue } = start({
+      run: async (_, lease) => {
+        leases.push(lease);
+        await new Promise(() => undefined);
+      },
+    });
+    const [lost, kept] = [queue.add(), queue.add()];
+    await waitFor(() => expect(leases).toHaveLength(2));
+    queue.lost.add(lost.id);
+    await waitFor(() => expect(leases[0]?.signal.aborted).toBe(true));
+    expect(leases[0]?.remainingMs()).toBe(0);
+    expect(leases[1]?.signal.aborted).toBe(false);
+    queue.renewed = [];
+    await waitFor(() => expect(queue.renewed.length).toBeGreaterThan(1));
+    expect(queue.renewed.flat()).not.toContain(lost.id);
+    expect(queue.renewed.flat()).toContain(kept.id);
+  });
+
+  test('lets a lease run out when renewals fail, before anybody else may have the job', async () => {
+    const leases: Lease[] = [];
+    const { queue, clocks } = start({
+      run: async (_, lease) => {
+        leases.push(lease);
+        await gate(lease).promise;
+      },
+    });
+    queue.add();
+    await waitFor(() => expect(leases).toHaveLength(1));
+    clocks.pass(5_000);
+    await waitFor(() => expect(leases[0]?.remainingMs()).toBe(LEASE_MS));
+    queue.broken = true;
+    clocks.pass(LEASE_MS - 1);
+    await sleep(300);
+    expect(leases[0]?.signal.aborted).toBe(false);
+    expect(leases[0]?.remainingMs()).toBe(1);
+    clocks.pass(1);
+    await waitFor(() => expect(leases[0]?.signal.aborted).toBe(true));
+    queue.broken = false;
+  });
+
+  test.each(['wallMs', 'monotonicMs'] as const)(
+    'ends a lease at once when only %s has gone on',
+    async (clock) => {
+      const leases: Lease[] = [];
+      const { queue, clocks } = start({
+        renewIntervalMs: 60_000,
+        run: async (_, lease) => {
+          leases.push(lease);
+          await gate(lease).promise;
+        },
+      });
+      queue.add();
+      await waitFor(() => expect(leases).toHaveLength(1));
+      clocks[clock] += LEASE_MS;
+      // Without a timer in between: what a process that was stopped asks first when it goes on.
+      expect(leases[0]?.remainingMs()).toBeLessThanOrEqual(0);
+    },
+  );
+
+  test('does not start a run on a claim that took longer than the lease', async () => {
+    const run = vi.fn<DispatcherOptions['run']>(async () => undefined);
+    const { queue, clocks } = start({ run });
+    const claim = queue.claim.bind(queue);
+    queue.claim = async (most) => {
+      const jobs = await claim(most);
+      if (jobs.length > 0) clocks.pass(LEASE_MS);
+      return jobs;
+    };
+    // The claim that is under way is still the old one.
+    queue.wake();
+    await sleep(20);
+    const job = queue.add();
+    await waitFor(() => expect(queue.handedBack).toEqual([job.id]));
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  test('asks a run to hand over before the queue would end it', async () => {
+    const { queue, clocks } = start({
+      maxRunMs: 1_000,
+      run: async (_, lease) => {
+        const { promise, open } = gate();
+        lease.draining.addEventListener('abort', open);
+        await promise;
+      },
+    });
+    const job = queue.add();
+    await sleep(50);
+    clocks.pass(1_001);
+    await waitFor(() => expect(queue.handedBack).toEqual([job.id]));
+    expect(queue.completed).toEqual([]);
+  });
+
+  test('settles the jobs of an outage when it is over', async () => {
+    const { queue } = start({ run: async () => undefined });
+    queue.broken = true;
+    const job = queue.add();
+    await sleep(50);
+    expect(queue.completed).toEqual([]);
+    queue.broken = false;
+    await waitFor(() => expect(queue.completed).toEqual([job.id]));
+  });
+
+  test('stops: runs that hand over do so, the others are aborted, and every job is given back', async () => {
+    const ends: string[] = [];
+    const { queue, dispatcher } = start({
+      run: async ({ root }, lease) => {
+        const { promise, open } = gate();
+        const willing = root === obeying.thread.root;
+        (willing ? lease.draining : lease.signal).addEventListener('abort', open);
+        await promise;
+        ends.push(willing ? 'handed over' : 'aborted');
+      },
+    });
+    const obeying = queue.add();
+    const stubborn = queue.add();
+    await waitFor(() => expect(dispatcher.heldJobCount).toBe(2));
+    const stopping = dispatcher.stop({ drainMs: 1_500 });
+    await waitFor(() => expect(queue.handedBack).toEqual([obeying.id]), { interval: 5 });
+    await stopping;
+    expect(queue.handedBack).toEqual([obeying.id, stubborn.id]);
+    expect(ends).toEqual(['handed over', 'aborted']);
+    queue.add();
+    await sleep(50);
+    expect(queue.waiting).toHaveLength(1);
+  });
+
+  test('gives a job back even when its run ends never', async () => {
+    const { queue, dispatcher } = start({ run: () => new Promise(() => undefined) });
+    const job = queue.add();
+    await waitFor(() => expect(dispatcher.heldJobCount).toBe(1));
+    await dispatcher.stop({ drainMs: 20 });
+    expect(queue.handedBack).toEqual([job.id]);
+  });
+});
+
+describe('several processes on one database', async () => {
+  const database = await freshDatabase();
+
+  async function start(run: DispatcherOptions['run'], options: Partial<DispatcherOptions> = {}) {
+    const queue = new ThreadQueue({ database, log: silentLog });
+    await queue.start();
+    const dispatcher = new Dispatcher({ queue, log: silentLog, run, ...options });
+    dispatcher.start();
+    ending.push(async () => {
+      await dispatcher.stop({ drainMs: 0 });
+      await queue.stop();
+    });
+    return { queue, dispatcher };
+  }
+
+  const send = (queue: ThreadQueue, thread: ThreadKey) => queue.enqueue(database.kysely, thread);
+
+  test('a waiting thread is at work at once, and its next job right after', async () => {
+    let began = 0;
+    // Without being woken it looks once a minute.
+    const { queue } = await start(
+      async () => {
+        began += 1;
+      },
+      { pollIntervalMs: 60_000 },
+    );
+    const thread = newThread();
+    await sleep(100);
+    for (let index = 0; index < 20; index += 1) await send(queue, thread);
+    await waitFor(() => expect(began).toBe(20));
+  });
+
+  test('a thread has one run at a time and keeps its order, also when runs fail', async () => {
+    const atWork = new Set<string>();
+    const ends = new Map<string, number>();
+    let overlaps = 0;
+    let failures = 0;
+    let runs = 0;
+    const run: DispatcherOptions['run'] = async ({ root }) => {
+      if (atWork.has(root)) overlaps += 1;
+      atWork.add(root);
+      await sleep(Math.random() * 10);
+      atWork.delete(root);
+      runs += 1;
+      if (runs % 5 === 0) {
+        failures += 1;
+        throw new Error('a mistake');
+      }
+      ends.set(root, (ends.get(root) ?? 0) + 1);
+    };
+    const { queue } = await start(run, { retryDelayMs: 5, maxConcurrentThreads: 3 });
+    await start(run, { retryDelayMs: 5, maxConcurrentThreads: 3 });
+    const threads = Array.from({ length: 6 }, newThread);
+    for (let index = 0; index < 5; index += 1)
+      await Promise.all(threads.map((thread) => send(queue, thread)));
+    // A job whose end could not be told in time is run once more: it is only a token.
+    const all = () => threads.every(({ root }) => (ends.get(root) ?? 0) >= 5);
+    await waitFor(() => expect(all()).toBe(true), { timeout: 60_000 });
+    expect(overlaps).toBe(0);
+    expect(failures).toBeGreaterThan(0);
+    await waitFor(async () => expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 }), {
+      timeout: 60_000,
+    });
+  });
+
+  test('one loop holds hundreds of jobs', async () => {
+    const { promise, open } = gate();
+    const { queue, dispatcher } = await start(() => promise);
+    await database.kysely.transaction().execute(async (trx) => {
+      for (let index = 0; index < 600; index += 1) await queue.enqueue(trx, newThread());
+    });
+    await waitFor(() => expect(dispatcher.heldJobCount).toBe(600), { timeout: 30_000 });
+    open();
+    await waitFor(async () => expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 }), {
+      timeout: 60_000,
+    });
+  });
+
+  test('a process that stops hands its threads to another at once', async () => {
+    const runs: string[] = [];
+    const leaving = await start(async (_, lease) => {
+      runs.push('leaving');
+      const { promise, open } = gate();
+      lease.draining.addEventListener('abort', open);
+      await promise;
+    });
+    await send(leaving.queue, newThread());
+    await waitFor(() => expect(runs).toEqual(['leaving']));
+    await start(async () => {
+      runs.push('staying');
+    });
+    const stopped = performance.now();
+    await leaving.dispatcher.stop({ drainMs: 5_000 });
+    await waitFor(() => expect(runs).toEqual(['leaving', 'staying']), { interval: 5 });
+    // Where it is not handed over, the lease has to run out.
+    expect(performance.now() - stopped).toBeLessThan(5_000);
+  });
+
+  test('a process that is killed is followed by another within 13 s, and not before its lease is over', async () => {
+    const runs: string[] = [];
+    const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
+    const { host, user } = {
+      host: database.connectionConfig.host ?? '',
+      user: database.connectionConfig.user ?? '',
+    };
+    const url = `postgres://${user}@/${rows[0]?.name}?host=${encodeURIComponent(host)}`;
+    const thread = newThread();
+    const queue = new ThreadQueue({ database, log: silentLog });
+    await queue.start();
+    await send(queue, thread);
+    await queue.stop();
+    const worker = spawn(process.execPath, [
+      path.join(import.meta.dirname, '../../support/dispatcher-process.ts'),
+      url,
+    ]);
+    ending.push(async () => void worker.kill('SIGKILL'));
+    await says(worker, thread.root);
+    await start(async ({ root }) => void runs.push(root));
+    // Longer than the queue waits for a sign of life: the worker is alive and renews.
+    await sleep(11_000);
+    expect(runs).toEqual([]);
+    worker.kill('SIGKILL');
+    const killed = performance.now();
+    await waitFor(() => expect(runs).toEqual([thread.root]), { timeout: 20_000, interval: 20 });
+    const tookMs = performance.now() - killed;
+    expect(tookMs).toBeGreaterThan(5_000);
+    expect(tookMs).toBeLessThan(17_000);
+  });
+});
+
+function says(child: ChildProcess, word: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', (chunk) => {
+      if (String(chunk).includes(word)) resolve();
+    });
+    child.once('exit', () => reject(new Error(`ended before it said ${word}`)));
+  });
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import {
+  AgentNotFoundError,
+  AgentRejectedError,
+  AgentResponseError,
+  AgentResponseSizeError,
+} from '../../../src/agent/errors.ts';
+import { messageSchema } from '../../../src/agent/service-schema.ts';
+import { TurnEnded } from '../../../src/relay/runtime/turn-errors.ts';
+import { countTools, outcomeOfError } from '../../../src/relay/turns/turn-end.ts';
+
+function replyWith(names: readonly string[]) {
+  const content = names.map((name, index) => ({ type: 'tool_use', id: `u${index}`, name, input: {} }));
+  return messageSchema.parse({ id: 'm', task_id: 't', created_at: 'c', role: 'assistant', content });
+}
+
+test('tells how often which tool was used', () => {
+  expect(countTools(replyWith(['search', 'run', 'search']))).toEqual({ search: 2, run: 1 });
+});
+
+test('keeps at most fifty names of tools, none of them long', () => {
+  const names = Array.from({ length: 70 }, (_, index) => `${index} ${'n'.repeat(10_000)}`);
+  const tools = countTools(replyWith([...names, ...names]));
+  expect(Object.keys(tools)).toHaveLength(51);
+  expect(Object.values(tools).reduce((sum, times) => sum + times, 0)).toBe(140);
+  expect(tools).toMatchObject({ others: 40 });
+  expect(Math.max(...Object.keys(tools).map((name) => name.length))).toBeLessThanOrEqual(100);
+});
+
+const details = { sentence: 'Check AGENT_BASE_URL.', outcome: 'unknown' } as const;
+const nothing = { task: false, message: false };
+const task = { task: true, message: false };
+const all = { task: true, message: true };
+
+test('the message of an error that ends a turn has no words of people: logs have it', () => {
+  const end = new TurnEnded('refused', 'The agent service refused “the secret of my sheep”.');
+  expect(end.sentence).toContain('sheep');
+  expect(end.message).not.toContain('sheep');
+});
+
+test.each([
+  [new AgentResponseError(details), nothing, /could not take this message, so it was not sent/],
+  [new AgentResponseError(details), task, /could not take this message, so it was not sent/],
+  [new AgentResponseError(details), all, /cannot be read .* The agent has your message/],
+  [new AgentResponseSizeError(details), all, /larger than I can read. Go on in a new thread/],
+  [new AgentRejectedError({ ...details, words: 'no credit' }), task, /“no credit”. It was not sent/],
+  [
+    new AgentRejectedError({ ...details, words: 'no credit' }),
+    all,
+    /cannot be read .*“no credit”. The agent has/,
+  ],
+  [new AgentNotFoundError(details), nothing, /could not take this message, so it was not sent/],
+  [new AgentNotFoundError(details), task, /no longer knows this conversation/],
+  [new AgentNotFoundError(details), all, /no longer knows this conversation/],
+])(
+  'an error of the service (%#) says what became of the message, and nothing that is for operators',
+  (error, has, said) => {
+    const { outcome, sentence } = outcomeOfError(error, has);
+    expect(outcome).toBe('refused');
+    expect(sentence).toMatch(said);
+    expect(sentence).not.toContain('AGENT_BASE_URL');
+  },
+);

@@ -1,0 +1,56 @@
+import type { Nodes } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+import { describe, expect, test } from 'vitest';
+import { displayedText, splitAnswer } from '../../../src/render/splitting/answer-splitter.ts';
+import { markdownOf } from '../../support/markdown-shape.ts';
+
+/** What a reader that follows the standard shows as emphasised, and whether it shows a raw mark. */
+function read(markdown: string): { emphasised: string[]; raw: boolean } {
+  const emphasised: string[] = [];
+  let raw = false;
+  const textOf = (node: Nodes): string =>
+    'value' in node ? node.value : 'children' in node ? node.children.map(textOf).join('') : '';
+  const walk = (node: Nodes) => {
+    if (/^(?:strong|emphasis|delete)$/.test(node.type))
+      emphasised.push(textOf(node).replaceAll('\u2060', ''));
+    if (node.type === 'text' && /[*~]/.test(node.value)) raw = true;
+    if ('children' in node) node.children.forEach(walk);
+  };
+  walk(fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }));
+  return { emphasised, raw };
+}
+
+function shown(text: string, final = true): string {
+  const parts = splitAnswer(text, { final });
+  expect(text.startsWith(displayedText(parts))).toBe(true);
+  return parts.map(markdownOf).join('');
+}
+
+describe('emphasis', () => {
+  test.each([
+    ['这是**重点。**后面', ['重点。']],
+    ['これは**「強調」**です', ['「強調」']],
+    ['请看**[链接](https://x.org)**后', ['链接']],
+    ['前面**「重点」**后面**重点。**后面**b**x', ['「重点」', '重点。', 'b']],
+    ['也**甲**。**乙**丙', ['甲', '乙']],
+    ['这个~~「错」~~对的*「斜」*了', ['「错」', '「斜」']],
+    ['총계**(합계)**는', ['(합계)']],
+    ['שלום **עולם!** טוב', ['עולם!']],
+    ['*مرحبا* بك', ['مرحبا']],
+    ['**bold**, *slanted* and ***both***', ['bold', 'slanted', 'both', 'both']],
+  ])('in %s is seen', (text, emphasised) => {
+    expect(read(shown(text))).toEqual({ emphasised, raw: false });
+  });
+
+  test.each(['5*(3+2)*x', 'snake_case_name', '2 ** 3 ** 4', 'a * b'])('is not made of %s', (text) => {
+    expect(shown(text)).toBe(text);
+  });
+
+  test('in writing without spaces never shows raw marks while it is written', () => {
+    const text = '这是**重点。**后面的**「文字」**和~~「错」~~对，*斜*体。';
+    for (let at = 1; at <= text.length; at += 1)
+      expect(read(shown(text.slice(0, at), false)).raw).toBe(false);
+  });
+});

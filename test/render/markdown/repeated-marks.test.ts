@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest';
+import { displayedText, splitAnswer } from '../../../src/render/splitting/answer-splitter.ts';
+
+/** What costs a parser of Markdown a walk through all that stands before it. */
+const shapes = [
+  'a\n=\n',
+  'a\n-\n',
+  '_a*',
+  '\\(',
+  'a_b ',
+  '[a](',
+  '![',
+  '`a',
+  '**a',
+  '$a',
+  '|a|\n',
+  '- a\n',
+  '> a\n',
+  '# a\n',
+  '1. a\n',
+  'a@b.c ',
+  '~a~b',
+];
+
+// By the square of its length such an answer takes a minute and more, in which the process does nothing else.
+describe('an answer of one mark over and over', () => {
+  test.each(shapes)('%j is shown whole, and soon', (shape) => {
+    const answer = shape.repeat(12_000 / shape.length).trimEnd();
+    expect(displayedText(splitAnswer(answer))).toBe(answer);
+    expect(splitAnswer(answer, { final: false }).length).toBeGreaterThan(0);
+  });
+});

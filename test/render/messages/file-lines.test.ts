@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import {
+  fileProgressLines,
+  fileProgressSentence,
+  missingFileLines,
+} from '../../../src/render/messages/file-lines.ts';
+
+const limits = {
+  maxFileBytes: 1e9,
+  maxMessageBytes: 2e9,
+  maxMessageFiles: 9,
+  allowedTypes: [],
+  refusedTypes: [],
+};
+
+describe('while files are passed on', () => {
+  test('each has a line with its name, its size and its state', () => {
+    const lines = fileProgressLines(
+      [
+        { state: 'moving', name: 'big.bam', sizeBytes: 400e6, sentBytes: 171e6 },
+        { state: 'moving', name: 'small.csv', sizeBytes: 4e3, sentBytes: 2e3 },
+        { state: 'waiting', name: 'next.csv', sizeBytes: 5e3 },
+        { state: 'processing', name: 'new\nfi\u202Ele' },
+        { state: 'over', outcome: { name: 'done.csv', sizeBytes: 6e3, reason: null } },
+        { state: 'over', outcome: { name: 'old.csv', reason: 'deleted' } },
+      ],
+      limits,
+    );
+    expect(lines).toEqual([
+      '“big.bam” (400 MB): 40 %',
+      '“small.csv” (4 KB): on its way',
+      '“next.csv” (5 KB): waiting',
+      '“new file”: Slack is still working on it',
+      '“done.csv” (6 KB): passed on',
+      '“old.csv” was left out: it was deleted.',
+    ]);
+  });
+
+  test('the percentage ends at 100', () => {
+    const file = { state: 'moving', name: 'a', sizeBytes: 10e6, sentBytes: 11e6 } as const;
+    expect(fileProgressLines([file], limits)).toEqual(['“a” (10 MB): 100 %']);
+  });
+
+  test('a sentence counts them', () => {
+    const over = { state: 'over', outcome: { name: 'a', reason: null } } as const;
+    expect(fileProgressSentence([over, { state: 'waiting', name: 'b' }])).toContain('1 of 2');
+  });
+});
+
+describe('afterwards', () => {
+  const left = { name: 'a.csv', reason: 'empty' };
+
+  test('the files that were left out are named, and that the message went without them', () => {
+    const lines = missingFileLines([left, { name: 'fine.csv', reason: null }], limits, { sent: true });
+    expect(lines).toEqual([
+      '“a.csv” was left out: it is empty (0 bytes).',
+      'The message went to the agent without it.',
+    ]);
+  });
+
+  test('nothing is said of a message that did not go', () => {
+    expect(missingFileLines([left], limits, { sent: false })).toHaveLength(1);
+  });
+
+  test('a file whose link went along is not missing', () => {
+    const lines = missingFileLines([{ name: 'plan', reason: 'external' }], limits, { sent: true });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('gets the link');
+  });
+});

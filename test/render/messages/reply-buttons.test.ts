@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import {
+  commentView,
+  feedbackButtons,
+  feedbackThanksMessage,
+  parseFeedback,
+  withPlainFeedbackButtons,
+} from '../../../src/render/messages/feedback-buttons.ts';
+import { pausedNotice, pauseEndedNotice } from '../../../src/render/messages/paused-notice.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+
+const turn = '01920000-0000-7000-8000-000000000001';
+
+test('what is held is what Slack takes, whatever the number and the name', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1_000 }), fc.string({ maxLength: 300 }), (count, who) => {
+      for (const { blocks, text } of [
+        pausedNotice(turn, count, who),
+        pauseEndedNotice(strings.heldGoesOn(count, who)),
+        pauseEndedNotice(strings.heldTakenBack(count, who)),
+      ]) {
+        expect(checkBlocks(blocks, 'message').length).toBeGreaterThan(0);
+        expect(text).toContain(String(count));
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('thumbs name their turn, in either form', () => {
+  const message = { text: 'An answer', blocks: [feedbackButtons(turn)] };
+  const plain = withPlainFeedbackButtons(message);
+  for (const { blocks } of [message, plain ?? message]) {
+    expect(checkBlocks(blocks, 'message')).toHaveLength(1);
+    const values = [...JSON.stringify(blocks).matchAll(/"value":"([^"]+)"/g)].map(([, value]) => value ?? '');
+    expect(values.map(parseFeedback)).toEqual([
+      { turnId: turn, good: true },
+      { turnId: turn, good: false },
+    ]);
+  }
+  expect(JSON.stringify(plain)).not.toContain('context_actions');
+  expect(withPlainFeedbackButtons({ text: '', blocks: [] })).toBeUndefined();
+  expect(parseFeedback(`maybe/${turn}`)).toBeUndefined();
+});
+
+test('the thanks and the modal for a comment are what Slack takes', () => {
+  expect(checkBlocks(feedbackThanksMessage(turn).blocks, 'message')).toHaveLength(2);
+  for (const written of [null, 'x'.repeat(3_000)]) {
+    const view = commentView(turn, written);
+    expect(checkBlocks(view.blocks, 'modal')).toHaveLength(1);
+    expect(view.title.text.length).toBeLessThanOrEqual(24);
+  }
+});

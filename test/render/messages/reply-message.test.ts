@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
+import {
+  answerOverflow,
+  type DisplayedReply,
+  type ReplyPhase,
+  renderReply,
+} from '../../../src/render/messages/reply-message.ts';
+import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
+import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
+import { shapeOf } from '../../support/markdown-shape.ts';
+
+const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
+const phases: ReplyPhase[] = [
+  'starting',
+  'uploading',
+  'queued',
+  'working',
+  'stopping',
+  'done',
+  'cancelled',
+  'failed',
+  'length',
+  'background',
+  'delayed',
+];
+
+function state(fields: Partial<DisplayedReply> = {}): DisplayedReply {
+  return { turnId, phase: 'working', blocks: [], elapsedMs: 65_000, notes: [], maxMessages: 12, ...fields };
+}
+
+/** The action ids of a reply's buttons. */
+function buttons(reply: DisplayedReply): string[] {
+  return renderReply(reply).flatMap(({ blocks }) =>
+    blocks.flatMap((block) => (block.type === 'actions' ? block.elements.map((one) => one.action_id) : [])),
+  );
+}
+
+const tools: ReplyBlock[] = [
+  { kind: 'text', text: 'I will look.' },
+  { kind: 'tool_use', id: 't1', name: 'run_python', input: { code: 'print(1)' } },
+  { kind: 'tool_result', toolUseId: 't1', content: '1' },
+  { kind: 'tool_use', id: 't2', name: 'search', input: { query: 'BRCA1 expression' } },
+];
+
+describe('a reply', () => {
+  test.each(phases)('in the phase %s is what Slack takes, whatever the agent wrote', (phase) => {
+    fc.assert(
+      fc.property(
+        markdownArbitrary(),
+        fc.array(fc.string({ maxLength: 300 }), { maxLength: 5 }),
+        (text, notes) => {
+          for (const message of renderReply(state({ phase, blocks: [{ kind: 'text', text }], notes }))) {
+            expect(checkBlocks(message.blocks, 'message').length).toBeGreaterThan(0);
+            expect(Buffer.byteLength(message.text)).toBeLessThan(4_000);
+          }
+        },
+      ),
+      { numRuns: 15, endOnFailure: true },
+    );
+  });
+
+  test.each(phases)('in the phase %s never takes more blocks than Slack allows in one message', (phase) => {
+    for (let headings = 40; headings <= 50; headings += 1) {
+      const heading: ReplyBlock = { kind: 'text', text: '# A heading\n\n'.repeat(headings) };
+      const blocks = [...tools, heading];
+      for (const message of renderReply(state({ phase, blocks, notes: ['A file was left out.'] }))) {
+        const counts = message.blocks.map((block) =>
+          block.type === 'markdown' ? shapeOf(block.text).blocks : 1,
+        );
+        expect(counts.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(50);
+      }
+    }
+  });
+
+  test('can be stopped while it is written, and has no button but the one that helps at its end', () => {
+    expect(buttons(state({ phase: 'starting' }))).toEqual(['stop']);
+    expect(buttons(state({ phase: 'working', blocks: tools }))).toEqual(['stop']);
+    expect(buttons(state({ phase: 'delayed' }))).toEqual(['stop']);
+    for (const phase of ['done', 'background'] as const) expect(buttons(state({ phase }))).toEqual([]);
+    expect(buttons(state({ phase: 'stopping' }))).toEqual(['stop']);
+    expect(buttons(state({ phase: 'cancelled' }))).toEqual(['retry']);
+    expect(buttons(state({ phase: 'length' }))).toEqual(['continue']);
+    expect(buttons(state({ phase: 'failed' }))).toEqual(['retry']);
+  });
+
+  test('that took steps shows them on request once it is over', () => {
+    for (const phase of ['done', 'background'] as const) {
+      expect(buttons(state({ phase, blocks: tools }))).toEqual(['steps']);
+    }
+    for (const phase of ['failed', 'cancelled'] as const)
+      expect(buttons(state({ phase, blocks: tools }))).toEqual(['retry', 'steps']);
+    expect(buttons(state({ phase: 'working', blocks: tools }))).toEqual(['stop']);
+    const stray: ReplyBlock[] = [{ kind: 'tool_result', toolUseId: 't9', content: 'out' }];
+    expect(buttons(state({ phase: 'done', blocks: stray }))).toEqual(['steps']);
+  });
+
+  test('says what the agent does now and how much is done, and at the end one line', () => {
+    const working = JSON.stringify(renderReply(state({ blocks: tools })));
+    expect(working).toContain('Search: BRCA1 expression · 1 min · 1 step done');
+    expect(JSON.stringify(renderReply(state({ phase: 'done', blocks: tools })))).toContain(
+      '2 steps in 1 min',
+    );
+  });
+
+  test.each([3_000, 4_000, 12_000, 40_000, 500_000])('of %i characters is shown whole', (length) => {
+    const line = 'Line of an answer, with a little **weight**.\n\n';
+    const text = line
+      .repeat(Math.ceil(length / line.length))
+      .slice(0, length)
+      .trimEnd();
+    const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }], maxMessages: 1_000 });
+    const messages = renderReply(reply);
+    expect(messages.length).toBeLessThanOrEqual(Math.ceil(length / 9_000) + 1);
+    const shown = messages.flatMap(({ blocks }) =>
+      blocks.map((block) => (block.type === 'markdown' ? block.text : '')),
+    );
+    expect(shown.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
+    for (const { blocks } of messages) expect(checkBlocks(blocks, 'message').length).toBeGreaterThan(0);
+  });
+
+  test('beyond its most messages leaves the rest for a file', () => {
+    const text = 'Another line of a long answer.\n\n'.repeat(2_000);
+    const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }], maxMessages: 3 });
+    expect(renderReply(reply).length).toBeLessThanOrEqual(4);
+    expect(text.endsWith(answerOverflow(reply)?.content ?? '-')).toBe(true);
+    expect(JSON.stringify(renderReply(reply))).toContain('The rest of the answer is in the file below.');
+    expect(JSON.stringify(renderReply({ ...reply, phase: 'working' }))).toContain(
+      'The answer goes on, with 64,000 characters so far.',
+    );
+  });
+});
+
+describe('an answer whose Markdown cannot be read', () => {
+  class Broken extends AnswerSplitter {
+    override parts(): never {
+      throw new RangeError('Maximum call stack size exceeded');
+    }
+  }
+  const text = `${'A line with `code`, <!channel> and 👩‍👩‍👧 in it.\n'.repeat(400)}The end.`;
+  const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }] });
+
+  test('is shown letter by letter at the end, with all that stands below it', () => {
+    const messages = renderReply(reply, new Broken());
+    for (const { blocks } of messages) checkBlocks(blocks, 'message');
+    const shown = messages.flatMap(({ blocks }) =>
+      blocks.map((block) => (block.type === 'markdown' ? block.text.slice(4, -4) : '')),
+    );
+    expect(shown.join('').replaceAll('\u2060', '')).toBe(text);
+    expect(shown.join('')).not.toContain('<!channel>');
+    expect(JSON.stringify(messages.at(-1))).toContain('1 min');
+  });
+
+  test('leaves the rest for a file where it takes too many messages', () => {
+    const rest = answerOverflow({ ...reply, maxMessages: 2 }, new Broken());
+    expect(text.endsWith(rest?.content.slice(rest.openerLength) ?? '-')).toBe(true);
+  });
+
+  test('is tried again while it grows', () => {
+    expect(() => renderReply({ ...reply, phase: 'working' }, new Broken())).toThrow(RangeError);
+  });
+});

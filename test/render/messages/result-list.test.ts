@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import { displayedFileName, resultMessages } from '../../../src/render/messages/result-list.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+
+const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
+
+function result(index: number, linkLength = 60) {
+  const start = `https://files.example/r/${index}?sig=`;
+  return {
+    name: `result-${index}.csv`,
+    sizeBytes: 1_000 * index,
+    mimeType: 'text/csv',
+    url: start + 'a'.repeat(Math.max(0, linkLength - start.length)),
+  };
+}
+
+describe('results', () => {
+  test('of 250 files with links of 2,500 characters are posted whole, within the limits', () => {
+    const results = Array.from({ length: 250 }, (_, index) => result(index + 1, 2_500));
+    const messages = resultMessages(results, { turnId });
+    const all = JSON.stringify(messages);
+    for (const { name, url } of results) {
+      expect(all).toContain(`${name}\\n`);
+      expect(all).toContain(url);
+    }
+    for (const { blocks, text } of messages) {
+      expect(checkBlocks(blocks, 'message').length).toBeLessThanOrEqual(50);
+      expect(Buffer.byteLength(text)).toBeLessThan(4_000);
+    }
+  });
+
+  test('have one button for fresh links, where a turn is named', () => {
+    const many = Array.from({ length: 60 }, (_, index) => result(index + 1));
+    expect(JSON.stringify(resultMessages(many, { turnId })).match(/fresh_links/g)).toHaveLength(1);
+    expect(JSON.stringify(resultMessages(many))).not.toContain('fresh_links');
+  });
+
+  test.each([null, 'javascript:alert(1)', 'not a link', `https://x.example/${'a'.repeat(10_000)}`])(
+    'with the link %.40s are named without it',
+    (url) => {
+      const [message] = resultMessages([{ ...result(1), url }]);
+      expect(JSON.stringify(message?.blocks)).toContain('result-1.csv');
+      expect(JSON.stringify(message?.blocks)).not.toContain('"url"');
+    },
+  );
+
+  test.each([
+    ['a/b\\c\u0000d\n.csv', 'a/b\\c d .csv'],
+    ['\u202Etxt.exe', 'txt.exe'],
+    ['   ', 'unnamed file'],
+  ])('name %j safely', (name, shown) => {
+    expect(displayedFileName(name)).toBe(shown);
+  });
+
+  test('cut a long name in its middle and ping nobody', () => {
+    expect(displayedFileName(`${'x'.repeat(400)}.fastq.gz`).endsWith('.fastq.gz')).toBe(true);
+    expect(displayedFileName('<!channel> @here.csv')).not.toMatch(/<!channel>|@here/);
+  });
+});
+
+describe('the words for a file that was left out', () => {
+  test.each([
+    'missing_scope',
+    'external',
+    'deleted',
+    'hidden_by_plan',
+    'too_large',
+    'empty',
+    'not_a_file',
+    'access_denied',
+    'processing',
+    'broken_off',
+    'changed',
+    'other_host',
+    'service_refused',
+    'skipped',
+    'something new',
+  ])('%s name the file and say why', (reason) => {
+    const said = strings.fileMissing({
+      name: 'run 18.csv',
+      reason,
+      sizeBytes: 3_000_000,
+      limits: {
+        maxFileBytes: 2_000_000,
+        maxMessageBytes: 1,
+        maxMessageFiles: 1,
+        allowedTypes: [],
+        refusedTypes: [],
+      },
+    });
+    expect(said).toMatch(/^“run 18\.csv”( was left out)?: .{10,}\.$/);
+  });
+});

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import type { RenderedMessage } from '../../../src/render/blocks/slack-blocks.ts';
+import { restorePings } from '../../../src/render/markdown/pings.ts';
+import { failedReviewMessage, reviewMessages } from '../../../src/render/messages/review-message.ts';
+
+const findings = (text: string) => [{ kind: 'text' as const, text }];
+
+/** The messages' Markdown; each message is what Slack takes. */
+function shown(messages: readonly RenderedMessage[]): string {
+  for (const { blocks, text } of messages) {
+    checkBlocks(blocks, 'message');
+    expect(Buffer.byteLength(text)).toBeLessThan(4_000);
+  }
+  const blocks = messages.flatMap((message) => message.blocks);
+  return restorePings(blocks.map((block) => (block.type === 'markdown' ? block.text : '')).join(''));
+}
+
+describe('a review', () => {
+  test('is its heading and its findings in one message', () => {
+    const { messages, rest } = reviewMessages(findings('## Fine\n\nAll of it.'), 12);
+    expect(messages.map(({ blocks }) => blocks.map(({ type }) => type))).toEqual([['section', 'markdown']]);
+    expect(messages[0]?.text).toBe('A review of the work in this thread:\nFine\n\nAll of it.');
+    expect(rest).toBeUndefined();
+  });
+
+  test('of as much as a message holds has its heading before it', () => {
+    const headings = Array.from({ length: 48 }, (_, n) => `# Finding ${n}`).join('\n\n');
+    const { messages } = reviewMessages(findings(headings), 12);
+    expect(shown(messages)).toContain('Finding 47');
+    expect(messages[0]?.text).toContain('A review of the work');
+  });
+
+  test('that is long is shown whole, as messages and a rest', () => {
+    const lines = fc.array(fc.string({ minLength: 1, maxLength: 400, unit: 'grapheme-ascii' }), {
+      minLength: 60,
+      maxLength: 120,
+    });
+    fc.assert(
+      fc.property(lines, fc.integer({ min: 1, max: 3 }), (all, most) => {
+        const text = all.map((line, n) => `word${n}x ${line.replace(/[^\w ]/g, '')}`).join('\n\n');
+        const { messages, rest, restAsMessages: beyond } = reviewMessages(findings(text), most);
+        const asFile = shown(messages) + (rest?.content ?? '');
+        const asMessages = shown([...messages, ...beyond()]);
+        for (const n of all.keys()) {
+          expect(asFile.split(`word${n}x`)).toHaveLength(2);
+          expect(asMessages.split(`word${n}x`)).toHaveLength(2);
+        }
+        expect(messages.length).toBeLessThanOrEqual(most + 1);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test('of millions of characters is not shown to its end where there is no place for a file', () => {
+    const { rest, restAsMessages: beyond } = reviewMessages(findings('word '.repeat(3_000_000)), 12);
+    expect(rest?.content.length).toBeGreaterThan(14_000_000);
+    const more = beyond();
+    expect(more).toHaveLength(39);
+    expect(more.at(-1)?.text).toBe('The review goes on, but it is too long to be posted here.');
+  });
+
+  test('that failed is one line that pings nobody, with or without a reason', () => {
+    expect(failedReviewMessage('').text).toBe(
+      'A review of the work in this thread failed. The answer stands as it is.',
+    );
+    const pinging = failedReviewMessage('<!channel>\n\nbroken!');
+    expect(pinging.text).not.toContain('<!channel>');
+    expect(pinging.text).not.toContain('\n');
+    checkBlocks(failedReviewMessage('x'.repeat(10_000)).blocks, 'message');
+  });
+});

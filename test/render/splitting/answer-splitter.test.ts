@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type AnswerPart,
+  AnswerSplitter,
+  displayedText,
+  splitAnswer,
+} from '../../../src/render/splitting/answer-splitter.ts';
+import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
+import { expectWithinLimits, markdownOf, shapeOf } from '../../support/markdown-shape.ts';
+
+/** Random Markdown over and over, up to about so many characters, with something in it that can be seen. */
+function answers(length: number) {
+  return markdownArbitrary()
+    .filter((text) => /[^\s\p{C}\p{Z}]/u.test(text))
+    .map((text) => `${text}\n\n`.repeat(Math.ceil(length / (text.length + 2))).trimEnd());
+}
+
+const growth = fc.array(fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 5_000 })), {
+  minLength: 1,
+  maxLength: 8,
+});
+
+/** The lengths that an answer has after each step, up to its whole length. */
+function lengths(steps: readonly number[], most: number): number[] {
+  let at = 0;
+  return steps.map((step) => {
+    at = Math.min(at + step, most);
+    return at;
+  });
+}
+
+/** Where a part's text comes from and whether it may still change: what another process must agree on. */
+function extent({ source, isClosed: closed }: AnswerPart) {
+  return { source, closed };
+}
+
+describe('the parts of any answer', () => {
+  it('show every character once, each within the limits and with its fences closed', () => {
+    fc.assert(
+      fc.property(answers(20_000), (answer) => {
+        const fencesClosed = shapeOf(answer).openFences === 0;
+        const parts = splitAnswer(answer);
+        expect(displayedText(parts)).toBe(answer);
+        for (const part of parts) expectWithinLimits(part, { fencesClosed });
+      }),
+      { numRuns: 18, endOnFailure: true },
+    );
+  });
+
+  it('stay within the limits while it grows, show only what was written, and never change once closed', () => {
+    fc.assert(
+      fc.property(answers(12_000), growth, (answer, steps) => {
+        const fencesClosed = shapeOf(answer).openFences === 0;
+        const draft = new AnswerSplitter();
+        let closed: AnswerPart[] = [];
+        for (const length of lengths(steps, answer.length)) {
+          const parts = draft.parts(answer.slice(0, length), { final: false });
+          expect(answer.startsWith(displayedText(parts))).toBe(true);
+          for (const part of parts) expectWithinLimits(part, { fencesClosed });
+          expect(parts.slice(0, closed.length)).toEqual(closed);
+          closed = parts.filter((part) => part.isClosed);
+        }
+      }),
+      { numRuns: 18, endOnFailure: true },
+    );
+  });
+
+  it('are the same however it grew', () => {
+    fc.assert(
+      fc.property(answers(12_000), growth, fc.boolean(), (answer, steps, final) => {
+        const draft = new AnswerSplitter();
+        for (const length of lengths(steps, answer.length)) {
+          draft.parts(answer.slice(0, length), { final: false });
+        }
+        const grown = draft.parts(answer, { final });
+        const atOnce = splitAnswer(answer, { final });
+        expect(grown).toEqual(atOnce);
+      }),
+      { numRuns: 18, endOnFailure: true },
+    );
+  });
+
+  it('are the same however seldom it was looked at', () => {
+    const looks = fc.array(fc.boolean(), { minLength: 8, maxLength: 8 });
+    fc.assert(
+      fc.property(answers(12_000), growth, looks, fc.boolean(), (answer, steps, looked, final) => {
+        const draft = new AnswerSplitter();
+        for (const [step, length] of lengths(steps, answer.length).entries()) {
+          const text = answer.slice(0, length);
+          draft.recordGrowth(text);
+          if (looked[step] === true) draft.parts(text, { final: false });
+          draft.dropCache();
+        }
+        expect(draft.parts(answer, { final })).toEqual(splitAnswer(answer, { final }));
+      }),
+      { numRuns: 18, endOnFailure: true },
+    );
+  });
+
+  it('follow the text when the service takes some of it back', () => {
+    fc.assert(
+      fc.property(answers(10_000), answers(5_000), fc.nat(10_000), (before, after, common) => {
+        const draft = new AnswerSplitter();
+        draft.parts(before, { final: false });
+        const answer = before.slice(0, common) + after;
+        draft.recordGrowth(answer);
+        expect(draft.parts(answer, { final: true }).map(extent)).toEqual(splitAnswer(answer).map(extent));
+      }),
+      { numRuns: 12, endOnFailure: true },
+    );
+  });
+});
+
+describe('white space that is longer than a message', () => {
+  it.each([
+    ['a word', `a\n${' '.repeat(30_000)}\nb`],
+    ['the beginning', `${'\n'.repeat(20_000)}b`],
+    ['code', `\`\`\`\n${'\n'.repeat(30_000)}b\n\`\`\``],
+    ['characters without width', `a${'\u200B'.repeat(20_000)}b`],
+  ])('behind %s is kept, in messages that Slack takes', (_, answer) => {
+    const parts = splitAnswer(answer);
+    expect(displayedText(parts)).toBe(answer);
+    for (const part of parts) {
+      expectWithinLimits(part, { fencesClosed: true });
+      expect(markdownOf(part)).toMatch(/[^\s\p{C}\p{Z}]/u);
+    }
+  });
+});
+
+describe('an answer without a visible character', () => {
+  it.each(['', ' \n\n ', '\u2060', '\uFEFF\u200B'])('%j has no part', (text) => {
+    expect(splitAnswer(text)).toEqual([]);
+    expect(new AnswerSplitter().parts(text, { final: false })).toEqual([]);
+  });
+});

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { AnswerSplitter, displayedText, splitAnswer } from '../../../src/render/splitting/answer-splitter.ts';
+import { splitOverflow } from '../../../src/render/splitting/overflow.ts';
+import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
+import { shapeOf } from '../../support/markdown-shape.ts';
+
+const answer = 'Some words of an answer.\n\n'.repeat(1_500).trimEnd();
+
+describe('an answer of more messages than it may take', () => {
+  test('leaves the rest for a file, so that every character is shown once', () => {
+    const { parts, rest } = splitOverflow(answer, splitAnswer(answer), 2);
+    expect(parts).toHaveLength(2);
+    expect(displayedText(parts) + rest?.content.slice(rest.openerLength)).toBe(answer);
+    expect(rest).toMatchObject({ name: 'rest-of-the-answer.md', answerLength: answer.length });
+  });
+
+  test('leaves nothing where all messages are shown', () => {
+    const parts = splitAnswer(answer);
+    expect(splitOverflow(answer, parts, parts.length)).toEqual({ parts, rest: undefined });
+  });
+
+  test('goes on in the file as the same code or table', () => {
+    const code = `\`\`\`py\n${'value = compute(1)\n'.repeat(2_000)}\`\`\``;
+    const { rest } = splitOverflow(code, splitAnswer(code), 1);
+    expect(shapeOf(rest?.content ?? '').codes).toMatchObject([{ lang: 'py' }]);
+    const table = `| a | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(300)}`;
+    expect(
+      splitOverflow(table, splitAnswer(table), 1).rest?.content.startsWith('| a | b |\n|---|---|\n| 1'),
+    ).toBe(true);
+  });
+
+  test('loses nothing of white space that fills messages', () => {
+    const text = `a${'\n'.repeat(60_000)}b`;
+    const { parts, rest } = splitOverflow(
+      text,
+      new AnswerSplitter().parts(text, { final: true, most: 2 }),
+      2,
+    );
+    expect(displayedText(parts) + rest?.content.slice(rest.openerLength)).toBe(text);
+  });
+
+  test('of any kind is shown whole by its messages and the file', () => {
+    fc.assert(
+      fc.property(markdownArbitrary(), fc.integer({ min: 1, max: 3 }), (text, most) => {
+        const long = `${text}\n\n`.repeat(Math.ceil(30_000 / (text.length + 2))).trimEnd();
+        const { parts, rest } = splitOverflow(
+          long,
+          new AnswerSplitter().parts(long, { final: true, most }),
+          most,
+        );
+        expect(parts.length).toBeLessThanOrEqual(most);
+        expect(displayedText(parts) + (rest?.content.slice(rest.openerLength) ?? '')).toBe(long);
+      }),
+      { numRuns: 12, endOnFailure: true },
+    );
+  });
+});

@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { settingRows } from '../../src/config.ts';
+
+const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+const known = new Set(
+  settingRows().flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
+);
+const required = settingRows().filter(({ fallback }) => fallback === 'required');
+
+const compose = z.looseObject({
+  services: z.looseObject({
+    taskthread: z.looseObject({
+      environment: z.record(z.string(), z.string()),
+      secrets: z.array(z.string()),
+      read_only: z.literal(true),
+    }),
+  }),
+  secrets: z.record(z.string(), z.unknown()),
+});
+const deployment = z.looseObject({
+  kind: z.literal('Deployment'),
+  spec: z.looseObject({
+    replicas: z.literal(2),
+    template: z.looseObject({
+      spec: z.looseObject({
+        securityContext: z.looseObject({ runAsNonRoot: z.literal(true) }),
+        containers: z.array(
+          z.looseObject({
+            env: z.array(z.looseObject({ name: z.string(), value: z.string() })),
+            securityContext: z.looseObject({ readOnlyRootFilesystem: z.literal(true) }),
+          }),
+        ),
+      }),
+    }),
+  }),
+});
+
+/** What is wrong with the settings of an example. */
+function complaints(names: readonly string[]): string[] {
+  return [
+    ...names.filter((name) => !known.has(name)).map((name) => `${name} is no setting`),
+    ...required
+      .filter(({ name }) => !names.includes(name) && !names.includes(`${name}_FILE`))
+      .map(({ name }) => `${name} is missing`),
+  ];
+}
+
+describe('the examples of how to run it', () => {
+  test('compose.yaml gives every setting that is needed, and each secret from its file', () => {
+    const { services, secrets } = compose.parse(parse(read('compose.yaml')));
+    const { environment, secrets: used } = services.taskthread;
+    expect(complaints(Object.keys(environment))).toEqual([]);
+    for (const [name, value] of Object.entries(environment)) {
+      if (!name.endsWith('_FILE')) continue;
+      const secret = value.replace('/run/secrets/', '');
+      expect(used).toContain(secret);
+      expect(Object.keys(secrets)).toContain(secret);
+    }
+  });
+
+  test('deploy/kubernetes.yaml does too, with two replicas that may write nothing', () => {
+    const documents = parseAllDocuments(read('deploy/kubernetes.yaml')).map((one): unknown => one.toJS());
+    const [first] = documents;
+    const [container] = deployment.parse(first).spec.template.spec.containers;
+    expect(documents).toHaveLength(3);
+    expect(complaints((container?.env ?? []).map(({ name }) => name))).toEqual([]);
+  });
+
+  test('both take away every right, and the image runs as a user without any, and is looked after', () => {
+    const taskthread = z
+      .looseObject({ services: z.looseObject({ taskthread: z.unknown() }) })
+      .parse(parse(read('compose.yaml'))).services.taskthread;
+    expect(taskthread).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+    const [first] = parseAllDocuments(read('deploy/kubernetes.yaml')).map((one): unknown => one.toJS());
+    const [container] = deployment.parse(first).spec.template.spec.containers;
+    expect(container).toMatchObject({
+      securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+      livenessProbe: { httpGet: { path: '/healthz' } },
+      readinessProbe: { httpGet: { path: '/readyz' } },
+    });
+    const stages = read('Dockerfile').split(/^FROM /m);
+    expect(stages.length).toBeGreaterThan(2);
+    // In the last stage: npm, which does not pass signals on, starts nothing.
+    const image = stages.at(-1) ?? '';
+    expect(image).toMatch(/^USER node$/m);
+    expect(image).toMatch(/^STOPSIGNAL SIGTERM$/m);
+    expect(image).toMatch(/^HEALTHCHECK [\s\S]*\/healthz/m);
+    expect(image).toMatch(/^CMD \["node", "dist\/main.js"\]$/m);
+    expect(read('Dockerfile')).toMatch(/npm ci --omit=dev --omit=optional/);
+  });
+
+  test.each([
+    ['127.0.0.1', { HOST: '' }],
+    ['127.0.0.1', { HOST: '0.0.0.0' }],
+    ['127.0.0.1', { HOST: '::' }],
+    ['127.0.0.2', { HOST: '127.0.0.2' }],
+  ])("the image's health check asks at %s with %j", async (address, environment) => {
+    const [, command] = /^HEALTHCHECK [^[]*CMD (\[.*\])$/m.exec(read('Dockerfile')) ?? [];
+    const [, ...rest] = z.array(z.string()).parse(JSON.parse(command ?? ''));
+    const server = createServer((request, response) =>
+      response.writeHead(request.url === '/healthz' ? 200 : 404).end(),
+    );
+    await new Promise<void>((resolve) => server.listen(0, address, resolve));
+    onTestFinished(() => void server.close());
+    const found = server.address();
+    const PORT = String(typeof found === 'object' ? found?.port : 0);
+    await expect(
+      promisify(execFile)(process.execPath, rest, { env: { ...environment, PORT } }),
+    ).resolves.toBeDefined();
+  });
+
+  test('the pod stays until no more events are sent to it, and longer than it takes to stop', () => {
+    const [first] = parseAllDocuments(read('deploy/kubernetes.yaml')).map((one): unknown => one.toJS());
+    const { terminationGracePeriodSeconds: grace, containers } = z
+      .looseObject({
+        terminationGracePeriodSeconds: z.number(),
+        containers: z.array(
+          z.looseObject({
+            lifecycle: z.object({ preStop: z.object({ sleep: z.object({ seconds: z.number() }) }) }),
+          }),
+        ),
+      })
+      .parse(deployment.parse(first).spec.template.spec);
+    const sleep = containers[0]?.lifecycle.preStop.sleep.seconds ?? 0;
+    const drain = Number(settingRows().find(({ name }) => name === 'DRAIN_SECONDS')?.fallback);
+    expect(sleep).toBeGreaterThan(0);
+    expect(grace).toBeGreaterThan(sleep + drain + 20);
+  });
+
+  test('the database of compose.yaml is well only once it answers by TCP, as Taskthread asks it', () => {
+    const { database } = z
+      .looseObject({
+        services: z.looseObject({
+          database: z.looseObject({ healthcheck: z.looseObject({ test: z.array(z.string()) }) }),
+        }),
+      })
+      .parse(parse(read('compose.yaml'))).services;
+    expect(database.healthcheck.test.join(' ')).toContain('pg_isready -h 127.0.0.1');
+  });
+
+  test('a setting that is none, and one that is missing, are found', () => {
+    expect(complaints(['SLACK_BOT_TOKEN_FILE', 'AGENT_BASE_URL', 'AGENT_KEY'])).toEqual([
+      'AGENT_KEY is no setting',
+      'AGENT_API_KEY is missing',
+    ]);
+  });
+});

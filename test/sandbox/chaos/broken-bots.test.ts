@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { runChaos } from '../../../sandbox/chaos/chaos-run.ts';
+import type { Damage } from '../../../sandbox/chaos/damage.ts';
+import type { FaultProfile } from '../../../sandbox/chaos/fault-profile.ts';
+import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
+
+const calm: FaultProfile = { slack: [], agent: [] };
+const lost = { kind: 'lost' } as const;
+const lostPost: FaultProfile = { slack: [{ call: 'chat.postMessage', fault: lost, times: 2 }], agent: [] };
+const lostSend: FaultProfile = {
+  slack: [],
+  agent: [{ call: 'POST /experimental/tasks/{task_id}/messages', fault: lost, times: 2 }],
+};
+
+/** What a short run doubled with a part of the bot replaced by a broken one; it ends when something was. */
+async function doubledWith(part: string, weather: FaultProfile): Promise<string[]> {
+  const logs = await mkdtemp(join(tmpdir(), 'taskthread-broken-'));
+  const program = fileURLToPath(new URL(`./broken/${part}.ts`, import.meta.url));
+  const database = await copyTemplateDatabase();
+  const enough = ({ duplicated }: Damage) => duplicated.length > 0;
+  const options = { kills: 1, seed: 1, replicas: 1, transport: 'http', logs, program, weather } as const;
+  const { damage } = await runChaos({ ...options, database, enough }, () => undefined);
+  await dropDatabase(database);
+  await rm(logs, { recursive: true, force: true });
+  return damage.duplicated;
+}
+
+// Each breaks one of the three things that keep a run whole; the weather is such that it must show.
+describe.concurrent('the comparison finds the damage of', { timeout: 180_000 }, () => {
+  test('an inbox that takes both copies of a mention for messages', async () => {
+    expect(await doubledWith('inbox', calm)).not.toEqual([]);
+  });
+
+  test('a bot that does not take its message at the service for its own', async () => {
+    expect(await doubledWith('adoption', lostSend)).not.toEqual([]);
+  });
+
+  test('a bot that does not remember that it was about to send', async () => {
+    expect(await doubledWith('send-intent', lostSend)).not.toEqual([]);
+  });
+
+  test('a bot that does not remember that it was about to post', async () => {
+    expect(await doubledWith('post-intent', lostPost)).not.toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type ChaosRunOptions, runChaos } from '../../../sandbox/chaos/chaos-run.ts';
+import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
+
+const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
+
+/** The seed is the same in every run of the tests; the logs stay where something went wrong. */
+async function killed(options: Pick<ChaosRunOptions, 'kills' | 'replicas' | 'transport' | 'database'>) {
+  const logs = await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-'));
+  const { damage, figures } = await runChaos({ seed: 1, logs, ...options }, () => undefined);
+  expect(damage, `the logs are in ${logs}`).toEqual(none);
+  await rm(logs, { recursive: true, force: true });
+  return figures;
+}
+
+describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', () => {
+  test('after twenty kills of one process', { timeout: 240_000 }, async () => {
+    const { kills, messages, files } = await killed({ kills: 20, replicas: 1, transport: 'http' });
+    expect(kills).toBe(20);
+    expect(messages).toBeGreaterThanOrEqual(60);
+    expect(files).toBeGreaterThanOrEqual(messages / 4);
+  });
+
+  test('after ten kills of two processes on one database', { timeout: 240_000 }, async () => {
+    const database = await copyTemplateDatabase();
+    const { kills, messages, files } = await killed({
+      kills: 10,
+      replicas: 2,
+      transport: 'socket',
+      database,
+    });
+    await dropDatabase(database);
+    expect(kills).toBe(10);
+    expect(messages).toBeGreaterThanOrEqual(30);
+    expect(files).toBeGreaterThanOrEqual(messages / 4);
+  });
+});

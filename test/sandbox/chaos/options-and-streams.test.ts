@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { RESULT_REQUEST, scriptedReply } from '../../../sandbox/chaos/chaos-agent.ts';
+import { parseChaosOptions } from '../../../sandbox/chaos/chaos-options.ts';
+import { isUndamaged, reportLine } from '../../../sandbox/chaos/chaos-report.ts';
+import { CallNotifier, ObservedFaults } from '../../../sandbox/chaos/fault-profile.ts';
+import { KILL_STEPS, killStepOf, type OpenTurn } from '../../../sandbox/chaos/kill-step.ts';
+import { createRandomStreams, shuffled } from '../../../sandbox/chaos/random-streams.ts';
+import { WaitingPairs } from '../../../sandbox/chaos/waiting-pairs.ts';
+
+describe('the options', () => {
+  test('one process hears of events by HTTP, several by Socket Mode, unless asked otherwise', () => {
+    const usual = { kills: 20, seed: 1, replicas: 1, transport: 'http', logs: undefined };
+    expect(parseChaosOptions([])).toEqual(usual);
+    expect(parseChaosOptions(['--kills', '5', '--seed', '7', '--replicas', '2'])).toEqual({
+      ...usual,
+      kills: 5,
+      seed: 7,
+      replicas: 2,
+      transport: 'socket',
+    });
+    expect(parseChaosOptions(['--transport', 'socket'])).toEqual({ ...usual, transport: 'socket' });
+  });
+
+  test('an option that makes no sense is named', () => {
+    expect(() => parseChaosOptions(['--kills', 'many'])).toThrow('--kills');
+    expect(() => parseChaosOptions(['--murders', '3'])).toThrow('--murders');
+  });
+});
+
+describe('the seed', () => {
+  test('gives the same numbers again, and others to another purpose', () => {
+    const numbers = (random: () => number) => Array.from({ length: 5 }, random);
+    expect(numbers(createRandomStreams(7).people)).toEqual(numbers(createRandomStreams(7).people));
+    expect(numbers(createRandomStreams(7).people)).not.toEqual(numbers(createRandomStreams(7).kills));
+    expect(numbers(createRandomStreams(7).people)).not.toEqual(numbers(createRandomStreams(8).people));
+  });
+
+  test('shuffles without losing any', () => {
+    expect(shuffled(createRandomStreams(3).kills, ['a', 'b', 'c']).toSorted()).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('the agent', () => {
+  test('answers the same message the same, and the same words said again differently', () => {
+    expect(scriptedReply('go on', 0)).toEqual(scriptedReply('go on', 0));
+    expect(scriptedReply('go on', 0).pieces[0]).not.toBe(scriptedReply('go on', 1).pieces[0]);
+  });
+
+  test('leaves a file where it is asked for one', () => {
+    expect(scriptedReply('hello', 0).results).toEqual([]);
+    expect(scriptedReply(`hello and ${RESULT_REQUEST}`, 0).results.length).toBeGreaterThan(0);
+  });
+});
+
+describe('the step that a kill hits', () => {
+  const before: OpenTurn = {
+    replied: false,
+    hasProject: false,
+    hasTask: false,
+    hasFiles: true,
+    frozen: false,
+    intended: false,
+    userMessageId: null,
+    assistantMessageId: null,
+    settled: false,
+  };
+  const progress: Partial<OpenTurn>[] = [
+    {},
+    { replied: true },
+    { hasProject: true },
+    { hasTask: true },
+    { hasFiles: false },
+    { frozen: true },
+    { intended: true },
+    { userMessageId: 'u1' },
+    { assistantMessageId: 'a1' },
+  ];
+
+  test('follows the rows of the turn', () => {
+    let turn = before;
+    const steps = progress.map((change) => {
+      turn = { ...turn, ...change };
+      return killStepOf(turn, new Set());
+    });
+    steps.push(killStepOf(turn, new Set(['a1'])), killStepOf({ ...turn, settled: true }, new Set(['a1'])));
+    expect(steps).toEqual(KILL_STEPS);
+  });
+});
+
+describe('the watch over waiting messages', () => {
+  const row = (ts: string, state: string) => ({ channel: 'C1', root: '1.000001', ts, state });
+
+  test('remembers who waited beside the earliest, and forgets nothing', () => {
+    const watch = new WaitingPairs();
+    watch.record([row('1.000003', 'waiting'), row('1.000002', 'waiting'), row('1.000001', 'sending')]);
+    watch.record([row('1.000003', 'waiting'), row('1.000002', 'sent')]);
+    expect(watch.pairs).toEqual([{ thread: 'C1/1.000001', earlier: '1.000002', later: '1.000003' }]);
+  });
+});
+
+describe('the ears', () => {
+  test('hear a call before it is handled, once', () => {
+    const ears = new CallNotifier();
+    const faults = new ObservedFaults(Math.random, (call) => ears.notify('slack', call));
+    let heard = 0;
+    ears.onNext('slack', /^chat\.update$/, () => {
+      heard += 1;
+    });
+    faults.hit('chat.postMessage');
+    expect(heard).toBe(0);
+    faults.hit('chat.update');
+    faults.hit('chat.update');
+    expect(heard).toBe(1);
+  });
+});
+
+describe('the report', () => {
+  const figures = {
+    kills: 2,
+    messages: 6,
+    killsByStep: new Map([['sending', 2] as const]),
+    seconds: 1.5,
+    seed: 1,
+    replicas: 1,
+    files: 2,
+    freezes: 0,
+    undelivered: 0,
+    orphanedTasks: 0,
+    orphanedProjects: 0,
+    failedStarts: 0,
+    lateStops: 0,
+  };
+  const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
+
+  test('is one line with every step and every kind of damage', () => {
+    const line = reportLine({ ...none, lost: ['this', 'and that'] }, figures);
+    expect(line).not.toContain('\n');
+    expect(JSON.parse(line)).toMatchObject({
+      chaos: true,
+      kills: 2,
+      messages: 6,
+      lost: 2,
+      stuck: 0,
+      seconds: 1.5,
+    });
+    expect(Object.keys(JSON.parse(line).killsByStep)).toEqual([...KILL_STEPS]);
+  });
+
+  test('knows a run without damage', () => {
+    expect(isUndamaged(none)).toBe(true);
+    expect(isUndamaged({ ...none, stuck: ['a mark'] })).toBe(false);
+  });
+});

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ChannelMembership } from '../../src/slack/channel-membership.ts';
+import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';
+
+let scene: SlackClientScene;
+let membership: ChannelMembership;
+
+beforeEach(async () => {
+  scene = await startSlackClientScene();
+  membership = new ChannelMembership({ api: scene.api });
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await scene.slack.stop();
+});
+
+/** Slack answers with these pages, one after the other. */
+function pages(...all: string[][]): void {
+  let at = 0;
+  scene.slack.on('conversations.members', () => {
+    const members = all[at] ?? [];
+    at += 1;
+    return {
+      body: { ok: true, members, response_metadata: { next_cursor: at < all.length ? `p${at}` : '' } },
+    };
+  });
+}
+
+describe('the standing of a person in a channel', () => {
+  test('is looked for on every page, and no further', async () => {
+    pages(['U2'], ['U3', 'U1'], ['U4']);
+    expect(await membership.statusOf('C1', 'U1')).toBe('member');
+    expect(scene.slack.callsOf('conversations.members')).toHaveLength(2);
+  });
+
+  test('is that of an outsider where the last page does not name them', async () => {
+    pages(['U2'], ['U3']);
+    expect(await membership.statusOf('C1', 'U1')).toBe('outsider');
+  });
+
+  test('is remembered, each for its channel and person', async () => {
+    pages(['U1', 'U2']);
+    for (const person of ['U1', 'U1', 'U2']) await membership.statusOf('C1', person);
+    expect(scene.slack.callsOf('conversations.members')).toHaveLength(2);
+  });
+
+  test.each(['channel_not_found', 'missing_scope', 'fetch_members_failed'])(
+    'is unknown where Slack answers %s',
+    async (error) => {
+      scene.slack.on('conversations.members', { body: { ok: false, error } });
+      expect(await membership.statusOf('C1', 'U1')).toBe('unknown');
+    },
+  );
+
+  test('is an error where Slack is away, and is asked for again', async () => {
+    scene.slack.on('conversations.members', { status: 503, body: {} });
+    await expect(membership.statusOf('C1', 'U1')).rejects.toThrow('http_503');
+    pages(['U1']);
+    expect(await membership.statusOf('C1', 'U1')).toBe('member');
+  });
+});

@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { SlackDirectory } from '../../src/slack/directory.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';
+
+let scene: SlackClientScene;
+let people: SlackDirectory;
+
+beforeEach(async () => {
+  scene = await startSlackClientScene();
+  people = new SlackDirectory({ api: scene.api, log: silentLog });
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await scene.slack.stop();
+});
+
+const member = {
+  id: 'U1',
+  team_id: 'T1',
+  name: 'ada',
+  deleted: false,
+  is_bot: false,
+  is_restricted: false,
+  is_ultra_restricted: false,
+  profile: { display_name: 'Ada', real_name: 'Ada Lovelace' },
+};
+
+function answer(change: Record<string, unknown>): void {
+  scene.slack.on('users.info', { body: { ok: true, user: { ...member, ...change } } });
+}
+
+describe('a person', () => {
+  test('has the name that people see', async () => {
+    answer({});
+    expect(await people.person('U1')).toEqual({ id: 'U1', name: 'Ada', kind: 'member', isAdmin: false });
+    people.invalidate('U1');
+    answer({ profile: { display_name: '', real_name: 'Ada Lovelace' } });
+    expect(await people.personName('U1')).toBe('Ada Lovelace');
+  });
+
+  test.each([
+    ['deactivated', { deleted: true }],
+    ['bot', { is_bot: true }],
+    ['guest', { is_restricted: true }],
+    ['guest', { is_restricted: true, is_ultra_restricted: true }],
+    ['stranger', { is_stranger: true }],
+    ['stranger', { team_id: 'T2' }],
+    ['stranger', { team_id: 'T2', enterprise_user: { enterprise_id: 'E1', teams: ['T1', 'T2'] } }],
+    ['unknown', { is_restricted: undefined }],
+    ['unknown', { team_id: undefined }],
+  ])('is %s when Slack says %j', async (kind, change) => {
+    answer(change);
+    expect((await people.person('U1')).kind).toBe(kind);
+  });
+
+  test.each([
+    [true, { is_admin: true }],
+    [true, { is_owner: true }],
+    [false, { is_admin: false }],
+    [false, { is_admin: true, is_stranger: true }],
+    [false, { is_admin: true, deleted: true }],
+  ])('is an admin here: %s, when Slack says %j', async (isAdmin, change) => {
+    answer(change);
+    expect((await people.person('U1')).isAdmin).toBe(isAdmin);
+  });
+
+  test('whom Slack does not know is unknown, and is not asked for again at once', async () => {
+    scene.slack.on('users.info', { body: { ok: false, error: 'user_not_found' } });
+    expect(await people.person('U1')).toEqual({ id: 'U1', name: 'U1', kind: 'unknown', isAdmin: false });
+    await people.person('U1');
+    expect(scene.slack.calls).toHaveLength(1);
+  });
+
+  test('is unknown while Slack fails, and asked for again the next time', async () => {
+    scene.slack.on('users.info', { status: 503 });
+    const asked = await Promise.allSettled([people.person('U1'), people.requirePerson('U1')]);
+    expect(asked).toMatchObject([{ value: { kind: 'unknown' } }, { reason: { code: 'unavailable' } }]);
+    answer({});
+    expect((await people.person('U1')).kind).toBe('member');
+    expect((await people.requirePerson('U1')).kind).toBe('member');
+  });
+
+  test('is asked for once by many at the same time, and again after five minutes', async () => {
+    answer({});
+    await Promise.all(Array.from({ length: 20 }, () => people.personName('U1')));
+    expect(scene.slack.calls).toHaveLength(1);
+    const now = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => now + 301_000);
+    await people.personName('U1');
+    expect(scene.slack.calls).toHaveLength(2);
+  });
+
+  test('whose asker gives up rejects with its reason', async () => {
+    scene.slack.on('users.info', () => undefined);
+    await expect(people.person('U1', AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
+  });
+});
+
+describe('a channel', () => {
+  test('has its name, topic, purpose and kind', async () => {
+    const channel = {
+      id: 'C1',
+      name: 'lab',
+      is_private: false,
+      is_ext_shared: true,
+      topic: { value: 'Genes' },
+      purpose: { value: 'Work' },
+    };
+    scene.slack.on('conversations.info', { body: { ok: true, channel } });
+    expect(await people.channel('C1')).toEqual({
+      id: 'C1',
+      name: 'lab',
+      topic: 'Genes',
+      purpose: 'Work',
+      kind: 'public',
+      isExtShared: true,
+    });
+  });
+
+  test.each([
+    ['dm', { is_im: true }],
+    ['group_dm', { is_mpim: true, is_private: true, name: 'mpdm-a--b-1' }],
+    ['private', { is_private: true, name: 'secret' }],
+    ['unknown', { name: 'odd' }],
+  ])('is %s when Slack says %j', async (kind, change) => {
+    scene.slack.on('conversations.info', { body: { ok: true, channel: { id: 'C1', ...change } } });
+    expect((await people.channel('C1')).kind).toBe(kind);
+  });
+
+  test('is not known while Slack fails', async () => {
+    scene.slack.on('conversations.info', { status: 503 });
+    await expect(people.requireChannel('C1')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('that Slack does not show is unknown', async () => {
+    scene.slack.on('conversations.info', { body: { ok: false, error: 'channel_not_found' } });
+    expect(await people.requireChannel('C1')).toEqual(await people.channel('C1'));
+    expect(await people.channel('C1')).toMatchObject({
+      kind: 'unknown',
+      name: undefined,
+      isExtShared: undefined,
+    });
+  });
+});
+
+describe('a user group', () => {
+  test('has its handle', async () => {
+    scene.slack.on('usergroups.list', { body: { ok: true, usergroups: [{ id: 'S1', handle: 'lab' }] } });
+    expect(await people.groupName('S1')).toBe('lab');
+    expect(await people.groupName('S2')).toBe('S2');
+    expect(scene.slack.calls).toHaveLength(1);
+  });
+
+  test('keeps its id without the scope', async () => {
+    scene.slack.on('usergroups.list', {
+      body: { ok: false, error: 'missing_scope', needed: 'usergroups:read' },
+    });
+    expect(await people.groupName('S1')).toBe('S1');
+  });
+});

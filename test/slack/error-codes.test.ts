@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { errorForCode } from '../../src/slack/error-codes.ts';
+
+test.each([
+  ['ratelimited', 'throttled', 'none'],
+  ['rate_limited', 'throttled', 'none'],
+  ['message_limit_exceeded', 'throttled', 'none'],
+  ['channel_not_found', 'channel_gone', 'none'],
+  ['is_archived', 'channel_gone', 'none'],
+  ['restricted_action_thread_locked', 'channel_gone', 'none'],
+  ['slack_connect_file_upload_sharing_blocked', 'channel_gone', 'none'],
+  ['message_not_found', 'message_gone', 'none'],
+  ['edit_window_closed', 'message_gone', 'none'],
+  ['msg_too_long', 'payload_refused', 'none'],
+  ['invalid_blocks', 'payload_refused', 'none'],
+  ['metadata_too_large', 'payload_refused', 'none'],
+  ['token_revoked', 'unauthorized', 'none'],
+  ['missing_scope', 'unauthorized', 'none'],
+  ['internal_error', 'unavailable', 'unknown'],
+  ['fatal_error', 'unavailable', 'unknown'],
+  ['service_unavailable', 'unavailable', 'unknown'],
+  ['request_timeout', 'unavailable', 'unknown'],
+  ['team_added_to_org', 'unavailable', 'none'],
+  ['user_not_found', 'refused', 'none'],
+])('%s is %s with outcome %s', (slackCode, code, outcome) => {
+  expect(errorForCode('chat.update', slackCode)).toMatchObject({
+    slackCode,
+    code,
+    outcome,
+    method: 'chat.update',
+  });
+});
+
+test('only a token that no longer works makes an installation dead', () => {
+  expect(errorForCode('auth.test', 'account_inactive')).toMatchObject({ dead: true });
+  expect(errorForCode('auth.test', 'missing_scope', { neededScopes: 'users:read' })).toMatchObject({
+    dead: false,
+    needed: 'users:read',
+  });
+});
+
+test('every error keeps its cause and names the method and the code', () => {
+  const cause = new Error('below');
+  const error = errorForCode('chat.delete', 'cant_delete_message', { cause });
+  expect(error.cause).toBe(cause);
+  expect(error.message).toMatch(/^chat\.delete: cant_delete_message\. \S/);
+  expect(error.name).toBe('MessageGone');
+});

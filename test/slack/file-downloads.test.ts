@@ -1,0 +1,350 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FileRefusedError } from '../../src/slack/errors.ts';
+import { FileDownloads, type OpenFile } from '../../src/slack/file-downloads.ts';
+import type { SlackFile } from '../../src/slack/shared-file.ts';
+import { ScriptedSlack } from '../support/scripted-slack.ts';
+import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';
+
+const CONTENT = Buffer.from('gene,fold\n'.repeat(2_000));
+const PAGE = '<!DOCTYPE html><html><title>Sign in | Slack</title></html>';
+
+let scene: SlackClientScene;
+let downloads: FileDownloads;
+
+beforeEach(async () => {
+  scene = await startSlackClientScene();
+  const { slack, api } = scene;
+  downloads = new FileDownloads({
+    api,
+    maxBytes: 1_000_000,
+    slackApiUrl: slack.apiUrl,
+    idleMs: 300,
+    processingMs: 1_500,
+  });
+});
+afterEach(() => scene.slack.stop());
+
+function file(change: Partial<SlackFile> = {}): SlackFile {
+  return {
+    id: 'F1',
+    name: 'data.csv',
+    mimetype: 'text/csv',
+    mode: 'hosted',
+    size: CONTENT.length,
+    url_private: `${scene.slack.origin}/files/F1`,
+    ...change,
+  };
+}
+
+function serve(headers: Record<string, string>, body: string | Buffer = CONTENT, status = 200): void {
+  const length = String(Buffer.byteLength(body));
+  scene.slack.on('files/F1', {
+    status,
+    headers: { 'content-type': 'text/csv', 'content-length': length, ...headers },
+    body,
+  });
+}
+
+/** Writes the answer by hand; chunked where no length is named. */
+function stream(write: (response: ServerResponse) => void, headers: Record<string, string> = {}): void {
+  scene.slack.on('files/F1', (_call, _request, response) => {
+    response.writeHead(200, { 'content-type': 'text/csv', ...headers });
+    write(response);
+    return undefined;
+  });
+}
+
+async function readAll(open: OpenFile): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of open.stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+async function reasonOf(promise: Promise<unknown>): Promise<string> {
+  const error = await promise.then(
+    () => new Error('It was not refused.'),
+    (caught: unknown) => caught,
+  );
+  if (error instanceof FileRefusedError) return error.reason;
+  throw error;
+}
+
+describe('a download', () => {
+  test('gives the bytes, the size and the type, and sends the token', async () => {
+    serve({});
+    const open = await downloads.open(file());
+    expect(open).toMatchObject({ sizeBytes: CONTENT.length, mime: 'text/csv' });
+    expect(await readAll(open)).toEqual(CONTENT);
+    expect(scene.slack.calls[0]?.headers.authorization).toBe('Bearer xoxb-test-token');
+  });
+
+  test('goes on from an offset', async () => {
+    scene.slack.on('files/F1', (call) => {
+      expect(call.headers.range).toBe('bytes=15000-');
+      return {
+        status: 206,
+        headers: { 'content-range': `bytes 15000-${CONTENT.length - 1}/${CONTENT.length}` },
+        body: CONTENT.subarray(15_000),
+      };
+    });
+    const open = await downloads.open(file(), { offset: 15_000 });
+    expect(await readAll(open)).toEqual(CONTENT.subarray(15_000));
+    expect(open.sizeBytes).toBe(CONTENT.length);
+  });
+
+  test('skips to the offset where the server knows no ranges', async () => {
+    serve({});
+    const open = await downloads.open(file(), { offset: 15_003 });
+    expect(await readAll(open)).toEqual(CONTENT.subarray(15_003));
+  });
+
+  test('asks files.info about a stub first', async () => {
+    scene.slack.on('files.info', { body: { ok: true, file: file() } });
+    serve({});
+    const open = await downloads.open({ id: 'F1', mode: 'file_access', file_access: 'check_file_info' });
+    expect(await readAll(open)).toEqual(CONTENT);
+    expect(scene.slack.callsOf('files.info')[0]?.args.file).toBe('F1');
+  });
+
+  test('takes an HTML file that is meant to be one', async () => {
+    serve({ 'content-type': 'text/html' }, PAGE);
+    const open = await downloads.open(file({ mimetype: 'text/html', filetype: 'html', size: PAGE.length }));
+    expect((await readAll(open)).toString()).toBe(PAGE);
+  });
+
+  test('takes a text file that begins like a page', async () => {
+    serve({ 'content-type': 'text/plain' }, PAGE);
+    const open = await downloads.open(file({ mimetype: 'text/plain', size: PAGE.length }));
+    expect((await readAll(open)).toString()).toBe(PAGE);
+  });
+
+  test('frees the connection when its reader leaves', async () => {
+    stream((response) => {
+      const more = setInterval(() => response.write('x'.repeat(1_000)), 5);
+      response.on('close', () => clearInterval(more));
+    });
+    const open = await downloads.open(file({ size: 500_000 }));
+    for await (const _ of open.stream) break;
+    await expect.poll(() => scene.slack.calls[0]?.cutOff).toBe(true);
+  });
+
+  test('ends with the caller’s signal, and with its reason', async () => {
+    stream((response) => response.write('gene'));
+    const stop = new AbortController();
+    const open = await downloads.open(file(), { signal: stop.signal });
+    const reading = readAll(open);
+    stop.abort(new Error('the turn is over'));
+    await expect(reading).rejects.toThrow('the turn is over');
+  });
+});
+
+describe('a file is refused', () => {
+  test('with missing_scope when a sign-in page comes instead', async () => {
+    serve({ 'content-type': 'text/html; charset=utf-8' }, PAGE);
+    expect(await reasonOf(downloads.open(file()))).toBe('missing_scope');
+  });
+
+  test('with missing_scope when the page pretends to be something else', async () => {
+    stream((response) => response.end(PAGE), { 'content-type': 'application/octet-stream' });
+    expect(await reasonOf(downloads.open(file({ mimetype: 'application/pdf' })))).toBe('missing_scope');
+  });
+
+  test('with missing_scope when the page stands for an HTML file', async () => {
+    serve({ 'content-type': 'text/html' }, PAGE);
+    expect(await reasonOf(downloads.open(file({ mimetype: 'text/html' })))).toBe('missing_scope');
+  });
+
+  test('with missing_scope when Slack sends us on, without following', async () => {
+    const other = await new ScriptedSlack().start();
+    serve({ location: `${other.origin}/login` }, '', 302);
+    expect(await reasonOf(downloads.open(file()))).toBe('missing_scope');
+    expect(other.calls).toHaveLength(0);
+    await other.stop();
+  });
+
+  test('with missing_scope when Slack’s header says so', async () => {
+    serve({ 'x-slack-meta': '?;acl_fail' });
+    expect(await reasonOf(downloads.open(file()))).toBe('missing_scope');
+  });
+
+  test('without a request when its address is not Slack’s', async () => {
+    const other = await new ScriptedSlack().start();
+    expect(await reasonOf(downloads.open(file({ url_private: `${other.origin}/files/F1` })))).toBe(
+      'other_host',
+    );
+    expect(other.calls).toHaveLength(0);
+    await other.stop();
+  });
+
+  test.each([
+    [403, 'access_denied'],
+    [404, 'deleted'],
+    [416, 'changed'],
+  ])('HTTP %i means %s', async (status, reason) => {
+    serve({}, '', status);
+    expect(await reasonOf(downloads.open(file()))).toBe(reason);
+  });
+
+  test('when its length is not the promised one', async () => {
+    serve({});
+    expect(await reasonOf(downloads.open(file({ size: 17 })))).toBe('changed');
+  });
+
+  test('when more bytes come than were promised', async () => {
+    stream((response) => {
+      response.write(CONTENT.subarray(0, 5_000));
+      setTimeout(() => response.end(CONTENT.subarray(5_000)), 50);
+    });
+    const open = await downloads.open(file({ size: 9_999 }));
+    expect(await reasonOf(readAll(open))).toBe('changed');
+  });
+
+  test('when fewer bytes come than were promised', async () => {
+    stream((response) => response.end(CONTENT));
+    const open = await downloads.open(file({ size: CONTENT.length + 1 }));
+    expect(await reasonOf(readAll(open))).toBe('broken_off');
+  });
+
+  test('when the connection is cut', async () => {
+    stream(
+      (response) => {
+        response.write(CONTENT.subarray(0, 5_000));
+        setTimeout(() => response.destroy(), 50);
+      },
+      { 'content-length': String(CONTENT.length) },
+    );
+    const open = await downloads.open(file());
+    expect(await reasonOf(readAll(open))).toBe('broken_off');
+  });
+
+  test('when nothing comes for too long', async () => {
+    stream((response) => response.write(CONTENT.subarray(0, 5_000)));
+    const open = await downloads.open(file());
+    expect(await reasonOf(readAll(open))).toBe('broken_off');
+  });
+
+  test('when it is over the limit and nobody said so before', async () => {
+    stream((response) => response.end(Buffer.alloc(1_000_001, 'x')));
+    const open = await downloads.open(file({ size: undefined }));
+    expect(await reasonOf(readAll(open))).toBe('too_large');
+  });
+
+  test('when a range begins elsewhere or the whole has another size', async () => {
+    serve({ 'content-range': `bytes 0-9/${CONTENT.length}` }, CONTENT, 206);
+    expect(await reasonOf(downloads.open(file(), { offset: 10 }))).toBe('changed');
+    serve({ 'content-range': 'bytes 10-19/20' }, CONTENT.subarray(10, 20), 206);
+    expect(await reasonOf(downloads.open(file(), { offset: 10 }))).toBe('changed');
+  });
+
+  test('when files.info does not know the stub', async () => {
+    const stub = { id: 'F1', file_access: 'check_file_info' };
+    scene.slack.on('files.info', { body: { ok: false, error: 'file_deleted' } });
+    expect(await reasonOf(downloads.open(stub))).toBe('deleted');
+    scene.slack.on('files.info', { body: { ok: false, error: 'file_not_visible' } });
+    expect(await reasonOf(downloads.open(stub))).toBe('access_denied');
+    scene.slack.on('files.info', { body: { ok: true, file: stub } });
+    expect(await reasonOf(downloads.open(stub))).toBe('access_denied');
+  });
+});
+
+describe('Slack’s own trouble', () => {
+  test('429 is throttling, 503 is unavailable: both can be tried again', async () => {
+    serve({ 'retry-after': '4' }, '', 429);
+    await expect(downloads.open(file())).rejects.toMatchObject({ code: 'throttled', retryAfterMs: 4_000 });
+    serve({}, '', 503);
+    await expect(downloads.open(file())).rejects.toMatchObject({ code: 'unavailable', outcome: 'none' });
+  });
+});
+
+describe('a download that breaks off', () => {
+  /** Serves the content in stretches of so many bytes, each cut off; `answer` changes what a range is told. */
+  function serveCutting(stretch: number, answer: (from: number) => { status: number; etag?: string }): void {
+    scene.slack.on('files/F1', (call, _request, response) => {
+      const from = Number(/^bytes=(\d+)-/.exec(String(call.headers.range ?? ''))?.[1] ?? 0);
+      const { status, etag = '"one"' } = answer(from);
+      const start = status === 206 ? from : 0;
+      response.writeHead(status, {
+        'content-type': 'text/csv',
+        'content-length': String(CONTENT.length - start),
+        etag,
+        ...(status === 206 && { 'content-range': `bytes ${start}-${CONTENT.length - 1}/${CONTENT.length}` }),
+      });
+      response.write(CONTENT.subarray(start, from + stretch), () => {
+        if (from + stretch >= CONTENT.length) response.end();
+        else setTimeout(() => response.destroy(), 20);
+      });
+      return undefined;
+    });
+  }
+
+  test('goes on by Range from the byte where it broke', async () => {
+    serveCutting(7_001, (from) => ({ status: from === 0 ? 200 : 206 }));
+    expect(await readAll(await downloads.read(file()))).toEqual(CONTENT);
+    const ranges = scene.slack.calls.map((call) => call.headers.range);
+    expect(ranges).toEqual([undefined, 'bytes=7001-', 'bytes=14002-']);
+  });
+
+  test('begins anew and skips where Slack knows no ranges', async () => {
+    serveCutting(12_000, () => ({ status: 200 }));
+    expect(await readAll(await downloads.read(file()))).toEqual(CONTENT);
+  });
+
+  test('ends when another version of the file answers, and leaves no connection open', async () => {
+    const left = Promise.withResolvers<void>();
+    scene.slack.on('files/F1', (call, _request, response) => {
+      const isFirst = call.headers.range === undefined;
+      response.writeHead(isFirst ? 200 : 206, {
+        'content-type': 'text/csv',
+        etag: isFirst ? '"one"' : '"two"',
+        ...(isFirst ? {} : { 'content-range': `bytes 7000-${CONTENT.length - 1}/${CONTENT.length}` }),
+      });
+      if (isFirst) response.write(CONTENT.subarray(0, 7_000), () => setTimeout(() => response.destroy(), 20));
+      else response.once('close', () => left.resolve()).write(Buffer.alloc(64 * 1_024 * 1_024));
+      return undefined;
+    });
+    expect(await reasonOf(downloads.read(file()).then(readAll))).toBe('changed');
+    await left.promise;
+  });
+
+  test('is given up when Slack does not hand out the rest', async () => {
+    let calls = 0;
+    scene.slack.on('files/F1', (_call, _request, response) => {
+      calls += 1;
+      if (calls > 1) return { status: 410 };
+      response.writeHead(200, { 'content-type': 'text/csv', 'content-length': String(CONTENT.length) });
+      response.write(CONTENT.subarray(0, 100), () => setTimeout(() => response.destroy(), 20));
+      return undefined;
+    });
+    expect(await reasonOf(downloads.read(file()).then(readAll))).toBe('deleted');
+  });
+});
+
+describe('a look at a shared file', () => {
+  test('waits until Slack has an address, a size and a type', async () => {
+    const { url_private: url, ...unfinished } = file();
+    const answers = [
+      { ...unfinished, size: null },
+      { ...unfinished, url_private: url, mimetype: '' },
+      file(),
+    ];
+    scene.slack.on('files.info', () => ({ body: { ok: true, file: answers.shift() ?? file() } }));
+    let waits = 0;
+    const slow = new FileDownloads({ api: scene.api, maxBytes: 1_000_000, slackApiUrl: scene.slack.apiUrl });
+    const looked = await slow.resolve({ id: 'F1', mode: 'hosted' }, { onWait: () => (waits += 1) });
+    expect(looked.decision).toMatchObject({ do: 'download', sizeBytes: CONTENT.length, mime: 'text/csv' });
+    expect(waits).toBe(3);
+  });
+
+  test('gives up in time', async () => {
+    scene.slack.on('files.info', { body: { ok: true, file: { id: 'F1', mode: 'hosted' } } });
+    const { decision: verdict } = await downloads.resolve({ id: 'F1', mode: 'hosted' });
+    expect(verdict).toEqual({ do: 'refuse', reason: 'processing' });
+  });
+
+  test('learns the name of a stub', async () => {
+    scene.slack.on('files.info', { body: { ok: true, file: file() } });
+    const looked = await downloads.resolve({ id: 'F1', mode: 'file_access', file_access: 'check_file_info' });
+    expect(looked).toMatchObject({ file: { name: 'data.csv' }, verdict: { do: 'download' } });
+  });
+});

@@ -1,0 +1,81 @@
+import { afterEach, expect, test } from 'vitest';
+import { MessageHistory } from '../../src/slack/message-history.ts';
+import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';
+
+let scene: SlackClientScene;
+afterEach(() => scene.slack.stop());
+
+const metadata = (key: string) => ({ event_type: 'taskthread_post', event_payload: { key } });
+const root = { ts: '1.000000', user: 'U1', text: 'hi' };
+const request = {
+  channel: 'C1',
+  threadTs: '1.000000',
+  key: 'turn/1',
+  intendedAt: new Date(1_700_000_100_000),
+};
+
+/** Answers with one page after the other. */
+function pages(...all: unknown[][]): void {
+  scene.slack.on('conversations.replies', (call) => {
+    const index = Number(call.args.cursor ?? 0);
+    const next = index + 1 < all.length ? String(index + 1) : '';
+    return { body: { ok: true, messages: all[index], response_metadata: { next_cursor: next } } };
+  });
+}
+
+test('finds our message by its key, on a later page too', async () => {
+  scene = await startSlackClientScene();
+  pages(
+    [root, { ts: '2.000000', bot_id: 'BBOT', metadata: metadata('turn/0') }],
+    [{ ts: '3.000000', bot_id: 'BBOT', metadata: metadata('turn/1') }],
+  );
+  expect(await new MessageHistory({ api: scene.api }).findOwnPost(request)).toEqual({ ts: '3.000000' });
+  expect(scene.slack.calls[0]?.args).toMatchObject({
+    channel: 'C1',
+    ts: '1.000000',
+    oldest: '1700000040.000000',
+    include_all_metadata: 'true',
+    limit: '200',
+  });
+});
+
+test('does not take another app’s message with the same key for ours', async () => {
+  scene = await startSlackClientScene();
+  pages([root, { ts: '2.000000', bot_id: 'BOTHER', user: 'UOTHER', metadata: metadata('turn/1') }]);
+  expect(await new MessageHistory({ api: scene.api }).findOwnPost(request)).toBeUndefined();
+});
+
+test('takes neither other metadata nor none for ours', async () => {
+  scene = await startSlackClientScene();
+  pages([
+    root,
+    { ts: '2.000000', user: 'UBOT' },
+    { ts: '3.000000', user: 'UBOT', metadata: { event_type: 'other', event_payload: { key: 'turn/1' } } },
+  ]);
+  expect(await new MessageHistory({ api: scene.api }).findOwnPost(request)).toBeUndefined();
+});
+
+test('reads the channel itself for a message outside of threads', async () => {
+  scene = await startSlackClientScene();
+  scene.slack.on('conversations.history', {
+    body: { ok: true, messages: [{ ts: '4.0', bot_id: 'BBOT', metadata: metadata('turn/1') }] },
+  });
+  expect(
+    await new MessageHistory({ api: scene.api }).findOwnPost({ ...request, threadTs: undefined }),
+  ).toEqual({
+    ts: '4.0',
+  });
+});
+
+test('a distributed app asks for 15 messages, once a minute', async () => {
+  scene = await startSlackClientScene({ distributed: true });
+  pages([root]);
+  const readBack = new MessageHistory({ api: scene.api, distributed: true });
+  await readBack.findOwnPost(request);
+  expect(scene.slack.calls[0]?.args.limit).toBe('15');
+  const second = new AbortController();
+  const waiting = readBack.findOwnPost({ ...request, signal: second.signal });
+  setTimeout(() => second.abort(new Error('still waiting')), 100);
+  await expect(waiting).rejects.toThrow('still waiting');
+  expect(scene.slack.calls).toHaveLength(1);
+});

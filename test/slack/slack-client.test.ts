@@ -1,0 +1,218 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  SlackAuthError,
+  SlackError,
+  SlackLeaseError,
+  SlackRateLimitError,
+  SlackRefusedError,
+  SlackUnavailableError,
+} from '../../src/slack/errors.ts';
+import { SlackClient } from '../../src/slack/slack-client.ts';
+import { ScriptedSlack } from '../support/scripted-slack.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { installation, lease } from '../support/slack-installation.ts';
+
+const schema = z.looseObject({ ts: z.string() });
+
+let slack: ScriptedSlack;
+beforeAll(async () => {
+  slack = await new ScriptedSlack().start();
+});
+afterAll(() => slack.stop());
+
+function client(timeoutMs = 2_000, slackApiUrl = slack.apiUrl): SlackClient {
+  return new SlackClient({ installation, log: silentLog, slackApiUrl, timeoutMs });
+}
+
+async function failure(promise: Promise<unknown>): Promise<SlackError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof SlackError) return error;
+    throw error;
+  }
+  throw new Error('The call did not fail.');
+}
+
+describe('a call', () => {
+  test('sends the token and the arguments, and gives what was read', async () => {
+    slack.on('good', { body: { ok: true, ts: '1.5', more: 1 } });
+    const answer = await client().call('good', { channel: 'C1', blocks: [{ type: 'divider' }] }, { schema });
+    expect(answer.ts).toBe('1.5');
+    const [call] = slack.callsOf('good');
+    expect(call?.headers.authorization).toBe('Bearer xoxb-test-token');
+    expect(call?.args).toMatchObject({ channel: 'C1', blocks: '[{"type":"divider"}]' });
+  });
+
+  test('is made once, whatever comes of it', async () => {
+    slack.on('once', { status: 503 });
+    await failure(client().call('once', {}, { schema }));
+    expect(slack.callsOf('once')).toHaveLength(1);
+  });
+
+  test('does not go to another address, even if the method is one', async () => {
+    const error = await failure(client().call(`${slack.origin}/elsewhere`, {}, { schema }));
+    expect(error).toBeInstanceOf(SlackError);
+    expect(slack.callsOf('elsewhere')).toHaveLength(0);
+  });
+
+  test('of many at once each keeps its own time-out', async () => {
+    const patience = Promise.withResolvers<void>();
+    slack.on('slow', (_call, _request, response) => {
+      void patience.promise.then(() => response.end('{"ok":true,"ts":"1"}'));
+      return undefined;
+    });
+    const api = client(60_000);
+    const short = Array.from({ length: 20 }, () =>
+      failure(api.call('slow', {}, { schema, guard: lease(1_000) })),
+    );
+    const long = Array.from({ length: 20 }, () => api.call('slow', {}, { schema, guard: lease(60_000) }));
+    for (const error of await Promise.all(short)) expect(error.slackCode).toBe('timed_out');
+    patience.resolve();
+    for (const answer of await Promise.all(long)) expect(answer.ts).toBe('1');
+  });
+});
+
+describe('the time-out', () => {
+  test('really cuts the request off, and leaves the outcome unknown', async () => {
+    slack.on('never', () => undefined);
+    const error = await failure(client(1_000).call('never', {}, { schema }));
+    expect(error).toBeInstanceOf(SlackUnavailableError);
+    expect(error).toMatchObject({ slackCode: 'timed_out', outcome: 'unknown', method: 'never' });
+    await expect.poll(() => slack.callsOf('never')[0]?.cutOff).toBe(true);
+  });
+
+  test('covers the body as well as the headers', async () => {
+    slack.on('half', (_call, _request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"ok":');
+      return undefined;
+    });
+    const error = await failure(client(150).call('half', {}, { schema }));
+    expect(error).toMatchObject({ code: 'unavailable', slackCode: 'timed_out', outcome: 'unknown' });
+  });
+});
+
+describe('the lease', () => {
+  test('that has ended keeps a call from being sent', async () => {
+    const error = await failure(client().call('fenced', {}, { schema, guard: lease(0) }));
+    expect(error).toBeInstanceOf(SlackLeaseError);
+    expect(error.outcome).toBe('none');
+    expect(slack.callsOf('fenced')).toHaveLength(0);
+  });
+
+  test('that is lost on the way cuts the call off', async () => {
+    slack.on('lost', () => undefined);
+    const guard = lease(60_000);
+    const pending = failure(client(60_000).call('lost', {}, { schema, guard }));
+    await expect.poll(() => slack.callsOf('lost').length).toBe(1);
+    guard.lose();
+    const error = await pending;
+    expect(error).toBeInstanceOf(SlackLeaseError);
+    expect(error.outcome).toBe('unknown');
+  });
+});
+
+describe('an error', () => {
+  test('429 tells how long to wait', async () => {
+    slack.on('busy', {
+      status: 429,
+      headers: { 'retry-after': '7' },
+      body: { ok: false, error: 'ratelimited' },
+    });
+    const error = await failure(client().call('busy', {}, { schema }));
+    expect(error).toBeInstanceOf(SlackRateLimitError);
+    expect(error).toMatchObject({ retryAfterMs: 7_000, outcome: 'none' });
+  });
+
+  test.each(['1790000000', '9'.repeat(400)])('429 with a pause of %s s waits an hour', async (seconds) => {
+    slack.on('busy', { status: 429, headers: { 'retry-after': seconds } });
+    expect(await failure(client().call('busy', {}, { schema }))).toMatchObject({ retryAfterMs: 3_600_000 });
+  });
+
+  test('429 without a header waits ten seconds', async () => {
+    slack.on('busy', { status: 429 });
+    expect(await failure(client().call('busy', {}, { schema }))).toMatchObject({
+      code: 'throttled',
+      retryAfterMs: 10_000,
+    });
+  });
+
+  test('ok:false ratelimited in a 200 is throttling too', async () => {
+    slack.on('busy', { headers: { 'retry-after': '3' }, body: { ok: false, error: 'ratelimited' } });
+    expect(await failure(client().call('busy', {}, { schema }))).toMatchObject({
+      code: 'throttled',
+      retryAfterMs: 3_000,
+    });
+  });
+
+  test('a missing scope is named', async () => {
+    slack.on('scope', {
+      body: { ok: false, error: 'missing_scope', needed: 'reactions:write', provided: 'chat:write' },
+    });
+    const error = await failure(client().call('scope', {}, { schema }));
+    expect(error).toBeInstanceOf(SlackAuthError);
+    expect(error).toMatchObject({ dead: false, needed: 'reactions:write' });
+    expect(error.message).toContain('reactions:write');
+  });
+
+  test.each([500, 502, 503, 408])('HTTP %i leaves the outcome unknown', async (status) => {
+    slack.on('broken', { status });
+    const error = await failure(client().call('broken', {}, { schema }));
+    expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown', slackCode: `http_${status}` });
+  });
+
+  test('HTTP 404 says where to look', async () => {
+    slack.on('broken', { status: 404 });
+    const error = await failure(client().call('broken', {}, { schema }));
+    expect(error).toBeInstanceOf(SlackRefusedError);
+    expect(error.message).toContain('SLACK_API_URL');
+  });
+
+  test('a cut connection leaves the outcome unknown', async () => {
+    slack.on('cut', (_call, request) => {
+      request.socket.destroy();
+      return undefined;
+    });
+    expect(await failure(client().call('cut', {}, { schema }))).toMatchObject({
+      slackCode: 'network',
+      outcome: 'unknown',
+    });
+  });
+
+  test('a refused connection surely did nothing', async () => {
+    const gone = await new ScriptedSlack().start();
+    const { apiUrl } = gone;
+    await gone.stop();
+    const error = await failure(client(2_000, apiUrl).call('x', {}, { schema }));
+    expect(error).toMatchObject({ slackCode: 'network', outcome: 'none' });
+  });
+
+  test.each([
+    ['no JSON', '<html>proxy</html>'],
+    ['no object', 'null'],
+    ['another shape', '{"ok":true}'],
+  ])('an answer that is %s is unreadable, its outcome unknown', async (_what, body) => {
+    slack.on('odd', { body });
+    const error = await failure(client().call('odd', {}, { schema }));
+    expect(error).toMatchObject({ slackCode: 'unreadable_answer', code: 'unavailable', outcome: 'unknown' });
+    expect(error.message).not.toContain('<html>');
+  });
+
+  test('a redirect is not followed', async () => {
+    slack.on('moved', { status: 302, headers: { location: `${slack.origin}/api/thief` } });
+    await failure(client().call('moved', {}, { schema }));
+    expect(slack.callsOf('thief')).toHaveLength(0);
+  });
+
+  test('neither token nor words are logged at info or above', async () => {
+    const lines: string[] = [];
+    const loud = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
+    slack.on('quiet', { status: 503 });
+    const api = new SlackClient({ installation, log: loud, slackApiUrl: slack.apiUrl });
+    await failure(api.call('quiet', { text: 'secret words' }, { schema }));
+    expect(lines.join('')).not.toMatch(/xoxb|secret words/);
+  });
+});

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { mayReceiveToken } from '../../src/slack/token-hosts.ts';
+
+test.each([
+  'https://files.slack.com/files-pri/T1-F1/x.csv',
+  'https://slack.com/x',
+  'https://acme.enterprise.slack.com/x',
+])('%s is at Slack', (url) => {
+  expect(mayReceiveToken(url)).toBe(true);
+});
+
+test.each([
+  'http://files.slack.com/x',
+  'https://files.slack.com:8443/x',
+  'https://files.slack.com.evil.example/x',
+  'https://evilslack.com/x',
+  'https://evil.example/files.slack.com',
+  'https://files.slack.com@evil.example/x',
+  'https://user:pass@files.slack.com/x',
+  'ftp://files.slack.com/x',
+  'files.slack.com/x',
+  '',
+])('%s gets no token', (url) => {
+  expect(mayReceiveToken(url)).toBe(false);
+});
+
+test('the sandbox’s own origin gets the token, its neighbours do not', () => {
+  const api = 'http://127.0.0.1:4000/api/';
+  expect(mayReceiveToken('http://127.0.0.1:4000/files/F1', api)).toBe(true);
+  expect(mayReceiveToken('http://127.0.0.1:4001/files/F1', api)).toBe(false);
+  expect(mayReceiveToken('http://localhost:4000/files/F1', api)).toBe(false);
+});
+
+test('while the API is Slack’s, no other origin gets the token', () => {
+  expect(mayReceiveToken('https://api.example/files/F1', 'https://slack.com/api/')).toBe(false);
+});

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { identifyToken } from '../../src/slack/token-identity.ts';
+import { ScriptedSlack } from '../support/scripted-slack.ts';
+import { silentLog } from '../support/silent-log.ts';
+
+test('auth.test tells whose token it is and what it may do', async () => {
+  const slack = await new ScriptedSlack().start();
+  slack.on('auth.test', {
+    headers: { 'x-oauth-scopes': 'chat:write, files:read' },
+    body: {
+      ok: true,
+      team_id: 'T1',
+      team: 'Lab',
+      url: 'https://lab.slack.com/',
+      user_id: 'UBOT',
+      bot_id: 'BBOT',
+      enterprise_id: null,
+    },
+  });
+  const identity = await identifyToken({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });
+  expect(identity).toMatchObject({
+    installation: { workspace: 'T1', token: 'xoxb-1', botUser: 'UBOT', botId: 'BBOT', enterprise: undefined },
+    name: 'Lab',
+    scopes: ['chat:write', 'files:read'],
+  });
+  await slack.stop();
+});
+
+test('a dead token says so', async () => {
+  const slack = await new ScriptedSlack().start();
+  slack.on('auth.test', { body: { ok: false, error: 'invalid_auth' } });
+  const failed = identifyToken({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });
+  await expect(failed).rejects.toMatchObject({ code: 'unauthorized', dead: true });
+  await slack.stop();
+});

@@ -1,0 +1,277 @@
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { AuditRange, AuditRow } from '../../../src/store/audit/audit-trail.ts';
+import { uuidV7Generator } from '../../../src/store/queue/uuid-v7.ts';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const nextId = uuidV7Generator();
+let seconds = 1_700_000_000;
+
+async function rows(range: Partial<AuditRange> = {}): Promise<AuditRow[]> {
+  const found: AuditRow[] = [];
+  for await (const row of store.audit.read({ since: new Date(0), ...range })) found.push(row);
+  return found;
+}
+
+/** A person's message in a thread that is ours, and its turn. */
+async function begun(person = 'U1', workspace = 'T1') {
+  seconds += 1;
+  const ts = `${seconds}.000100`;
+  const thread = { workspace, channel: 'C1', root: ts };
+  await store.threads.adopt(thread, { account: 'settings', person, ts });
+  const words = { text: 'secret words', files: [{ id: `F${seconds}` }] };
+  const key = { workspace, channel: 'C1', ts };
+  await store.messages.add(key, { root: ts, person, state: 'waiting', words, editedTs: null });
+  const message = await store.messages.get(key);
+  if (message === undefined) throw new Error('the message was not written');
+  return { key, thread, turn: await store.turns.begin(nextId(), message) };
+}
+
+beforeEach(async () => {
+  await store.erasure.eraseWorkspace('T1');
+  await store.erasure.eraseWorkspace('T2');
+});
+
+describe('the audit trail', () => {
+  test('gets a row of its own for a turn that ends, once, and for its stop', async () => {
+    const { turn, key, thread } = await begun();
+    await store.threads.intendTask(thread, 'prj_1', { title: 'A question', model: 'fast' });
+    await store.turns.countAttempt(turn);
+    await store.threads.bindTask(thread, 'task-1');
+    await store.turns.record(turn, { attached: ['file-1', 'file-2'], bytes_up: 30, skill: 'omics' });
+    await store.turns.record(turn, { user_message_id: 'message-1' });
+    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U2', ts: '10.000000' });
+    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U3', ts: '11.000000' });
+    await store.results.claim(turn, '', ['result-1']);
+    await store.turns.record(turn, { settled_at: new Date(), tools: { plot: 2 } });
+    await store.turns.finish(turn, 'cancelled');
+    await store.turns.finish(turn, 'completed');
+    expect(await rows()).toMatchObject([
+      { kind: 'stop', person: 'U2', turn: turn.id },
+      {
+        kind: 'turn',
+        workspace: 'T1',
+        person: 'U1',
+        channel: 'C1',
+        root: key.ts,
+        turn: turn.id,
+        details: {
+          message: key.ts,
+          outcome: 'cancelled',
+          model: 'fast',
+          skill: 'omics',
+          tools: { plot: 2 },
+          filesIn: 2,
+          bytesIn: 30,
+          filesOut: 1,
+          seconds: expect.any(Number),
+          retries: 1,
+          stoppedBy: 'U2',
+        },
+      },
+    ]);
+  });
+
+  test('gets a row for a message that is taken back, and none where its transaction fails', async () => {
+    const { key, turn } = await begun();
+    const failing = store.transaction(async ({ messages, turns }) => {
+      await messages.withdraw(key);
+      await turns.finish(turn, 'withdrawn');
+      throw new Error('and then it failed');
+    });
+    await expect(failing).rejects.toThrow('and then it failed');
+    expect(await rows()).toEqual([]);
+    await store.messages.withdraw(key);
+    expect(await rows()).toMatchObject([{ kind: 'withdrawal', person: 'U1', details: { message: key.ts } }]);
+  });
+
+  test("holds nobody's words, nor a model or skill that the service did not take", async () => {
+    const { turn, thread } = await begun();
+    await store.threads.intendTask(thread, 'prj_1', { title: 'secret title', model: 'secret model' });
+    await store.threads.forgetTaskIntent(thread);
+    await store.turns.record(turn, { content: 'secret words', skill: 'secret skill' });
+    await store.turns.finish(turn, 'refused');
+    expect(await rows()).toMatchObject([{ details: { model: null, skill: null } }]);
+    expect(JSON.stringify(await rows())).not.toContain('secret');
+  });
+
+  test.each([
+    ['changed', sql`update audit set person = 'U9'`],
+    ['deleted', sql`delete from audit`],
+    ['emptied', sql`truncate audit`],
+  ])('cannot be %s', async (_, statement) => {
+    await store.audit.add({ workspace: 'T1', kind: 'refusal', person: 'U1' });
+    await expect(statement.execute(kysely)).rejects.toThrow('the audit trail is only added to');
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test('is read by time and workspace, oldest first, over many pages', async () => {
+    const half = async () => {
+      await kysely
+        .insertInto('audit')
+        .values(
+          Array.from({ length: 700 }, () => ({ workspace: 'T1', kind: 'setting', details: '{}' }) as const),
+        )
+        .execute();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    await half();
+    const middle = new Date();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await half();
+    await store.audit.add({ workspace: 'T2', kind: 'setting' });
+    const all = await rows();
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1_401);
+    expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).sort((a, b) => a - b));
+    expect(await rows({ until: middle })).toHaveLength(700);
+    expect(await rows({ since: middle, workspace: 'T1' })).toHaveLength(700);
+    expect(await rows({ workspace: 'T2' })).toHaveLength(1);
+  });
+
+  test('loses its rows when their time is over, and only those', async () => {
+    await store.audit.add({ workspace: 'T1', kind: 'setting' });
+    await kysely
+      .insertInto('audit')
+      .values({
+        workspace: 'T1',
+        kind: 'deletion',
+        at: sql<Date>`now() - interval '366 days'`,
+        details: '{}',
+      })
+      .execute();
+    await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+    expect(await rows()).toMatchObject([{ kind: 'setting' }]);
+  });
+});
+
+/** Every row of every table, as text. */
+async function everything(): Promise<string> {
+  const tables = await sql<{ name: string }>`
+    select table_name as name from information_schema.columns
+    where table_schema = current_schema() and column_name = 'workspace'`.execute(kysely);
+  const texts = tables.rows.map(async ({ name }) =>
+    JSON.stringify((await sql`select * from ${sql.table(name)}`.execute(kysely)).rows),
+  );
+  return (await Promise.all(texts)).join('\n');
+}
+
+describe('forgetting', () => {
+  test('a person leaves no word, no file name and no id behind, and others keep theirs', async () => {
+    const gone = await begun('UGONE');
+    const kept = await begun('UKEPT');
+    for (const { turn, key } of [gone, kept]) {
+      const name = `${turn.asker} results.csv`;
+      const upload = { workspace: 'T1', slack_file: `F${Number(key.ts) | 0}`, project_id: 'p' };
+      await store.uploads.finish(upload, { file_id: `file of ${turn.id}`, size_bytes: 1 });
+      await store.turns.record(turn, {
+        content: `words of ${turn.asker}`,
+        attached: [`file of ${turn.id}`],
+        file_notes: [{ name, reason: null }],
+      });
+      await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'UGONE', ts: '10.000000' });
+      await store.feedback.rate({ workspace: 'T1', turn: turn.id, person: 'UGONE' }, true);
+      await store.turns.finish(turn, 'completed');
+    }
+    // As a release before wrote it, of a message that has left since.
+    const row = { workspace: 'T1', slack_file: 'F1', project_id: 'p', file_id: 'file-1', size_bytes: 1 };
+    await kysely
+      .insertInto('files')
+      .values({ ...row, name: 'UGONE genome.vcf' })
+      .execute();
+    const waiting = await begun('UGONE');
+    await store.workspaceSettings.set('T1', 'UGONE', { admits: 'guests', bots: null });
+    await store.channelSettings.set('T1', 'C1', 'UGONE', { admits: 'guests' });
+    expect(await everything()).toContain('UGONE');
+    expect(await store.erasure.eraseUser('T1', 'UGONE')).toBe(2);
+    const left = await everything();
+    expect(left).not.toContain('UGONE');
+    expect(left).toContain('words of UKEPT');
+    expect(left).toContain('UKEPT results.csv');
+    expect((await store.messages.get(waiting.key))?.state).toBe('withdrawn');
+    expect((await rows()).at(-1)).toMatchObject({ kind: 'forget', person: null });
+  });
+
+  test('a message that was forgotten is not taken for new when Slack sends it again', async () => {
+    const { key } = await begun('UGONE');
+    await store.erasure.eraseUser('T1', 'UGONE');
+    const again = {
+      root: key.ts,
+      person: 'UGONE',
+      state: 'waiting',
+      words: { text: 'a' },
+      editedTs: null,
+    } as const;
+    expect(await store.messages.add(key, again)).toBe(false);
+  });
+
+  test('tells the tasks that a person began, and which of them nobody else wrote in', async () => {
+    const { thread } = await begun('U1');
+    await store.threads.bindTask(thread, 'task-1');
+    await kysely
+      .updateTable('threads')
+      .set({ writers: ['U1', 'U2'] })
+      .where('task_id', '=', 'task-1')
+      .execute();
+    expect(await store.erasure.tasksStartedBy('T1', 'U1')).toMatchObject([{ task: 'task-1', alone: false }]);
+    expect(await store.erasure.tasksStartedBy('T2', 'U1')).toEqual([]);
+  });
+
+  test('a workspace leaves no row, another one stays as it is', async () => {
+    await begun('U1', 'T1');
+    const { turn } = await begun('U1', 'T2');
+    await store.turns.finish(turn, 'completed');
+    expect(await store.erasure.eraseWorkspace('T1')).toBeGreaterThan(2);
+    const left = await everything();
+    expect(left).not.toContain('"T1"');
+    expect(left).toContain(turn.id);
+  });
+
+  /** Adds rows of many messages that nobody answered. */
+  async function grow(workspace: string, count: number): Promise<void> {
+    await sql`
+      insert into strays (workspace, channel, root, ts)
+      select ${workspace}, 'C1', 1700000000, 1700000000 + n from generate_series(1, ${count}::int) as n`.execute(
+      kysely,
+    );
+  }
+
+  test('a large workspace is deleted in parts, and another call goes on after an interruption', async () => {
+    await grow('T1', 2_500);
+    await begun('U1', 'T1');
+    await store.workspaces.put({ workspace: 'T1', name: 'One', bot_user: 'U0', bot_id: 'B0' });
+    const stop = new AbortController();
+    const parts: number[] = [];
+    const onPart = (rows: number) => {
+      parts.push(rows);
+      if (rows >= 2_000) stop.abort();
+    };
+    const first = await store.erasure.eraseWorkspace('T1', { signal: stop.signal, onProgress: onPart });
+    const steps = parts.map((rows, index) => rows - (parts[index - 1] ?? 0));
+    expect(Math.max(...steps)).toBe(1_000);
+    expect(first).toBeLessThan(2_500);
+    expect(await everything()).toContain('"T1"');
+    expect(await store.erasure.eraseWorkspace('T1')).toBeGreaterThan(500);
+    expect(await everything()).not.toContain('"T1"');
+  });
+
+  test('one that the app has left goes a little at a time, and no further once it is installed again', async () => {
+    const leave = () => sql`update workspaces set left_at = now() - interval '31 days'`.execute(kysely);
+    const row = { workspace: 'T1', name: 'One', bot_user: 'U0', bot_id: 'B0' };
+    await grow('T1', 3_500);
+    await grow('T2', 10);
+    await store.workspaces.put(row);
+    await leave();
+    expect(await store.erasure.eraseUninstalled(30, 2_000)).toBe(2_000);
+    await store.workspaces.put(row);
+    expect(await store.erasure.eraseUninstalled(30, 2_000)).toBe(0);
+    await leave();
+    expect(await store.erasure.eraseUninstalled(30, 2_000)).toBe(1_501);
+    expect(await store.erasure.eraseUninstalled(30, 2_000)).toBe(0);
+    const left = await everything();
+    expect(left).not.toContain('"T1"');
+    expect(left).toContain('"T2"');
+  });
+});

@@ -1,0 +1,145 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { uuidV7Generator } from '../../../src/store/queue/uuid-v7.ts';
+import type { MessageState } from '../../../src/store/schema.ts';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const nextId = uuidV7Generator();
+const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
+let seconds = 1_700_000_000;
+
+/** A message of so many days ago in a thread of its own, with its turn, which is finished unless the message waits. */
+async function message(days: number, state: MessageState) {
+  seconds += 1;
+  const ts = `${seconds}.000100`;
+  const key = { workspace: 'T1', channel: 'C1', ts };
+  const thread = { workspace: 'T1', channel: 'C1', root: ts };
+  await store.threads.adopt(thread, { account: 'settings', person: 'U1', ts });
+  await store.threads.intendTask(thread, 'prj_1', { title: 'secret title', model: 'secret model' });
+  await store.messages.add(key, {
+    root: ts,
+    person: 'U1',
+    state,
+    words: { text: 'secret words' },
+    editedTs: null,
+  });
+  const row = await store.messages.get(key);
+  if (row === undefined) throw new Error('the message was not written');
+  const turn = await store.turns.begin(nextId(), row);
+  await store.posts.intend(turn, 'reply:0', `${turn.id}/reply:0`);
+  const file_notes = [{ name: 'secret.csv', reason: null }];
+  await store.turns.record(turn, {
+    content: 'secret words',
+    attached: ['file-1'],
+    file_notes,
+    skill: 'secret skill',
+  });
+  if (state !== 'waiting') await store.turns.finish(turn, 'completed');
+  const ago = sql<Date>`now() - ${days} * interval '1 day'`;
+  await kysely.updateTable('messages').set({ received_at: ago }).where('ts', '=', ts).execute();
+  await kysely.updateTable('threads').set({ last_used_at: ago }).where('root', '=', ts).execute();
+  await kysely
+    .updateTable('turns')
+    .set({ finished_at: sql<Date>`case when finished_at is null then null else ${ago} end` })
+    .where('id', '=', turn.id)
+    .execute();
+  return {
+    key: thread,
+    message: () => store.messages.get(key),
+    thread: () => store.threads.getOrThrow(thread),
+    id: turn.id,
+    turn: () => store.turns.get('T1', turn.id),
+    posts: async () => (await store.posts.ofTurn(turn)).size,
+  };
+}
+
+describe('retention', () => {
+  test("people's words leave after their days, the records stay", async () => {
+    const fresh = await message(6, 'sent');
+    const old = await message(8, 'sent');
+    await store.retention.deleteExpired(keep);
+    expect((await fresh.message())?.words).toEqual({ text: 'secret words' });
+    expect((await fresh.turn())?.content).toBe('secret words');
+    expect((await old.message())?.words).toBeNull();
+    expect((await old.turn())?.content).toBeNull();
+    expect(await old.posts()).toBe(1);
+  });
+
+  test('names of files and titles leave with the words, and models and skills that the service did not take', async () => {
+    const fresh = await message(6, 'sent');
+    const refused = await message(8, 'closed');
+    const sent = await message(8, 'sent');
+    await store.threads.bindTask(sent.key, 'task-1');
+    await store.turns.record({ workspace: 'T1', id: sent.id }, { user_message_id: 'message-1' });
+    await kysely
+      .insertInto('files')
+      .values({ workspace: 'T1', slack_file: 'F1', project_id: 'p', name: 'secret.csv', size_bytes: 1 })
+      .execute();
+    await store.retention.deleteExpired(keep);
+    expect(await fresh.thread()).toMatchObject({ task_title: 'secret title', model: 'secret model' });
+    expect(await fresh.turn()).toMatchObject({ file_notes: [{ name: 'secret.csv' }], skill: 'secret skill' });
+    expect(await refused.thread()).toMatchObject({ task_title: null, model: null });
+    expect(await refused.turn()).toMatchObject({ file_notes: null, skill: null });
+    expect(await sent.thread()).toMatchObject({ task_id: 'task-1', task_title: null, model: 'secret model' });
+    expect(await sent.turn()).toMatchObject({
+      attached: ['file-1'],
+      file_notes: null,
+      skill: 'secret skill',
+    });
+    expect(await kysely.selectFrom('files').select('name').execute()).toEqual([{ name: '' }]);
+  });
+
+  test('files that wait for the next message keep where they lie, until it takes them', async () => {
+    const file = await message(8, 'closed');
+    const note = { reason: 'external', link: 'https://drive.example/1' };
+    await store.turns.record({ workspace: 'T1', id: file.id }, { file_notes: [{ name: 'secret', ...note }] });
+    const kept = { outcome: 'kept' as const };
+    await kysely.updateTable('turns').set(kept).where('id', '=', file.id).execute();
+    await store.retention.deleteExpired(keep);
+    expect(await file.turn()).toMatchObject({ content: null, file_notes: [{ name: '', ...note }] });
+    expect(await store.retention.deleteExpired(keep)).toBe(0);
+    await kysely.updateTable('turns').set({ kept_for: nextId() }).where('id', '=', file.id).execute();
+    await store.retention.deleteExpired(keep);
+    expect((await file.turn())?.file_notes).toBeNull();
+  });
+
+  test('what is not done is kept, however old', async () => {
+    const waiting = await message(400, 'waiting');
+    await store.retention.deleteExpired(keep);
+    expect((await waiting.thread()).task_title).toBe('secret title');
+    expect((await waiting.turn())?.file_notes).toHaveLength(1);
+    expect((await waiting.message())?.words).toEqual({ text: 'secret words' });
+    expect((await waiting.turn())?.content).toBe('secret words');
+  });
+
+  test('records leave after their days', async () => {
+    const old = await message(91, 'sent');
+    await store.retention.deleteExpired(keep);
+    expect([await old.message(), await old.turn(), await old.posts()]).toEqual([undefined, undefined, 0]);
+  });
+
+  test('lanes leave that nobody used for a day, and channels come and go', async () => {
+    for (const lane of ['old', 'held', 'fresh'])
+      await store.db.insertInto('lanes').values({ workspace: 'T1', lane, tat: new Date() }).execute();
+    const ago = sql<Date>`now() - interval '25 hours'`;
+    await store.db.updateTable('lanes').set({ tat: ago }).where('lane', '!=', 'fresh').execute();
+    await store.db.updateTable('lanes').set({ held_until: new Date() }).where('lane', '=', 'held').execute();
+    await store.retention.deleteExpired(keep);
+    const left = await store.db.selectFrom('lanes').select('lane').orderBy('lane').execute();
+    expect(left).toEqual([{ lane: 'fresh' }, { lane: 'held' }]);
+  });
+
+  test('strays leave after ten minutes', async () => {
+    const thread = { workspace: 'T1', channel: 'C1', root: '1600000000.000100' };
+    await store.orphanReplies.add(thread, '1600000001.000100');
+    await store.orphanReplies.add(thread, '1600000002.000100');
+    await sql`update strays set seen_at = now() - interval '11 minutes' where ts = 1600000001.0001`.execute(
+      kysely,
+    );
+    await store.retention.deleteExpired(keep);
+    expect(await store.orphanReplies.after(thread, thread.root)).toEqual(['1600000002.000100']);
+  });
+});

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const { kysely } = await freshDatabase();
+const { channelSettings: channels, projects, projectNames, reviews } = new Store(kysely);
+
+test('only a project that follows its channel gets its name, by one process at a time', async () => {
+  const key = { workspace: 'T1', channel: 'C1', account: 'settings' };
+  expect(await projectNames.markDue('T1', 'C1')).toBe(false);
+  await projects.assign(key, 'prj_1');
+  expect(await projectNames.markDue('T1', 'C1')).toBe(false);
+  await channels.set('T1', 'C1', 'U1', { follows_name: true });
+  expect(await projectNames.markDue('T2', 'C1')).toBe(false);
+  expect(await projectNames.markDue('T1', 'C1')).toBe(true);
+  const [due] = await projectNames.claim(60_000, 5);
+  expect(due).toMatchObject({ ...key, project_id: 'prj_1' });
+  expect(await projectNames.claim(60_000, 5)).toEqual([]);
+  if (due !== undefined) await projectNames.retryLater(due, 0);
+  expect(await projectNames.claim(60_000, 5)).toHaveLength(1);
+  if (due !== undefined) await projectNames.complete(due);
+  expect(await projectNames.claim(60_000, 5)).toEqual([]);
+});
+
+test('a name that changes while it is brought to the service stays due', async () => {
+  await projects.assign({ workspace: 'T1', channel: 'C2', account: 'settings' }, 'prj_2');
+  await channels.set('T1', 'C2', 'U1', { follows_name: true });
+  await projectNames.markDue('T1', 'C2');
+  const [due] = await projectNames.claim(60_000, 5);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await projectNames.markDue('T1', 'C2');
+  if (due !== undefined) await projectNames.complete(due);
+  expect(await projectNames.claim(60_000, 5)).toHaveLength(1);
+});
+
+test('a channel may take another project, also while somebody makes one for it', async () => {
+  const key = { workspace: 'T1', channel: 'C3', account: 'settings' };
+  const turn = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
+  await projects.claim(key, turn, 15_000);
+  await projects.assign(key, 'prj_3');
+  expect(await projects.bind(key, turn, 'prj_made')).toBe(false);
+  expect(await projects.projectIdOf(key)).toBe('prj_3');
+  expect(await projects.claim(key, turn, 15_000)).toEqual({ kind: 'known', projectId: 'prj_3' });
+  await projects.assign({ workspace: 'T2', channel: 'C9', account: 'another' }, 'prj_3');
+  expect(await projects.channelsUsing('prj_3')).toEqual(
+    expect.arrayContaining([
+      { workspace: 'T1', channel: 'C3' },
+      { workspace: 'T2', channel: 'C9' },
+    ]),
+  );
+  expect(await projects.channelsUsing('prj_none')).toEqual([]);
+});
+
+test('a review stays with the turn that claimed it first', async () => {
+  const thread = { workspace: 'T1', channel: 'C1', root: '1.000001' };
+  const [one, two] = ['01a1fbfe-6e3a-7000-83e3-5e284a624414', '01a1fbfe-6e3a-7000-83e3-5e284a624415'];
+  expect(await reviews.claim({ ...thread, id: one }, 'msg_1')).toBe(one);
+  expect(await reviews.claim({ ...thread, id: two }, 'msg_1')).toBe(one);
+  expect(await reviews.postedIn(thread)).toEqual(new Set());
+  await reviews.markPosted(thread, 'msg_1');
+  expect(await reviews.postedIn(thread)).toEqual(new Set(['msg_1']));
+});

@@ -1,0 +1,194 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { ThreadKey } from '../../../src/store/keys.ts';
+import { type ThreadJob, ThreadQueue } from '../../../src/store/queue/thread-queue.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+import { jobCounts } from '../../support/job-counts.ts';
+import { silentLog } from '../../support/silent-log.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const database = await freshDatabase();
+const ours = new ThreadQueue({ database, log: silentLog });
+const others = new ThreadQueue({ database, log: silentLog });
+beforeAll(async () => {
+  await ours.start();
+  await others.start();
+});
+afterAll(async () => {
+  await ours.stop();
+  await others.stop();
+});
+
+const patience = { timeout: 10_000 };
+let count = 0;
+function newThread(): ThreadKey {
+  count += 1;
+  return { workspace: 'T1', channel: 'C1', root: `${1_792_000_000 + count}.000100` };
+}
+
+async function claimOne(queue: ThreadQueue): Promise<ThreadJob> {
+  const [job] = await queue.claim(1);
+  if (job === undefined) throw new Error('there is no job');
+  return job;
+}
+
+describe('sending', () => {
+  test('a job is there when the transaction commits, and not when it is rolled back', async () => {
+    const [kept, dropped] = [newThread(), newThread()];
+    await database.kysely.transaction().execute((trx) => ours.enqueue(trx, kept));
+    const failing = database.kysely.transaction().execute(async (trx) => {
+      await ours.enqueue(trx, dropped);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await ours.threadsWithoutJob([kept, dropped])).toEqual([dropped]);
+    const job = await claimOne(ours);
+    expect(job.thread).toEqual(kept);
+    expect(await ours.threadsWithoutJob([kept])).toEqual([]);
+    await ours.complete([job]);
+    expect(await ours.threadsWithoutJob([kept])).toEqual([kept]);
+  });
+
+  test('wakes every process', async () => {
+    const woken = new Promise<void>((resolve) => {
+      const off = others.onWake(() => {
+        off();
+        resolve();
+      });
+    });
+    await ours.enqueue(database.kysely, newThread());
+    await expect(woken).resolves.toBeUndefined();
+    await ours.complete(await ours.claim(10));
+  });
+});
+
+describe('sending what has no job that waits', () => {
+  test('adds none to a job that waits, and one to a job that is held', async () => {
+    const thread = newThread();
+    await ours.enqueueMissing([thread]);
+    await others.enqueueMissing([thread]);
+    expect(await jobCounts(database)).toEqual({ waiting: 1, held: 0 });
+    const held = await claimOne(ours);
+    await others.enqueueMissing([thread]);
+    await ours.enqueueMissing([thread]);
+    expect(await jobCounts(database)).toEqual({ waiting: 1, held: 1 });
+    await ours.complete([held]);
+    await ours.complete([await claimOne(others)]);
+    expect(await ours.threadsWithoutJob([thread])).toEqual([thread]);
+  });
+
+  test('many messages of a thread at once are one job', async () => {
+    const thread = newThread();
+    for (let index = 0; index < 50; index += 1) ours.enqueueSoon({ ...thread });
+    await vi.waitFor(
+      async () => expect(await jobCounts(database)).toEqual({ waiting: 1, held: 0 }),
+      patience,
+    );
+    await ours.complete([await claimOne(ours)]);
+  });
+});
+
+describe('one thread', () => {
+  test('has one job at work at a time, in the order of sending, also within one transaction', async () => {
+    const thread = newThread();
+    await database.kysely.transaction().execute(async (trx) => {
+      for (let index = 0; index < 5; index += 1) await ours.enqueue(trx, thread);
+    });
+    const seen: string[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      const job = await claimOne(index % 2 === 0 ? ours : others);
+      expect(await others.claim(10)).toEqual([]);
+      seen.push(job.id);
+      await ours.complete([job]);
+    }
+    expect(seen).toEqual(seen.toSorted());
+  });
+
+  test('keeps its order when jobs are handed back', async () => {
+    const thread = newThread();
+    for (let index = 0; index < 3; index += 1) await ours.enqueue(database.kysely, thread);
+    const first = await claimOne(ours);
+    await ours.release([first]);
+    const again = await claimOne(others);
+    expect(again).toMatchObject({ id: first.id, retryCount: 1 });
+    await others.complete([again]);
+    const second = await claimOne(ours);
+    expect(second.id > first.id).toBe(true);
+    await ours.complete([second]);
+    const third = await claimOne(others);
+    expect(third.id > second.id).toBe(true);
+    await others.complete([third]);
+  });
+
+  test('goes on after a hundred hand-backs', async () => {
+    await ours.enqueue(database.kysely, newThread());
+    for (let index = 0; index < 100; index += 1) await ours.release([await claimOne(ours)]);
+    const job = await claimOne(ours);
+    expect(job.retryCount).toBe(100);
+    await ours.complete([job]);
+  });
+});
+
+describe('a job that another process has by now', () => {
+  test('is neither renewed, completed nor handed back by the one that lost it', async () => {
+    await ours.enqueue(database.kysely, newThread());
+    const lost = await claimOne(ours);
+    await others.release([lost]);
+    const held = await claimOne(others);
+    expect(held.id).toBe(lost.id);
+    expect(await ours.renew([lost])).toEqual([]);
+    await ours.complete([lost]);
+    await ours.release([lost]);
+    expect(await others.renew([held])).toEqual([held]);
+    expect(await jobCounts(database)).toEqual({ waiting: 0, held: 1 });
+    await others.complete([held]);
+  });
+});
+
+describe('all at once', () => {
+  test('two thousand jobs are held, renewed and completed in few statements', async () => {
+    const threads = Array.from({ length: 2_000 }, newThread);
+    await database.kysely.transaction().execute(async (trx) => {
+      for (const thread of threads) await ours.enqueue(trx, thread);
+    });
+    const jobs = await ours.claim(2_000);
+    expect(jobs).toHaveLength(2_000);
+    const asked = vi.spyOn(pg.Client.prototype, 'query');
+    expect(await ours.renew(jobs)).toHaveLength(2_000);
+    const renewals = asked.mock.calls.filter((call) => JSON.stringify(call[0]).includes('heartbeat_on'));
+    expect(renewals.length).toBeGreaterThan(0);
+    expect(renewals.length).toBeLessThan(20);
+    asked.mockRestore();
+    await ours.complete(jobs);
+    expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 });
+  });
+
+  test('held jobs are taken back by the process that knows their holder is dead', async () => {
+    await ours.enqueue(database.kysely, newThread());
+    await ours.enqueue(database.kysely, newThread());
+    const lost = await ours.claim(10);
+    expect(await others.reclaimAll()).toBe(2);
+    expect(await ours.renew(lost)).toEqual([]);
+    const taken = await others.claim(10);
+    expect(taken).toHaveLength(2);
+    await others.complete(taken);
+  });
+});
+
+test('a listening connection that breaks is made again and wakes', async () => {
+  const listening = "datname = current_database() and application_name = 'taskthread listener'";
+  const listeners = async () =>
+    (await database.pool.query(`select pid from pg_stat_activity where ${listening}`)).rowCount;
+  await waitFor(async () => expect(await listeners()).toBe(2), patience);
+  let wakes = 0;
+  const off = ours.onWake(() => {
+    wakes += 1;
+  });
+  await database.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where ${listening}`);
+  await waitFor(() => expect(wakes).toBeGreaterThan(0), patience);
+  await waitFor(async () => expect(await listeners()).toBe(2), patience);
+  const before = wakes;
+  await ours.enqueue(database.kysely, newThread());
+  await waitFor(() => expect(wakes).toBeGreaterThan(before), patience);
+  off();
+});

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { SharedRateLimits } from '../../../src/store/slack/shared-rate-limits.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const database = await freshDatabase({ maxConnections: 16 });
+const lanes = new SharedRateLimits(database.kysely);
+
+/** Takes as often as it is granted, at once. */
+async function takeAll(lane: string, pace: { perMinute: number; burst: number }, most = 50): Promise<number> {
+  for (let taken = 0; taken < most; taken += 1) {
+    if ((await lanes.take('T1', lane, pace)) > 0) return taken;
+  }
+  return most;
+}
+
+/** As if this had happened so long ago. */
+async function age(lane: string, seconds: number): Promise<void> {
+  await database.pool.query(
+    `update lanes set tat = tat - $2 * interval '1 s', held_until = held_until - $2 * interval '1 s',
+      slowed_at = slowed_at - $2 * interval '1 s' where lane = $1`,
+    [lane, seconds],
+  );
+}
+
+describe('a lane', () => {
+  test('grants its burst at once and then says how long to wait', async () => {
+    const pace = { perMinute: 4.4, burst: 4 };
+    expect(await takeAll('paced', pace)).toBe(4);
+    const waitMs = await lanes.take('T1', 'paced', pace);
+    expect(waitMs).toBeGreaterThan(10_000);
+    expect(waitMs).toBeLessThanOrEqual(Math.ceil(60_000 / 4.4));
+  });
+
+  test('gives a deeper burst what it refuses a shallow one', async () => {
+    expect(await takeAll('mixed', { perMinute: 4.4, burst: 4 })).toBe(4);
+    expect(await takeAll('mixed', { perMinute: 4.4, burst: 6 })).toBe(2);
+    expect(await lanes.take('T1', 'mixed', { perMinute: 4.4, burst: 4 })).toBeGreaterThan(25_000);
+  });
+
+  test('grants again after the wait that it answered', async () => {
+    const pace = { perMinute: 600, burst: 1 };
+    let waitMs = 0;
+    while (waitMs === 0) waitMs = await lanes.take('T1', 'waiting', pace);
+    await sleep(waitMs + 5);
+    expect(await lanes.take('T1', 'waiting', pace)).toBe(0);
+  });
+
+  test('is its own for each workspace and each kind of call', async () => {
+    const pace = { perMinute: 1, burst: 1 };
+    expect(await lanes.take('T1', 'a', pace)).toBe(0);
+    expect(await lanes.take('T1', 'b', pace)).toBe(0);
+    expect(await lanes.take('T2', 'a', pace)).toBe(0);
+    expect(await lanes.take('T1', 'a', pace)).toBeGreaterThan(0);
+  });
+});
+
+describe('a hold', () => {
+  test('refuses everybody in the lane until it is over, also in a lane that was never used', async () => {
+    const pace = { perMinute: 6_000, burst: 10 };
+    await lanes.hold('T1', 'held', 60_000);
+    await lanes.hold('T1', 'held', 10);
+    const waitMs = await lanes.take('T1', 'held', pace);
+    expect(waitMs).toBeGreaterThan(50_000);
+    expect(waitMs).toBeLessThanOrEqual(60_000);
+    expect(await lanes.take('T2', 'held', pace)).toBe(0);
+    await age('held', 60);
+    expect(await lanes.take('T1', 'held', pace)).toBe(0);
+  });
+});
+
+describe('a refusal', () => {
+  const rule = { perMinute: 60, burst: 5 };
+
+  /** What one permit costs now, as a share of what it costs at full pace. */
+  async function cost(lane: string): Promise<number> {
+    const paidAt = async () => {
+      const { rows } = await database.pool.query<{ at: number }>(
+        'select extract(epoch from tat)::float8 as at from lanes where lane = $1',
+        [lane],
+      );
+      return rows[0]?.at ?? 0;
+    };
+    // The first pays for the time that nobody used.
+    expect(await lanes.take('T1', lane, rule)).toBe(0);
+    const before = await paidAt();
+    expect(await lanes.take('T1', lane, rule)).toBe(0);
+    return (await paidAt()) - before;
+  }
+
+  test('slows the lane for everybody, once for those that come together, and it comes back', async () => {
+    await lanes.hold('T1', 'slowed', 10);
+    await lanes.hold('T1', 'slowed', 10);
+    await age('slowed', 30);
+    expect(await cost('slowed')).toBeCloseTo(1 / 0.9, 1);
+    await age('slowed', 30);
+    expect(await cost('slowed')).toBeCloseTo(1, 1);
+  });
+
+  test('slows a lane that was used before, again and again to a third at the least', async () => {
+    await lanes.take('T1', 'refused', rule);
+    for (const factor of [0.8, 0.64, 0.512, 0.41, 0.328, 0.3, 0.3]) {
+      await lanes.hold('T1', 'refused', 0);
+      const { rows } = await database.pool.query<{ factor: number }>(
+        "select factor from lanes where lane = 'refused'",
+      );
+      // Each comes 2.2 seconds after the one before.
+      expect(rows[0]?.factor).toBeGreaterThanOrEqual(factor - 0.001);
+      expect(rows[0]?.factor).toBeLessThan(factor + 0.03);
+      await age('refused', 2.2);
+    }
+  });
+
+  test('makes the room for a burst no deeper: the next permit is waited for as long as what was had', async () => {
+    for (let count = 0; count < 6; count += 1) {
+      await lanes.hold('T1', 'shallow', 0);
+      await age('shallow', 3);
+    }
+    // Each permit costs 33 s, and the room is 40 s.
+    const slow = { perMinute: 6, burst: 5 };
+    expect(await takeAll('shallow', slow)).toBe(2);
+    const waitMs = await lanes.take('T1', 'shallow', slow);
+    expect(waitMs).toBeGreaterThan(20_000);
+    expect(waitMs).toBeLessThan(27_000);
+  });
+});
+
+describe('under 16 clients at once', () => {
+  test('no sliding window sees more than the burst and what its length adds, and little is left unused', async () => {
+    // The database itself notes when it granted, so that the windows are exact.
+    await database.pool.query(`
+      create table grants (at double precision);
+      create function note_grant() returns trigger language plpgsql as
+        'begin insert into grants values (extract(epoch from clock_timestamp()) * 1000); return null; end';
+      create trigger note after insert or update of tat on lanes for each row execute function note_grant()`);
+    // A hundred times faster than a real lane: 100 a second stand for 100 a minute.
+    const pace = { perMinute: 6_000, burst: 20 };
+    const started = performance.now();
+    await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        while (performance.now() - started < 3_000) {
+          const waitMs = await lanes.take('T1', 'crowd', pace);
+          if (waitMs > 0) await sleep(Math.min(waitMs, 20));
+        }
+      }),
+    );
+    const { rows } = await database.pool.query<{ at: number }>('select at from grants order by at');
+    const times = rows.map(({ at }) => at);
+    const most = (windowMs: number) =>
+      Math.max(...times.map((from) => times.filter((time) => time >= from && time < from + windowMs).length));
+    for (const windowMs of [10, 100, 600, 2_000])
+      expect(most(windowMs)).toBeLessThanOrEqual(20 + windowMs / 10);
+    expect(most(600)).toBeGreaterThanOrEqual(50);
+  });
+
+  test('a rush on a full bucket gets the burst and not one more', async () => {
+    const pace = { perMinute: 0.5, burst: 10 };
+    const answers = await Promise.all(Array.from({ length: 64 }, () => lanes.take('T1', 'rush', pace)));
+    expect(answers.filter((waitMs) => waitMs === 0)).toHaveLength(10);
+  });
+});

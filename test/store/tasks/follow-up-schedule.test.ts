@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const { kysely } = await freshDatabase();
+const { followUps: watches } = new Store(kysely);
+
+const [one, two] = [randomUUID(), randomUUID()];
+let seconds = 1_700_000_000;
+
+async function due(workspace: string, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    seconds += 1;
+    const id = `00000000-0000-4000-8000-${String(seconds).padStart(12, '0')}`;
+    const turn = { workspace, channel: 'C1', root: `${seconds}.000100`, id };
+    await watches.schedule(turn, { firstMs: -1_000, forMs: 60_000 });
+  }
+}
+
+test('a look that failed is made again, also after the time; one that was made then is the last', async () => {
+  const turn = { workspace: 'T3', channel: 'C1', root: '1600000000.000100', id: randomUUID() };
+  await watches.schedule(turn, { firstMs: -2_000, forMs: -1_000 });
+  const claimed = async (holder: string) => {
+    const [watch] = await watches.claim(holder, 10_000, 20);
+    if (watch === undefined) throw new Error('nothing is due');
+    return watch;
+  };
+  const watch = await claimed(one);
+  await watches.recordCheck(watch, one, { ms: -1, failed: true });
+  const again = await claimed(two);
+  expect(again).toMatchObject({ turn: turn.id, looks: 1 });
+  // It is another's by now.
+  await watches.recordCheck(watch, one, { ms: 60_000, failed: false });
+  expect(await watches.renew(again, two, 10_000)).toBe(true);
+  await watches.recordCheck(again, two, { ms: 60_000, failed: false });
+  expect(await watches.renew(again, two, 10_000)).toBe(false);
+});
+
+test('watches of one workspace leave room for those of others, however many are due', async () => {
+  await due('T1', 9);
+  await due('T2', 2);
+  const of = async (holder: string, most: number) =>
+    (await watches.claim(holder, 10_000, most, 3)).map(({ workspace }) => workspace).sort();
+  expect(await of(one, 4)).toHaveLength(4);
+  expect(await of(one, 20)).toEqual(['T2']);
+  expect(await of(one, 20)).toEqual([]);
+  expect(await of(two, 20)).toEqual(['T1', 'T1', 'T1']);
+});

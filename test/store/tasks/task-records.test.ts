@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { uuidV7Generator } from '../../../src/store/queue/uuid-v7.ts';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const nextId = uuidV7Generator();
+const workspace = 'T1';
+const whole = { from: 0, most: 100 };
+let seconds = 1_700_000_000;
+
+/** A thread with a task, and a turn of it where one is wanted. */
+async function thread(channel: string, person: string, turn?: 'open' | 'finished') {
+  seconds += 1;
+  const root = `${seconds}.000100`;
+  const key = { workspace, channel, root };
+  await store.threads.adopt(key, { account: 'settings', person, ts: root });
+  await store.threads.intendTask(key, 'prj_1', { title: `Question ${seconds}`, model: 'fast' });
+  const task = await store.threads.bindTask(key, `tsk_${seconds}`);
+  if (turn !== undefined) {
+    const message = { workspace, channel, ts: root };
+    await store.messages.add(message, { root, person, state: 'sent', words: { text: 'x' }, editedTs: null });
+    const row = await store.messages.get(message);
+    if (row === undefined) throw new Error('the message was not written');
+    const begun = await store.turns.begin(nextId(), row);
+    await store.turns.record(begun, { user_message_id: `msg_${seconds}`, attached: ['file_2', 'file_1'] });
+    if (turn === 'finished') await store.turns.finish(begun, 'completed');
+  }
+  return { key, task };
+}
+
+describe('the tasks of threads', () => {
+  test('are listed newest first, a page at a time, for a person and for a channel', async () => {
+    const first = await thread('C1', 'U1', 'finished');
+    const second = await thread('C1', 'U2', 'open');
+    const third = await thread('C2', 'U1');
+    const own = await store.tasks.ofPerson(workspace, 'U1', whole);
+    expect(own.rows.map(({ task }) => task)).toEqual([third.task, first.task]);
+    expect(own.rows.map(({ open, outcome }) => [open, outcome])).toEqual([
+      [false, null],
+      [false, 'completed'],
+    ]);
+    const channel = await store.tasks.ofChannel(workspace, 'C1', { from: 0, most: 1 });
+    expect(channel).toMatchObject({ count: 2, rows: [{ task: second.task, open: true }] });
+    expect((await store.tasks.ofChannel('T2', 'C1', whole)).total).toBe(0);
+  });
+
+  test('keep what was read of them, but not of a task that the thread has no more', async () => {
+    const { key, task } = await thread('C3', 'U1');
+    await store.tasks.recordState({ ...key, task }, 'running');
+    await store.tasks.recordState({ ...key, task: 'tsk_other' }, 'failed');
+    await store.tasks.savePermalink({ ...key, task }, 'https://there');
+    expect(await store.tasks.get(key)).toMatchObject({ state: 'running', permalink: 'https://there' });
+  });
+
+  test('name the files that went along once, in their order', async () => {
+    const { key } = await thread('C4', 'U1', 'finished');
+    expect(await store.tasks.attachedFileIds(key)).toEqual(['file_2', 'file_1']);
+  });
+
+  test('of a direct channel: the latest that is over comes before a new one', async () => {
+    const first = await thread('D1', 'U1', 'finished');
+    const second = await thread('D1', 'U1', 'open');
+    expect(await store.tasks.previousFinished(second.key)).toMatchObject({ task: first.task });
+    expect(await store.tasks.previousFinished(first.key)).toBeUndefined();
+  });
+});
+
+describe('the deletion of a task', () => {
+  test('takes it from its thread at once and is claimed by one process until it is told', async () => {
+    const { key, task } = await thread('C5', 'U1', 'finished');
+    const [first, second] = await Promise.all([
+      store.taskDeletions.request(key, task, 'U1'),
+      store.taskDeletions.request(key, task, 'U2'),
+    ]);
+    expect([first, second]).toContain('over');
+    expect(await store.tasks.get(key)).toBeUndefined();
+    expect((await store.threads.getOrThrow(key)).task_id).toBeNull();
+    expect(await store.taskDeletions.get({ workspace, task })).toMatchObject({ deleted_at: null });
+    // Whoever asked is at it.
+    expect(await store.taskDeletions.claimDue(10)).toEqual([]);
+    await kysely
+      .updateTable('task_deletions')
+      .set({ held_until: new Date(0) })
+      .execute();
+    const claims = await Promise.all([store.taskDeletions.claimDue(10), store.taskDeletions.claimDue(10)]);
+    expect(claims.flat()).toHaveLength(1);
+    const [deletion] = claims.flat();
+    if (deletion === undefined) throw new Error('nobody claimed it');
+    await store.taskDeletions.markDeleted(deletion);
+    await store.taskDeletions.markDeleted(deletion);
+    const trail = await kysely
+      .selectFrom('audit')
+      .select(['kind', 'task'])
+      .where('task', '=', task)
+      .execute();
+    expect(trail.filter(({ kind }) => kind === 'deletion')).toHaveLength(1);
+    await store.taskDeletions.markNotified(deletion);
+    await kysely
+      .updateTable('task_deletions')
+      .set({ held_until: new Date(0) })
+      .execute();
+    expect(await store.taskDeletions.claimDue(10)).toEqual([]);
+  });
+
+  test('waits for no turn: it is refused while one is open', async () => {
+    const { key, task } = await thread('C6', 'U1', 'open');
+    expect(await store.taskDeletions.request(key, task, 'U1')).toBe('busy');
+    expect(await store.tasks.get(key)).toMatchObject({ task });
+  });
+
+  test('forgets who asked for it', async () => {
+    const { key, task } = await thread('C7', 'U7', 'finished');
+    await store.taskDeletions.request(key, task, 'U7');
+    await store.erasure.eraseUser(workspace, 'U7');
+    const rows = await kysely
+      .selectFrom('task_deletions')
+      .select('person')
+      .where('task', '=', task)
+      .execute();
+    expect(rows).toEqual([{ person: '' }]);
+  });
+});
+
+test('what is said once is claimed by one, and by another where it was not said after all', async () => {
+  const saying = { workspace, channel: 'D9', what: 'something' };
+  const claims = await Promise.all([store.oneTimeNotices.claim(saying), store.oneTimeNotices.claim(saying)]);
+  expect(claims.filter(Boolean)).toHaveLength(1);
+  await store.oneTimeNotices.release(saying);
+  expect(await store.oneTimeNotices.claim(saying)).toBe(true);
+});

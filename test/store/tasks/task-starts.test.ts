@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const { taskStarts: starts } = store;
+const workspace = 'T1';
+
+const asked = (id = randomUUID()) => ({
+  workspace,
+  id,
+  person: 'U1',
+  channel: 'C1',
+  words: { text: 'what?', files: [{ id: 'F1' }] },
+});
+
+/** As if the process that is at it had been away for too long. */
+const letGo = (id: string) =>
+  sql`update starts set held_until = now() - interval '1 second' where id = ${id}`.execute(kysely);
+
+test('a form that is sent many times at once is carried out by one', async () => {
+  const form = asked();
+  const taken = await Promise.all(Array.from({ length: 8 }, () => starts.claimForPosting(form)));
+  expect(taken.filter((start) => start !== undefined)).toHaveLength(1);
+  expect(await Promise.all([starts.finish(form), starts.finish(form)])).toContain(false);
+  expect(await starts.get(form)).toMatchObject({ state: 'done', words: null, source: null });
+  expect(await starts.claimForPosting(form)).toBeUndefined();
+});
+
+test('what a process left behind is taken up by one other, and the first sends nothing any more', async () => {
+  const first = await starts.claimForPosting(asked());
+  if (first === undefined) throw new Error('not taken');
+  expect(await starts.claimAbandoned(10)).toEqual([]);
+  expect(await starts.intend(first)).toBe(true);
+  await letGo(first.id);
+  const taken = (await Promise.all([starts.claimAbandoned(10), starts.claimAbandoned(10)])).flat();
+  expect(taken).toMatchObject([{ id: first.id, words: first.words }]);
+  expect(await starts.intend(first)).toBe(false);
+  const [second] = taken;
+  expect(second && (await starts.intend(second))).toBe(true);
+});
+
+test('what is at work is not left over', async () => {
+  const start = await starts.claimForPosting(asked());
+  if (start === undefined) throw new Error('not taken');
+  await letGo(start.id);
+  await starts.renewClaims([start]);
+  expect(await starts.claimAbandoned(10)).toEqual([]);
+});
+
+test.for(['open', 'anew', 'later'] as const)(
+  'a form that found no place may be sent again (%s)',
+  async (how) => {
+    const form = asked();
+    const first = await starts.claimForPosting(form);
+    if (first === undefined) throw new Error('not taken');
+    await starts.intend(first);
+    await starts.returnToDraft(first, how);
+    expect(await starts.get(form)).toMatchObject({
+      state: 'draft',
+      words: how === 'later' ? form.words : null,
+      intended_at: null,
+      // A form that is still open has its files itself.
+      source: how === 'open' ? null : { files: [{ id: 'F1' }] },
+    });
+    expect(await starts.claimForPosting({ ...form, channel: 'C2' })).toMatchObject({
+      channel: 'C2',
+      state: 'posting',
+    });
+  },
+);
+
+test('a form that nobody surely sees again is taken up, and not dropped as one that nobody sent', async () => {
+  const [seen, unseen] = [await starts.claimForPosting(asked()), await starts.claimForPosting(asked())];
+  if (seen === undefined || unseen === undefined) throw new Error('not taken');
+  for (const start of [seen, unseen]) await starts.returnToDraft(start, 'later');
+  await starts.markFormReturned(seen);
+  expect(await starts.claimAbandoned(10)).toEqual([]);
+  await sql`update starts set made_at = now() - interval '3 hours', held_until = now() - interval '1 second'
+    where id in (${seen.id}, ${unseen.id})`.execute(kysely);
+  await store.retention.deleteExpired({ words: 7, rows: 30, audit: 365, uninstalled: 30 });
+  expect(await starts.get(seen)).toBeUndefined();
+  expect(await starts.claimAbandoned(10)).toMatchObject([
+    { id: unseen.id, state: 'posting', words: unseen.words },
+  ]);
+});
+
+test('a message that somebody is asked about leaves with the person who wrote it', async () => {
+  const key = { workspace, channel: 'C1', ts: '1.000001' };
+  const words = { text: 'why?', about: { user: 'U2', text: 'a secret' } };
+  const row = { root: '1.000000', person: 'U1', state: 'sent', words, editedTs: null } as const;
+  await store.messages.add(key, row);
+  const form = asked();
+  await starts.saveDraft({ ...form, root: null, ts: null, turn: null, source: words });
+  await store.erasure.eraseUser(workspace, 'U2');
+  expect((await store.messages.get(key))?.words).toEqual({ text: 'why?' });
+  expect(await starts.get(form)).toBeUndefined();
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { Store } from '../../../src/store/store.ts';
+import type { InboxMessage } from '../../../src/store/threads/inbox-writer.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const database = await freshDatabase();
+const store = new Store(database.ackKysely);
+const turns = new Store(database.kysely);
+
+let count = 0;
+function arrived(root: string, more: Partial<InboxMessage> = {}): InboxMessage {
+  count += 1;
+  return {
+    workspace: 'T1',
+    channel: 'C1',
+    root,
+    ts: `1700000001.${String(count).padStart(6, '0')}`,
+    person: 'U1',
+    words: { text: 'a question' },
+    editedTs: null,
+    account: 'settings',
+    addressed: true,
+    appliedEdit: undefined,
+    ...more,
+  };
+}
+
+describe('messages that arrive at once', () => {
+  test('in one thread are all written down, and the first of them is next', async () => {
+    const messages = Array.from({ length: 250 }, () => arrived('1700000000.000100'));
+    const decisions = await Promise.all(messages.map((message) => store.inbox.write(message)));
+    expect(decisions.map(({ decision }) => decision)).toEqual(['next', ...Array(249).fill('waits')]);
+    const again = await Promise.all(messages.map((message) => store.inbox.write(message)));
+    expect(new Set(again.map(({ decision }) => decision))).toEqual(new Set(['known']));
+  });
+
+  test('are written down although one among them cannot be', async () => {
+    const root = '1700000000.000200';
+    const messages = [arrived(root), arrived(root), arrived(root, { ts: 'no number' }), arrived(root)];
+    const outcomes = await Promise.allSettled(messages.map((message) => store.inbox.write(message)));
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    const after = await store.inbox.write(arrived(root));
+    expect(after).toEqual({ decision: 'waits', held: false });
+  });
+
+  test('in other threads do not wait for one that is locked', async () => {
+    const locked = { workspace: 'T1', channel: 'C1', root: '1700000000.000300' };
+    const unlock = Promise.withResolvers<void>();
+    const isLocked = Promise.withResolvers<void>();
+    const lock = turns.transaction(async (within) => {
+      await within.threads.lock(locked);
+      isLocked.resolve();
+      await unlock.promise;
+    });
+    await isLocked.promise;
+    let settled = 0;
+    const behind = Array.from({ length: 30 }, async () => {
+      await store.inbox.write(arrived(locked.root));
+      settled += 1;
+    });
+    await Promise.all(['400', '500', '600'].map((end) => store.inbox.write(arrived(`1700000000.000${end}`))));
+    expect(settled).toBe(0);
+    unlock.resolve();
+    await Promise.all([lock, ...behind]);
+    expect(settled).toBe(30);
+  });
+});

@@ -1,0 +1,262 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import type { MessageContent, Turn } from '../../../src/store/schema.ts';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const database = await freshDatabase();
+const store = new Store(database.kysely);
+let count = 0;
+
+/** A thread of its own with so many messages, of which the first has its turn. */
+async function begun(messages: number): Promise<Turn> {
+  count += 1;
+  const root = `${1_700_000_000 + count * 100}.000000`;
+  const thread = { workspace: 'T1', channel: 'C1', root };
+  await store.threads.adopt(thread, { account: 'a', person: 'U1', ts: root });
+  for (let at = 0; at < messages; at += 1) {
+    const ts = `${1_700_000_000 + count * 100 + at}.000000`;
+    const row = { root, person: 'U1', state: 'waiting', words: { text: 'hi' }, editedTs: null } as const;
+    await store.messages.add({ workspace: 'T1', channel: 'C1', ts }, row);
+  }
+  const first = await store.messages.nextWaiting(thread);
+  if (first === undefined) throw new Error('Nothing waits.');
+  return store.turns.begin(crypto.randomUUID(), first);
+}
+
+const ask = (turn: Turn, person: string, seconds: number) =>
+  store.stopRequests.record({
+    workspace: 'T1',
+    turn: turn.id,
+    person,
+    ts: `${1_800_000_000 + seconds}.000000`,
+  });
+
+test('a stop is asked for once, and forced by what is asked ten seconds later', async () => {
+  const turn = await begun(1);
+  expect((await ask(turn, 'U1', 0))?.kind).toBe('asked');
+  expect((await ask(turn, 'U1', 0))?.kind).toBe('same');
+  expect((await ask(turn, 'U2', 9))?.kind).toBe('waits');
+  const forced = await ask(turn, 'U2', 10);
+  expect(forced).toMatchObject({ kind: 'forced', turn: { stop_asked_by: 'U1' } });
+  expect((await ask(turn, 'U3', 30))?.kind).toBe('same');
+  expect((await store.stopRequests.unsettled(10)).map(({ id }) => id)).toContain(turn.id);
+  await store.turns.finish(turn, 'cancelled');
+  expect(await ask(turn, 'U1', 40)).toBeUndefined();
+  expect((await store.stopRequests.unsettled(10)).map(({ id }) => id)).not.toContain(turn.id);
+});
+
+test('what waits behind a turn is held, but for what is sent again, and has no work meanwhile', async () => {
+  const turn = await begun(3);
+  await store.pausedThreads.pause(turn);
+  await store.turns.finish(turn, 'cancelled');
+  await store.messages.putBack({ ...turn, ts: turn.message_ts }, 'closed');
+  expect(await store.pausedThreads.pausedBy(turn)).toBe(turn.id);
+  expect(await store.pausedThreads.waitingMessages(turn)).toHaveLength(2);
+  expect(await store.messages.nextWaiting(turn)).toBeUndefined();
+  const isWork = async () =>
+    (await store.messages.threadsWithWork(100)).some(({ root }) => root === turn.root);
+  expect(await isWork()).toBe(false);
+  const again = {
+    root: turn.root,
+    person: 'U1',
+    state: 'waiting',
+    words: { text: 'hi' },
+    editedTs: null,
+  } as const;
+  const ts = `${Number(turn.root) + 50}.000000`;
+  await store.messages.add({ workspace: 'T1', channel: 'C1', ts }, { ...again, resends: turn.id });
+  expect((await store.messages.nextWaiting(turn))?.ts).toBe(ts);
+  expect(await isWork()).toBe(true);
+  expect(await store.pausedThreads.resume(turn, crypto.randomUUID())).toBe(false);
+  expect(await store.pausedThreads.resume(turn, turn.id)).toBe(true);
+  expect(await store.pausedThreads.resume(turn, turn.id)).toBe(false);
+  expect((await store.messages.nextWaiting(turn))?.ts).not.toBe(ts);
+});
+
+test('what is held and nobody lets go leaves with the words, and the hold with it', async () => {
+  const turn = await begun(2);
+  await store.pausedThreads.pause(turn);
+  await store.turns.finish(turn, 'cancelled');
+  await store.messages.putBack({ ...turn, ts: turn.message_ts }, 'closed');
+  const days = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
+  await store.retention.deleteExpired(days);
+  expect(await store.pausedThreads.waitingMessages(turn)).toHaveLength(1);
+  await database.kysely
+    .updateTable('messages')
+    .set({ received_at: sql<Date>`now() - interval '8 days'` })
+    .where('root', '=', turn.root)
+    .execute();
+  await store.retention.deleteExpired(days);
+  expect(await store.pausedThreads.waitingMessages(turn)).toHaveLength(0);
+  expect(await store.pausedThreads.pausedBy(turn)).toBeUndefined();
+});
+
+test('nothing is held where nothing waits', async () => {
+  const turn = await begun(1);
+  await store.pausedThreads.pause(turn);
+  expect(await store.pausedThreads.pausedBy(turn)).toBeUndefined();
+});
+
+test('one answer introduces itself in a channel, also when it asks again', async () => {
+  const [one, other] = [await begun(1), await begun(1)];
+  expect([await store.introductionNotices.claim(one), await store.introductionNotices.claim(other)]).toEqual([
+    true,
+    false,
+  ]);
+  expect(await store.introductionNotices.claim(one)).toBe(true);
+});
+
+test('a comment leaves with the words, its thumb with the rows', async () => {
+  const turn = await begun(1);
+  const key = { workspace: 'T1', turn: turn.id, person: 'U1' };
+  expect(await store.feedback.addComment(key, 'too early')).toBe(false);
+  await store.feedback.rate(key, true);
+  await store.feedback.addComment(key, 'very good');
+  const age = (days: number) =>
+    database.kysely
+      .updateTable('feedback')
+      .set({ said_at: sql<Date>`now() - ${days} * interval '1 day'` })
+      .where('turn', '=', turn.id)
+      .execute();
+  await age(8);
+  await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+  expect(await store.feedback.get(key)).toEqual({ good: true, comment: null });
+  await age(91);
+  await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+  expect(await store.feedback.get(key)).toBeUndefined();
+});
+
+test('a task that is left is still deleted with the others of its person', async () => {
+  const turn = await begun(1);
+  await store.threads.bindTask(turn, 'task-old');
+  await store.threads.leaveTask(turn, 'task-other');
+  expect((await store.threads.getOrThrow(turn)).task_id).toBe('task-old');
+  await store.threads.leaveTask(turn, 'task-old');
+  await store.threads.bindTask(turn, 'task-new');
+  const tasks = await store.erasure.tasksStartedBy('T1', 'U1');
+  expect(tasks.filter(({ root }) => root === turn.root).map(({ task }) => task)).toEqual([
+    'task-old',
+    'task-new',
+  ]);
+});
+
+test('words of a person that others sent or asked again leave with that person', async () => {
+  const first = await begun(1);
+  await store.turns.finish(first, 'refused');
+  const place = { workspace: 'T1', channel: 'C1', root: first.root };
+  let at = 60;
+  /** Somebody sends the question of a turn again, or asks it again. */
+  const repeated = async (person: string, more: { resends: string } | { asksAgain: string }) => {
+    at += 1;
+    const key = { workspace: 'T1', channel: 'C1', ts: `${Number(first.root) + at}.000000` };
+    const row = { root: first.root, person, words: { text: 'hi' }, editedTs: null, ...more } as const;
+    await store.messages.add(key, { ...row, state: 'sending' });
+    const message = await store.messages.get(key);
+    if (message === undefined) throw new Error('It is not there.');
+    const turn = await store.turns.begin(crypto.randomUUID(), message);
+    await store.turns.record(turn, { content: 'hi', attached: [], file_notes: [] });
+    await store.turns.finish(turn, 'failed');
+    return { key, turn };
+  };
+  const second = await repeated('U2', { asksAgain: first.id });
+  const third = await repeated('U3', { resends: second.turn.id });
+  const own = { root: first.root, person: 'U2', words: { text: 'of my own' }, editedTs: null } as const;
+  const ownKey = { workspace: 'T1', channel: 'C1', ts: `${Number(first.root) + 99}.000000` };
+  await store.messages.add(ownKey, { ...own, state: 'waiting' });
+  const form = { workspace: 'T1', id: crypto.randomUUID() };
+  const draft = { person: 'U4', channel: 'C1', root: first.root, ts: ownKey.ts, source: { text: 'hi' } };
+  await store.taskStarts.saveDraft({ ...form, ...draft, turn: third.turn.id });
+  await store.erasure.eraseUser('T1', 'U1');
+  for (const { key, turn } of [second, third]) {
+    expect(await store.messages.get(key)).toMatchObject({
+      words: null,
+      person: expect.stringMatching(/^U[23]$/),
+    });
+    expect(await store.turns.get('T1', turn.id)).toMatchObject({ content: null, file_notes: null });
+  }
+  expect(await store.taskStarts.get(form)).toBeUndefined();
+  expect(await store.messages.get(ownKey)).toMatchObject({ state: 'waiting', words: { text: 'of my own' } });
+  expect(await store.messages.nextWaiting(place)).toMatchObject({ ts: ownKey.ts });
+});
+
+test('words of a person that others quoted leave with that person', async () => {
+  const place = { workspace: 'T1', channel: 'C7', root: '1600000000.000000' };
+  const key = { workspace: 'T1', channel: 'C7', ts: '1600000010.000000' };
+  /** Somebody begins a thread in the middle of a conversation, by such a message. */
+  const quoting = async (channel: string, words: MessageContent) => {
+    const thread = { ...place, channel };
+    await store.threads.adopt(thread, { account: 'a', person: 'U8', ts: key.ts });
+    await store.threads.intendTask(thread, 'prj', { title: 'their words' });
+    await store.threads.bindTask(thread, `task of ${channel}`);
+    const row = { root: place.root, person: 'U8', state: 'sent', words, editedTs: null } as const;
+    await store.messages.add({ ...key, channel }, row);
+    const message = await store.messages.get({ ...key, channel });
+    if (message === undefined) throw new Error('It is not there.');
+    const turn = await store.turns.begin(crypto.randomUUID(), message);
+    await store.turns.record(turn, { content: 'their words' });
+    return async () => ({
+      content: (await store.turns.get('T1', turn.id))?.content,
+      title: (await store.threads.getOrThrow(turn)).task_title,
+    });
+  };
+  const about = await quoting('C7', { text: '', about: { user: 'U9', text: 'their words' } });
+  const readBack = await quoting('C8', { text: 'sum it up' });
+  await store.threads.addParticipant({ ...place, channel: 'C8' }, 'U9');
+  const others = await quoting('C9', { text: 'hm', about: { user: 'U7', text: 'of others' } });
+  await store.erasure.eraseUser('T1', 'U9');
+  expect(await about()).toEqual({ content: null, title: null });
+  expect(await readBack()).toEqual({ content: null, title: 'their words' });
+  expect(await others()).toEqual({ content: 'their words', title: 'their words' });
+});
+
+test('Try again is there again where its message does not go, whichever release took the press', async () => {
+  const [turn, other] = [await begun(1), await begun(1)];
+  for (const isFormer of [false, true]) {
+    const press = `${Number(turn.root) + (isFormer ? 52 : 51)}.000000`;
+    const row = { root: turn.root, person: 'U1', words: { text: 'hi' }, editedTs: null } as const;
+    const key = { workspace: 'T1', channel: 'C1', ts: press };
+    await store.messages.add(key, { ...row, state: 'waiting', resends: turn.id });
+    const message = await store.messages.get(key);
+    if (message === undefined) throw new Error('It is not there.');
+    for (const { id } of [turn, other]) await store.turns.claimButton('T1', id, press);
+    if (isFormer)
+      await database.kysely
+        .updateTable('turns')
+        .set({ followed_by: null })
+        .where('id', 'in', [turn.id, other.id])
+        .execute();
+    await store.turns.releaseButton(message);
+    expect((await store.turns.get('T1', turn.id))?.followed_at).toBeNull();
+    expect((await store.turns.get('T1', other.id))?.followed_at).not.toBeNull();
+  }
+});
+
+test('a hold ends for a new message only where nothing else waits', async () => {
+  const turn = await begun(3);
+  await store.pausedThreads.pause(turn);
+  await store.turns.finish(turn, 'cancelled');
+  await store.messages.putBack({ ...turn, ts: turn.message_ts }, 'closed');
+  const [second, third] = await store.pausedThreads.waitingMessages(turn);
+  if (second === undefined || third === undefined) throw new Error('Two wait.');
+  // The second came late, after the third: that was held already.
+  expect(await store.pausedThreads.resumeIfNothingElseWaits(turn, turn.id, second.ts)).toBe(false);
+  expect(await store.pausedThreads.pausedBy(turn)).toBe(turn.id);
+  await store.messages.withdraw(third);
+  expect(await store.pausedThreads.resumeIfNothingElseWaits(turn, turn.id, second.ts)).toBe(true);
+  expect(await store.pausedThreads.pausedBy(turn)).toBeUndefined();
+});
+
+test('files that were kept for a message go with it though its first turn was taken back', async () => {
+  const kept = await begun(2);
+  await store.turns.record(kept, { attached: ['file-1'] });
+  await store.turns.finish(kept, 'kept');
+  await store.messages.putBack({ ...kept, ts: kept.message_ts }, 'closed');
+  const next = await store.messages.nextWaiting(kept);
+  if (next === undefined) throw new Error('Nothing waits.');
+  for (const _ of ['passed on', 'of its own']) {
+    const turn = await store.turns.begin(crypto.randomUUID(), next);
+    expect(await store.turns.takeKeptFiles(turn)).toMatchObject([{ attached: ['file-1'] }]);
+    await store.turns.delete(turn);
+  }
+});

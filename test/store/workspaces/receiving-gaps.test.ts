@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { CHANNEL_LEVEL } from '../../../src/store/slack/backfill-queue.ts';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const database = await freshDatabase({ maxConnections: 12 });
+const store = new Store(database.kysely);
+const minute = 60_000;
+const day = 24 * 60 * minute;
+let workspace = '';
+
+beforeEach(async () => {
+  workspace = `T${randomUUID()}`;
+  await store.workspaces.put({ workspace, name: 'lab', bot_user: 'U0', bot_id: 'B0' });
+});
+
+const sign = (event = false) => store.workspaces.recordReceiving(workspace, { event, gapMs: 5 * minute });
+
+async function silentFor(ms: number): Promise<void> {
+  await database.pool.query(
+    `update workspaces set receiving_at = receiving_at - $1::float8 * interval '1 ms' where workspace = $2`,
+    [ms, workspace],
+  );
+}
+
+async function thread(channel: string, root: string, usedAgoMs: number): Promise<void> {
+  await store.threads.adopt({ workspace, channel, root }, { account: 'settings', person: 'U1', ts: root });
+  await database.pool.query(
+    `update threads set last_used_at = now() - $1::float8 * interval '1 ms' where workspace = $2 and root = $3`,
+    [usedAgoMs, workspace, root],
+  );
+}
+
+describe('a gap in receiving', () => {
+  test('is none at the first sign, nor after a few minutes', async () => {
+    expect(await sign()).toBeUndefined();
+    await silentFor(4 * minute);
+    expect(await sign()).toBeUndefined();
+  });
+
+  test('is heard of by one process of many', async () => {
+    await sign();
+    await silentFor(6 * minute);
+    const heard = await Promise.all(Array.from({ length: 8 }, () => sign()));
+    expect(heard.filter((gap) => gap !== undefined)).toHaveLength(1);
+  });
+
+  test('the last event is noted apart from the signs', async () => {
+    await sign();
+    const last = async () =>
+      (
+        await store.db
+          .selectFrom('workspaces')
+          .selectAll()
+          .where('workspace', '=', workspace)
+          .executeTakeFirst()
+      )?.last_event_at;
+    expect(await last()).toBeNull();
+    await sign(true);
+    expect(await last()).toBeInstanceOf(Date);
+  });
+
+  test('leaves the threads of the day before to be read, the newest first, and each channel itself', async () => {
+    const since = new Date();
+    await thread('C1', '1700000001.000100', 3 * minute);
+    await thread('C2', '1700000002.000100', 2 * minute);
+    await thread('C1', '1700000003.000100', 2 * day);
+    expect(await store.backfills.addGap(workspace, since, day, minute)).toBe(4);
+    const read: string[] = [];
+    for (;;) {
+      const place = await store.backfills.claim(workspace, randomUUID(), minute);
+      if (place === undefined) break;
+      read.push(`${place.channel} ${place.root === CHANNEL_LEVEL ? 'itself' : place.root}`);
+    }
+    expect(read).toEqual(['C2 1700000002.000100', 'C2 itself', 'C1 1700000001.000100', 'C1 itself']);
+  });
+
+  test('a place is read by one process at a time, and by another when the first does not come back', async () => {
+    await thread('C1', '1700000001.000100', minute);
+    await store.backfills.addGap(workspace, new Date(), day, minute);
+    const [first, second] = [randomUUID(), randomUUID()];
+    const claims = await Promise.all(
+      Array.from({ length: 6 }, () => store.backfills.claim(workspace, first, minute)),
+    );
+    expect(claims.filter((place) => place !== undefined)).toHaveLength(2);
+    expect(await store.backfills.claim(workspace, second, minute)).toBeUndefined();
+    await store.backfills.renewClaims(first, 0);
+    expect(await store.backfills.claim(workspace, second, minute)).toMatchObject({ channel: 'C1' });
+  });
+
+  test('a gap that comes while the one before is read is not forgotten', async () => {
+    await thread('C1', '1700000001.000100', minute);
+    const since = new Date();
+    await store.backfills.addGap(workspace, since, day, minute);
+    const process = randomUUID();
+    const place = await store.backfills.claim(workspace, process, minute);
+    if (place === undefined) throw new Error('there is one to read');
+    await store.backfills.addGap(workspace, new Date(since.getTime() + minute), day, minute);
+    await store.backfills.complete(place);
+    await store.backfills.renewClaims(process, 0);
+    expect(await store.backfills.claim(workspace, process, minute)).toMatchObject({
+      root: place.root,
+      since: place.since,
+    });
+  });
+});

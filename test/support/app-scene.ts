@@ -1,0 +1,167 @@
+import { pino } from 'pino';
+import { afterAll } from 'vitest';
+import { textOf } from '../../sandbox/agent/records.ts';
+import {
+  type InProcessSandbox,
+  type InProcessSandboxOptions,
+  startInProcessSandbox,
+} from '../../sandbox/in-process-sandbox.ts';
+import type { Channel, Message, Person, SlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
+import { connectionUrl } from '../../src/postgres/embedded-server.ts';
+import { copyTemplateDatabase, dropDatabase } from './fresh-database.ts';
+
+/** Far more than it takes, for machines that are busy. */
+const TIMEOUT_MS = 100_000;
+const POLL_INTERVAL_MS = 25;
+
+type Saying = Parameters<SlackWorkspace['say']>[0];
+
+/** A stage with people on it, and short words for what tests do there. */
+export class AppScene {
+  readonly sandbox: InProcessSandbox;
+  readonly ada: Person;
+  readonly grace: Person;
+  #channels = 0;
+
+  constructor(stage: InProcessSandbox) {
+    this.sandbox = stage;
+    this.ada = stage.slack.createPerson({ name: 'ada', realName: 'Ada' });
+    this.grace = stage.slack.createPerson({ name: 'grace', realName: 'Grace' });
+  }
+
+  get slack() {
+    return this.sandbox.slack;
+  }
+
+  get agent() {
+    return this.sandbox.agent;
+  }
+
+  /** The bot's mention, as it is typed. */
+  get mention(): string {
+    return `<@${this.slack.bot.userId}>`;
+  }
+
+  /** A new channel with the bot and everybody in it. */
+  channel(name?: string): Channel {
+    this.#channels += 1;
+    return this.slack.createChannel({
+      name: name ?? `lab-${this.#channels}`,
+      purpose: 'Where things are tried',
+    });
+  }
+
+  /** Ada mentions the bot. */
+  ask(channel: Channel, text: string, more: Partial<Saying> = {}): Message {
+    return this.slack.say({ person: this.ada, channel, text: `${this.mention} ${text}`, ...more });
+  }
+
+  /** Ada, or somebody else, says something in a thread. */
+  reply(channel: Channel, root: Message, text: string, more: Partial<Saying> = {}): Message {
+    return this.slack.say({ person: this.ada, channel, thread: root.ts, text, ...more });
+  }
+
+  /** Ada shares files again that are in Slack already, with a mention. */
+  shareAgain(channel: Channel, text: string, fileIds: string[], root?: Message): Message {
+    return this.slack.say({
+      person: this.ada,
+      channel,
+      text: `${this.mention} ${text}`,
+      existingFileIds: fileIds,
+      ...(root && { thread: root.ts }),
+    });
+  }
+
+  /** The bot's messages in a thread. */
+  replies(channel: Channel, root: Message): Message[] {
+    const thread = this.slack.thread(channel.id, root.threadTs ?? root.ts);
+    return thread.filter(({ user }) => user === this.slack.bot.userId);
+  }
+
+  /** The bot's newest message in a thread with such a button, once there is one. */
+  messageWithButton(channel: Channel, root: Message, actionId: string): Promise<Message> {
+    const has = ({ blocks }: Message) => JSON.stringify(blocks ?? []).includes(`"${actionId}"`);
+    return this.until(`there is a button ${actionId}`, () => this.replies(channel, root).findLast(has));
+  }
+
+  /** Makes somebody known to the bot, which looks strangers up for a short time only when they press something. */
+  async makeKnown(person: Person): Promise<void> {
+    const channel = this.channel();
+    await this.finished(channel, this.ask(channel, 'hello', { person }));
+  }
+
+  /** What the bot shows in a thread, all of it. */
+  shown(channel: Channel, root: Message): string {
+    return this.replies(channel, root)
+      .map((message) => this.slack.visibleText(message))
+      .join('\n\n');
+  }
+
+  /** What the service holds of people's messages in the thread's task, oldest first. */
+  sentToAgent(title: string): { texts: string[]; fileIds: string[][] } {
+    const task = this.agent.tasks.find((one) => one.title.startsWith(title));
+    const messages = task?.messages ?? [];
+    const texts = messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
+    const fileIds = messages.flatMap(({ input }) => (input === null ? [] : [input.fileIds]));
+    return { texts, fileIds };
+  }
+
+  /** Waits until the turn of this message is finished. */
+  async finished(
+    { id: channel }: Pick<Channel, 'id'>,
+    message: Message,
+    withinMs = TIMEOUT_MS,
+  ): Promise<void> {
+    const key = { workspace: message.teamId, channel, ts: message.ts };
+    const finished = async () => {
+      const turn = await this.sandbox.bot.store.turns.ofMessage(key);
+      return turn?.finished_at != null;
+    };
+    await this.until(`the turn of "${message.text}" finishes`, finished, withinMs);
+  }
+
+  /** Waits until something is so; fails with `what` when it does not become so. */
+  async until<T>(
+    what: string,
+    look: () => T | undefined | false | Promise<T | undefined | false>,
+    withinMs = TIMEOUT_MS,
+  ): Promise<T> {
+    const deadline = performance.now() + withinMs;
+    while (performance.now() < deadline) {
+      const seen = await look();
+      if (seen !== undefined && seen !== false) return seen;
+      await pause(POLL_INTERVAL_MS);
+    }
+    throw new Error(`This did not happen: ${what}`);
+  }
+}
+
+/** Gives things the time to happen that must not happen. */
+export async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/**
+ * A bot between a Slack workspace and an agent service, on a database of its own, gone with the test file; with
+ * `onTestFinished` for a scene of one test.
+ */
+export async function openAppScene(
+  options: Partial<InProcessSandboxOptions> = {},
+  whenDone: (close: () => Promise<void>) => void = afterAll,
+): Promise<AppScene> {
+  const connection = await copyTemplateDatabase();
+  const stage = await startInProcessSandbox({
+    log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
+    databaseUrl: connectionUrl(connection),
+    ...options,
+    agent: { pace: 0.02, ...options.agent },
+    // Longer than Slack's 3 s, for machines that are busy.
+    slack: { limits: 'off', triggerMs: 10_000, ackTimeoutMs: 10_000, ...options.slack },
+    settings: { SLACK_EDITS_PER_MINUTE: '3000', ...options.settings },
+  });
+  whenDone(async () => {
+    await stage.stop();
+    await dropDatabase(connection);
+  });
+  return new AppScene(stage);
+}

@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, inject } from 'vitest';
+import type { EmbeddedServer } from '../../src/postgres/embedded-server.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { silentLog } from './silent-log.ts';
+
+type Connection = EmbeddedServer['connection'];
+
+const server = inject('databaseServer');
+
+/**
+ * A new, migrated and empty database for the calling test file, closed and removed when its tests are done. Call it
+ * at the top of a file, in a `describe` or in `beforeAll`.
+ */
+export async function freshDatabase(options: { maxConnections?: number } = {}): Promise<Database> {
+  const connection = await copyTemplateDatabase();
+  const database = await openDatabase({ embedded: { connection }, log: silentLog, ...options });
+  afterAll(async () => {
+    await database.close();
+    await dropDatabase(connection);
+  });
+  return database;
+}
+
+/** A new database on the tests' server, as a copy of the migrated template. */
+export async function copyTemplateDatabase(): Promise<Connection> {
+  const connection = { ...server, database: `test_${randomUUID().replaceAll('-', '')}` };
+  await administer(`create database ${connection.database} template ${server.database} strategy file_copy`);
+  return connection;
+}
+
+/** Removes a copy, whoever is still connected to it. */
+export async function dropDatabase({ database }: Connection): Promise<void> {
+  await administer(`drop database if exists ${database} with (force)`);
+}
+
+async function administer(statement: string): Promise<void> {
+  const client = new pg.Client({ ...server, database: 'postgres' });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,212 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentScript } from '../../sandbox/agent/agent-script.ts';
+import { type AgentService, startAgentService } from '../../sandbox/agent/agent-service.ts';
+import { type DatabaseConnection, embeddedConnection } from '../../sandbox/chaos/bot-database.ts';
+import { BotProcess, compileCacheSettings } from '../../sandbox/chaos/bot-process.ts';
+import { botSettings } from '../../sandbox/chaos/bot-settings.ts';
+import { DAMAGE_KINDS, type Damage, findDamage, type SaidMessage } from '../../sandbox/chaos/damage.ts';
+import { DatabaseObserver } from '../../sandbox/chaos/database-observer.ts';
+import { CallNotifier, type FaultTarget, ObservedFaults } from '../../sandbox/chaos/fault-profile.ts';
+import { collectFindings } from '../../sandbox/chaos/findings.ts';
+import {
+  type Channel,
+  type Message,
+  type Person,
+  type SlackWorkspace,
+  startSlackWorkspace,
+} from '../../sandbox/slack/slack-workspace.ts';
+import { pause } from './app-scene.ts';
+import { copyTemplateDatabase } from './fresh-database.ts';
+
+/** Far more than it takes, for machines that are busy. */
+const TIMEOUT_MS = 100_000;
+
+/** Has something done at the end of a test. */
+type WhenDone = (close: () => Promise<void>) => void;
+
+/** Real processes of the bot on one database, and people who talk to them. */
+export class ProcessScene {
+  readonly slack: SlackWorkspace;
+  readonly agent: AgentService;
+  readonly said: SaidMessage[] = [];
+  readonly observer: DatabaseObserver;
+  readonly #settings: Record<string, string>;
+  readonly #callNotifier: CallNotifier;
+  readonly #logs: string;
+  readonly #ada: Person;
+  readonly #channels: Channel[];
+  readonly #whenDone: WhenDone;
+
+  constructor(parts: {
+    slack: SlackWorkspace;
+    agent: AgentService;
+    ears: CallNotifier;
+    settings: Record<string, string>;
+    logs: string;
+    connectionOf: () => Promise<DatabaseConnection>;
+    whenDone: WhenDone;
+  }) {
+    this.slack = parts.slack;
+    this.agent = parts.agent;
+    this.#callNotifier = parts.ears;
+    this.#settings = parts.settings;
+    this.#logs = parts.logs;
+    this.#whenDone = parts.whenDone;
+    this.observer = new DatabaseObserver(parts.connectionOf);
+    this.#ada = this.slack.createPerson({ name: 'ada', realName: 'Ada' });
+    // Several, because Slack takes one post a second and channel.
+    this.#channels = ['east', 'west', 'north', 'south'].map((name) => this.slack.createChannel({ name }));
+  }
+
+  /** Another process of the bot, which may not take events yet. */
+  spawn(): BotProcess {
+    const bot = new BotProcess(this.#settings, join(this.#logs, 'bot.log'));
+    this.#whenDone(async () => {
+      if (bot.alive) await bot.kill();
+    });
+    return bot;
+  }
+
+  /** Another process of the bot; resolves when it takes events. */
+  async start(): Promise<BotProcess> {
+    const bot = this.spawn();
+    if (!(await bot.ready())) throw new Error(`The bot did not start; its log is in ${this.#logs}.`);
+    return bot;
+  }
+
+  /** Ada asks for a reply that takes so many seconds; the answer is the thread's root. */
+  ask(text: string, seconds = 0): Message {
+    return this.#say(`${text} for ${seconds} s`, undefined);
+  }
+
+  /** Ada says something more in a thread. */
+  reply(root: Message, text: string): Message {
+    return this.#say(`${text} in ${root.ts} for 0 s`, root);
+  }
+
+  /** The bot's messages in a thread. */
+  replies(root: Message): Message[] {
+    const thread = this.slack.thread(this.#channelOf(root).id, root.ts);
+    return thread.filter(({ user }) => user === this.slack.bot.userId);
+  }
+
+  /** Whether a thread shows some of its first reply, and goes on. */
+  grows(root: Message): boolean {
+    return this.replies(root).some((message) => this.slack.visibleText(message).includes('Word'));
+  }
+
+  /** Resolves in the moment in which such a call arrives. */
+  async waitForCall(place: FaultTarget, call: RegExp): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#callNotifier.onNext(place, call, resolve);
+    });
+  }
+
+  /** Waits until something is so. */
+  async until(what: string, look: () => boolean): Promise<void> {
+    const deadline = performance.now() + TIMEOUT_MS;
+    while (!look()) {
+      if (performance.now() > deadline) throw new Error(`This did not happen: ${what} (${this.#logs})`);
+      await pause(20);
+    }
+  }
+
+  /** Milliseconds until the task of each thread is asked for at the service, from now on. */
+  async takenUpAfter(roots: readonly Message[]): Promise<number> {
+    const began = performance.now();
+    const waiting = new Set(
+      roots.map(({ ts }) => {
+        const said = this.said.find((message) => message.ts === ts);
+        return this.agent.tasks.find(({ title }) => title === said?.text)?.id ?? '';
+      }),
+    );
+    const deaf = this.agent.onCall(({ path }) => {
+      for (const id of waiting) if (path.includes(id)) waiting.delete(id);
+    });
+    await this.until('every task is taken up', () => waiting.size === 0);
+    deaf();
+    return performance.now() - began;
+  }
+
+  /** What is wrong when everything is done: kinds of damage with their sentences. */
+  async damage(): Promise<Partial<Damage>> {
+    const said = { said: this.said, names: ['ada'] };
+    const { findings } = await collectFindings(this.slack, this.agent, this.observer, said);
+    const damage = findDamage(findings);
+    const found = DAMAGE_KINDS.filter((kind) => damage[kind].length > 0);
+    return Object.fromEntries(found.map((kind) => [kind, damage[kind]]));
+  }
+
+  #say(text: string, root: Message | undefined): Message {
+    const person = this.#ada;
+    const channel = root === undefined ? this.#nextChannel() : this.#channelOf(root);
+    const message =
+      root === undefined
+        ? this.slack.say({ person, channel, text: `<@${this.slack.bot.userId}> ${text}` })
+        : this.slack.say({ person, channel, text, thread: root.ts });
+    const thread = `${channel.id}/${root?.ts ?? message.ts}`;
+    this.said.push({ thread, channel: channel.id, ts: message.ts, text, files: [] });
+    return message;
+  }
+
+  #nextChannel(): Channel {
+    const [room, ...others] = this.#channels;
+    if (room === undefined) throw new Error('There is no room.');
+    this.#channels.splice(0, this.#channels.length, ...others, room);
+    return room;
+  }
+
+  #channelOf(root: Message): Channel {
+    const { channel } = this.said.find(({ ts }) => ts === root.ts) ?? {};
+    const room = this.#channels.find(({ id }) => id === channel);
+    if (room === undefined) throw new Error(`Nobody said ${root.ts}.`);
+    return room;
+  }
+}
+
+/** A crew on a database of the test's own, or each on the embedded one; gone with the test. */
+export async function openProcessScene(
+  whenDone: WhenDone,
+  where: 'shared' | 'embedded' = 'shared',
+): Promise<ProcessScene> {
+  const folder = await mkdtemp(join(tmpdir(), 'taskthread-crew-'));
+  // The embedded server of a process that was killed may still be on its way out.
+  whenDone(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+  // Where we are root, the database's own user must get to its folder.
+  await chmod(folder, 0o711);
+  const ears = new CallNotifier();
+  const heard = (place: FaultTarget) => new ObservedFaults(Math.random, (call) => ears.notify(place, call));
+  const slack = await startSlackWorkspace({
+    limits: 'off',
+    retryScale: 1 / 60,
+    clientMsgIdDedupe: false,
+    faults: heard('slack'),
+  });
+  whenDone(() => slack.stop());
+  const agent = await startAgentService({ script, faults: heard('agent') });
+  whenDone(() => agent.stop());
+  const dataFolder = join(folder, 'data');
+  const shared = where === 'shared' ? await copyTemplateDatabase() : undefined;
+  const settings = {
+    ...(await compileCacheSettings(join(folder, 'compiled'))),
+    ...botSettings(slack, agent, 'socket', shared ?? { dataFolder }),
+  };
+  const connectionOf = async () => shared ?? embeddedConnection(dataFolder);
+  const crew = new ProcessScene({ slack, agent, ears, settings, logs: folder, connectionOf, whenDone });
+  whenDone(() => crew.observer.stop());
+  return crew;
+}
+
+/** The agent writes a word every quarter of a second, for as long as it is asked to. */
+const script: AgentScript = async (turn) => {
+  const seconds = Number(/for (\d+) s$/.exec(turn.text)?.[1] ?? 0);
+  const earlier = turn.history.filter(({ role }) => role === 'user').length;
+  turn.write(`Begin of ${earlier} to ${turn.text}.\n\n`);
+  for (let word = 1; word <= seconds * 4; word += 1) {
+    turn.write(`Word ${word}. `);
+    await turn.sleep(250);
+  }
+  turn.write(`\n\nEnd of ${earlier} to ${turn.text}.`);
+};

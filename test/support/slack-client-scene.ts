@@ -1,0 +1,31 @@
+import { RateLimitedClient } from '../../src/slack/rate-limited-client.ts';
+import { RateLimiter } from '../../src/slack/rate-limiter.ts';
+import { rateLimitTable } from '../../src/slack/rate-limits.ts';
+import { SlackClient } from '../../src/slack/slack-client.ts';
+import { InMemoryRateLimits } from './in-memory-rate-limits.ts';
+import { ScriptedSlack } from './scripted-slack.ts';
+import { silentLog } from './silent-log.ts';
+import { installation } from './slack-installation.ts';
+
+/** A scripted Slack and what a test needs to call it. */
+export interface SlackClientScene {
+  slack: ScriptedSlack;
+  lanes: InMemoryRateLimits;
+  budget: RateLimiter;
+  api: RateLimitedClient;
+}
+
+export async function startSlackClientScene(
+  options: { distributed?: boolean } = {},
+): Promise<SlackClientScene> {
+  const slack = await new ScriptedSlack().start();
+  const lanes = new InMemoryRateLimits();
+  const budget = new RateLimiter({ store: lanes, lanes: rateLimitTable(options), log: silentLog });
+  const client = new SlackClient({
+    installation,
+    log: silentLog,
+    slackApiUrl: slack.apiUrl,
+    timeoutMs: 30_000,
+  });
+  return { slack, lanes, budget, api: new RateLimitedClient(client, budget) };
+}

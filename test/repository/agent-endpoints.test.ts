@@ -33,7 +33,7 @@ const calls: Readonly<Record<string, (client: AgentClient) => Promise<unknown>>>
 };
 
 /** Methods that call no endpoint: signed links, and what the client is made of. */
-const others = ['constructor', 'close', 'dialect', 'partMemory', 'download', 'putLink'];
+const others = ['constructor', 'close', 'serviceOptions', 'uploadMemory', 'openSignedLink', 'uploadToLink'];
 
 /** The document and the client name the ids in paths differently. */
 function withoutNames(endpoint: string): string {

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
-import { readReadme, withTables } from './readme.ts';
+import { generatedPages, readPage } from './readme.ts';
 
-test("the README's tables are those that the code prints (npm run readme)", async () => {
-  const text = await readReadme();
-  expect(withTables(text)).toBe(text);
-});
+test.each(Object.entries(generatedPages()))(
+  '%s is what the code prints (npm run readme)',
+  async (path, text) => {
+    expect(await readPage(path)).toBe(text);
+  },
+);
 
-test('a README without the marks of a table is refused', () => {
-  expect(() => withTables('# Taskthread')).toThrow('no marks');
+test('a new reader gets through the README: it has at most 1,300 words', async () => {
+  const words = (await readPage('README.md')).split(/\s+/).filter((word) => word !== '');
+  expect(words.length).toBeLessThanOrEqual(1_300);
 });

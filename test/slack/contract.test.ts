@@ -134,7 +134,10 @@ describe('errors', () => {
     await expect(posting.edit({ ...edit, render: () => ({ text: 'x' }) })).rejects.toMatchObject({
       code: 'message_gone',
     });
-    await expect(posting.openDm('U1')).rejects.toMatchObject({ code: 'unauthorized', isInstallationDead: false });
+    await expect(posting.openDm('U1')).rejects.toMatchObject({
+      code: 'unauthorized',
+      isInstallationDead: false,
+    });
     slack.archive(channel);
     await expect(posting.post({ ...request, key: 'turn-1/1' })).rejects.toMatchObject({
       slackCode: 'is_archived',

@@ -1,7 +1,8 @@
 import { AgentBusyError } from '../../agent/errors.ts';
 import { uuidV7Generator } from '../../store/queue/uuid-v7.ts';
 import type { FileNote, Turn, TurnLocation } from '../../store/schema.ts';
-import { beginTurnOrRefuse, nextAllowedMessage } from '../access/next-message.ts';
+import { nextAllowedMessage } from '../access/next-message.ts';
+import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { withRetry } from '../runtime/retry.ts';

@@ -2,21 +2,21 @@ import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import type { FileLimits, FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileReason } from '../../render/strings/strings.ts';
 import { FileRefusedError } from '../../slack/errors.ts';
-import { externalLink, type SlackFile, slackFileName, slackFileSchema } from '../../slack/shared-file.ts';
+import { externalLink, type SlackFile, slackFileName } from '../../slack/shared-file.ts';
 import type { FileNote, MessageContent, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
+import { filesOf } from '../reading/message-files.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-errors.ts';
 import { serviceFileName } from './file-name.ts';
+import { UNNAMED_FILE } from './file-notes.ts';
 import { isTypeAllowed } from './file-types.ts';
 import { FileUpload } from './file-upload.ts';
 
 /** Files of one message that are on their way at the same time. */
 const MAX_CONCURRENT_UPLOADS = 3;
-/** What a file without a name is called. */
-export const UNNAMED_FILE = 'unnamed file';
 /** How often it is checked whether people still want the upload (ms). */
 const WANTED_CHECK_INTERVAL_MS = 1_000;
 
@@ -31,16 +31,6 @@ export interface Attachments {
 
 /** Hears where each of the message's files is, whenever that changes. */
 export type UploadProgressListener = (files: readonly FileProgress[]) => void;
-
-/** The files of a message, in order and each once; what is not a file object at all is passed over. */
-export function filesOf(content: MessageContent): SlackFile[] {
-  const files = new Map<string, SlackFile>();
-  for (const raw of content.files ?? []) {
-    const parsed = slackFileSchema.safeParse(raw);
-    if (parsed.success && !files.has(parsed.data.id)) files.set(parsed.data.id, parsed.data);
-  }
-  return [...files.values()];
-}
 
 /** What an upload of a message's files needs. */
 export interface AttachmentsUploadRequest {
@@ -243,19 +233,4 @@ function displayName(file: SlackFile): string {
 
 function declaredSize(file: SlackFile): { sizeBytes?: number } {
   return typeof file.size === 'number' ? { sizeBytes: file.size } : {};
-}
-
-/** Notes on files that were sent but that the service did not read: they are missing in what the reply answers. */
-export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | null): FileNote[] {
-  const notes = turn.file_notes ?? [];
-  if (readFileIds === null) return notes;
-  const sent = turn.attached ?? [];
-  let index = 0;
-  return notes.map((note) => {
-    if (note.reason !== null) return note;
-    const fileId = sent[index];
-    index += 1;
-    if (fileId === undefined || readFileIds.includes(fileId)) return note;
-    return { ...note, reason: 'skipped' satisfies FileReason };
-  });
 }

@@ -3,11 +3,11 @@ import { uuidV7Generator } from '../../store/queue/uuid-v7.ts';
 import type { FileNote, Turn, TurnLocation } from '../../store/schema.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
+import { isEmptyMessage } from '../reading/empty-message.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { withRetry } from '../runtime/retry.ts';
 import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-errors.ts';
-import { isEmptyMessage } from './outgoing-message.ts';
 import { closeMessage, putBack } from './put-back.ts';
 import { Sender, type SenderOptions } from './sender.ts';
 

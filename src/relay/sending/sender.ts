@@ -4,6 +4,7 @@ import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/strings.ts';
 import type { FileNote, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
+import { choicesIn } from '../reading/message-flags.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
 import type { Lease } from '../runtime/lease.ts';
@@ -11,7 +12,8 @@ import { TurnEnded } from '../runtime/turn-errors.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce } from './delivery.ts';
-import { choicesIn, freezeMessage, messageOfTurn, readOutgoingMessage } from './outgoing-message.ts';
+import { freezeMessage } from './message-freeze.ts';
+import { messageOfTurn, readOutgoingMessage } from './outgoing-message.ts';
 import { findResentMessage } from './resent-message.ts';
 import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
 

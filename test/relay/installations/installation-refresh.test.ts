@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { decryptTokens, encryptTokens } from '../../../src/relay/installations/installation-tokens.ts';
 import { InstalledWorkspaces } from '../../../src/relay/installations/installed-workspaces.ts';
-import { Reach } from '../../../src/relay/installations/organisation-workspaces.ts';
+import { OrganisationWorkspaces } from '../../../src/relay/installations/organisation-workspaces.ts';
 import { TokenRotation, type TokenRotationDeps } from '../../../src/relay/installations/token-rotation.ts';
 import { UninstallEvents } from '../../../src/relay/installations/uninstall-events.ts';
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
@@ -63,13 +63,16 @@ async function leaveOrganisation(organisation: string): Promise<void> {
 }
 
 /** What one process knows; the calls in a workspace are only its token and whether it is left. */
-async function process(ring = keyring, parts: { reach?: Pick<Reach, 'includes'> } = {}) {
+async function process(
+  ring = keyring,
+  parts: { organisations?: Pick<OrganisationWorkspaces, 'includes'> } = {},
+) {
   const built = new Map<string, { installation: Installation; gone: AbortSignal }>();
   const gate = { enter() {}, refused() {}, accepted() {}, refusedSince: undefined };
   const installed = new InstalledWorkspaces({
     store,
     keyring: ring,
-    reach: parts.reach ?? { includes: async () => true },
+    organisations: parts.organisations ?? { includes: async () => true },
     tokenGateFor: () => gate,
     createWorkspace: (installation, _gate, gone) => {
       built.set(installation.workspace, { installation, gone });
@@ -129,7 +132,7 @@ describe('processes that share installations', () => {
 
   test("take no workspace for an organisation's that its token does not reach, also one that is installed itself", async () => {
     const [asked, reached]: [string[], Set<string>] = [[], new Set(['T903'])];
-    const reach = new Reach({
+    const organisations = new OrganisationWorkspaces({
       store,
       keyring,
       reachedBy: async (token) => {
@@ -137,7 +140,7 @@ describe('processes that share installations', () => {
         return reached;
       },
     });
-    const { installed } = await process(keyring, { reach });
+    const { installed } = await process(keyring, { organisations });
     await installOrganisation('E3');
     const of = (workspace: string) => installed.find({ workspace, organisation: 'E3' });
     // The other organisation's in a channel that both share: unknown, and with an installation of its own.
@@ -158,8 +161,12 @@ describe('processes that share installations', () => {
 
   test('take no workspace while Slack cannot be asked: the event comes again', async () => {
     const away = new SlackRateLimitError({ method: 'auth.teams.list', slackCode: 'ratelimited' }, 1_000);
-    const reach = new Reach({ store, keyring, reachedBy: () => Promise.reject(away) });
-    const { installed } = await process(keyring, { reach });
+    const organisations = new OrganisationWorkspaces({
+      store,
+      keyring,
+      reachedBy: () => Promise.reject(away),
+    });
+    const { installed } = await process(keyring, { organisations });
     await installOrganisation('E4');
     await expect(installed.find({ workspace: 'T904', organisation: 'E4' })).rejects.toBe(away);
     await leaveOrganisation('E4');

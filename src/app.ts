@@ -18,7 +18,6 @@ import {
 import type { Config } from './config.ts';
 import { AccountSection } from './features/account/account-section.ts';
 import { WorkspaceAccount } from './features/account/workspace-account.ts';
-import { visibleAdminSections } from './features/admin-sections.ts';
 import { ChannelSettingsModal } from './features/channel-settings/channel-settings-modal.ts';
 import { DirectMessages } from './features/direct-messages/direct-messages.ts';
 import { StartFormHandler } from './features/start/start-form-handler.ts';
@@ -30,7 +29,7 @@ import { SlackApp } from './listeners/slack-app.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
 import { Telemetry } from './operate/telemetry.ts';
 import { accessPolicyFor } from './relay/access/access-policy.ts';
-import type { HomeActor } from './relay/access/admin-check.ts';
+import { type HomeActor, visibleAdminSections } from './relay/access/admins.ts';
 import { LateEdits } from './relay/controls/late-edits.ts';
 import { ThreadControls } from './relay/controls/thread-controls.ts';
 import { WaitingReactions } from './relay/controls/waiting-reactions.ts';

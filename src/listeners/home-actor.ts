@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HomeActor } from '../relay/access/admin-check.ts';
+import type { HomeActor } from '../relay/access/admins.ts';
 import { parseActor } from './press.ts';
 
 const pressSchema = z.looseObject({ trigger_id: z.string() });

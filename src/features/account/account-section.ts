@@ -1,9 +1,8 @@
-import { type HomeActor, isAdminNow } from '../../relay/access/admin-check.ts';
+import { type AdminSection, type HomeActor, isAdminNow } from '../../relay/access/admins.ts';
 import type { ServiceCredentials } from '../../relay/installations/service-client.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
 import * as strings from '../../render/strings/strings.ts';
-import type { AdminSection } from '../admin-sections.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 import { accountFormView, accountNoticeView, accountSection } from './account-view.ts';
 import type { WorkspaceAccount } from './workspace-account.ts';

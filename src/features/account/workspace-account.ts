@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { keyOpens, probeAccount } from '../../agent/account-probe.ts';
 import { AgentError } from '../../agent/errors.ts';
-import { type HomeActor, isAdminNow } from '../../relay/access/admin-check.ts';
+import { type HomeActor, isAdminNow } from '../../relay/access/admins.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../../relay/installations/service-client.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type * as strings from '../../render/strings/strings.ts';

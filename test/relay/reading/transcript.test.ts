@@ -33,7 +33,7 @@ describe('the transcript of an earlier conversation', () => {
     );
   });
 
-  it('shows times in the time zone that is asked for, and in UTC for an unknown one', () => {
+  it('shows times in the given time zone, and in UTC for an unknown one', () => {
     expect(quote([ada], { timeZone: 'Asia/Tokyo' })).toContain('2026-01-01 18:00:');
     expect(quote([ada], { timeZone: 'Mars/Base' })).toContain('times in UTC');
   });
@@ -64,7 +64,7 @@ describe('the transcript of an earlier conversation', () => {
     expect(cut).toMatch(/… \(cut\)$/);
   });
 
-  it('is empty when nothing was said, nothing is wanted or nothing fits', () => {
+  it('is empty when there is no text, no message is wanted or nothing fits', () => {
     expect(quote([])).toBe('');
     expect(quote([said(0, 'U0ADA', ' ')])).toBe('');
     expect(quote([ada], { maxMessages: 0 })).toBe('');
@@ -78,7 +78,7 @@ describe('the transcript of an earlier conversation', () => {
     expect(withTranscript('', 'Why?')).toBe('Why?');
   });
 
-  it('never exceeds its limits, quotes every line, and does not depend on the order given', () => {
+  it('never exceeds its limits, quotes every line, and does not depend on the order of its messages', () => {
     const message = fc.record({
       minute: fc.nat(1000),
       user: fc.constantFrom('U0ADA', bot, 'U0GHOST'),

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { Pool } from 'undici';
-import { BotProcess } from '../sandbox/chaos/bot-process.ts';
+import { BotProcess } from '../sandbox/bot-process.ts';
 import { startPostgresServer } from '../sandbox/postgres-server.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import { percentile, round } from './statistics.ts';

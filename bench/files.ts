@@ -10,7 +10,7 @@ import { parseArgs, promisify } from 'node:util';
 import { z } from 'zod';
 import type { AgentService } from '../sandbox/agent/agent-service.ts';
 import type { S3Location } from '../sandbox/agent/storage.ts';
-import { BotProcess } from '../sandbox/chaos/bot-process.ts';
+import { BotProcess } from '../sandbox/bot-process.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import type { SlackFile, SlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { BotProcess } from '../sandbox/chaos/bot-process.ts';
+import { BotProcess } from '../sandbox/bot-process.ts';
 import { chaosAgent } from '../sandbox/chaos/chaos-agent.ts';
 import { Conversation } from '../sandbox/chaos/conversation.ts';
 import { findDamage } from '../sandbox/chaos/damage.ts';
@@ -41,7 +41,7 @@ interface Sample {
   heapKiB: number;
 }
 
-/** Looks at the bot's own figures from outside, each time after a full collection, until it is stopped. */
+/** Looks at the bot's own stats from outside, each time after a full collection, until it is stopped. */
 class Sampler {
   readonly samples: Sample[] = [];
   readonly #url: string;
@@ -151,8 +151,8 @@ async function measure(minutes: number, seed: number) {
   if (bot.port === undefined) throw new Error('The bot did not start.');
   const collector = await HeapCollector.open(logFile);
   undo.defer(async () => collector.close());
-  const witness = new DatabaseObserver(async () => database.connection);
-  undo.defer(() => witness.stop());
+  const observer = new DatabaseObserver(async () => database.connection);
+  undo.defer(() => observer.stop());
   for (const rule of ALL_FAULTS.slack) slack.faults.add(rule);
   for (const rule of ALL_FAULTS.agent) agent.faults.add(rule);
 
@@ -167,7 +167,7 @@ async function measure(minutes: number, seed: number) {
   await sampler.stop();
   slack.faults.clear();
   agent.faults.clear();
-  const { findings, turns } = await collectFindings(slack, agent, witness, conversation);
+  const { findings, turns } = await collectFindings(slack, agent, observer, conversation);
   const { lost, stuck, ...damage } = findDamage(findings);
   return {
     asked: asked.size,
@@ -200,12 +200,12 @@ export async function run(args: string[]): Promise<void> {
   console.log(
     `${slopeOf(seen.lastHalf, rssOf)} KiB a minute over all samples, with what turns under way need`,
   );
-  const figures = {
+  const stats = {
     turns: seen.turns,
     rssSlopeKiBPerMinute: slopeOf(lowWaterMarks(seen.lastHalf), rssOf),
     handlesSlopePerMinute: slopeOf(seen.lastHalf, ({ handles }) => handles),
     lost: seen.lost.length,
   };
-  console.log(JSON.stringify({ bench: 'soak', minutes, ...figures }));
-  if (figures.lost > 0 || perMinute < 60) process.exitCode = 1;
+  console.log(JSON.stringify({ bench: 'soak', minutes, ...stats }));
+  if (stats.lost > 0 || perMinute < 60) process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { BotProcess } from './bot-process.ts';
 import type { BotPhase, BotState } from './bot-state.ts';
-import { BotProcess } from './chaos/bot-process.ts';
 
 /** Lines of the log that tell why the bot did not start. */
 const LOG_TAIL_LINES = 5;

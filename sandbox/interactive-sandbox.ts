@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { AgentService } from './agent/agent-service.ts';
+import { compileCacheSettings } from './bot-process.ts';
 import { BotSupervisor } from './bot-supervisor.ts';
-import { compileCacheSettings } from './chaos/bot-process.ts';
 import type { ManifestCommands } from './page/manifest-commands.ts';
 import { type PageServer, startPageServer } from './page/page-server.ts';
 import { type SandboxServicesOptions, startSandboxServices } from './sandbox-services.ts';
@@ -11,7 +11,7 @@ export interface InteractiveSandboxOptions extends Omit<SandboxServicesOptions, 
   /** TCP ports of the page on 127.0.0.1, of which the first free one is taken; 0, the default, is any. */
   ports?: number[];
   /** Commands and shortcuts on the page; those of manifest.yml when left out. */
-  offers?: ManifestCommands;
+  manifestCommands?: ManifestCommands;
   /** No bot runs when false: another one is to connect to the workspace. */
   bot?: boolean;
 }
@@ -40,8 +40,8 @@ export async function startInteractiveSandbox(
     await supervisor.start();
     bot = supervisor;
   }
-  const offers = options.offers === undefined ? {} : { offers: options.offers };
-  const page = await startPageServer({ slack, agent, bot, ports: options.ports ?? [0], ...offers });
+  const { ports = [0], manifestCommands } = options;
+  const page = await startPageServer({ slack, agent, bot, ports, manifestCommands });
   cleanup.defer(() => page.stop());
   const all = cleanup.move();
   return { slack, agent, bot, page, stop: () => all.disposeAsync() };

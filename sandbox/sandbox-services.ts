@@ -3,21 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AgentService, type AgentServiceOptions, startAgentService } from './agent/agent-service.ts';
 import { startS3 } from './agent/s3-server.ts';
+import { serviceSettings, UNLIMITED_QUOTAS } from './bot-settings.ts';
 import {
   type SlackWorkspace,
   type SlackWorkspaceOptions,
   startSlackWorkspace,
 } from './slack/slack-workspace.ts';
 
-/** The few people of the sandbox ask as much as they like. */
-export const UNLIMITED_QUOTAS = {
-  TURNS_PER_HOUR_PERSON: '0',
-  TURNS_PER_HOUR_WORKSPACE: '0',
-  TURNS_AT_ONCE_PERSON: '0',
-  TURNS_AT_ONCE_WORKSPACE: '0',
-} as const;
-
-/** What the bot stands between. */
+/** The two services and the bot's settings for them. */
 export interface SandboxServicesOptions {
   slack?: SlackWorkspaceOptions;
   agent?: AgentServiceOptions;
@@ -58,18 +51,10 @@ export async function startSandboxServices(
   const agent = await startAgent(options, folder, undo);
   const settings = {
     ...(options.oauth === true ? oauthSettings(slack) : { SLACK_BOT_TOKEN: slack.botToken }),
-    ...(options.transport === 'http'
-      ? { SLACK_SIGNING_SECRET: slack.signingSecret }
-      : { SLACK_APP_TOKEN: slack.appToken }),
-    SLACK_API_URL: slack.apiUrl,
-    AGENT_BASE_URL: agent.url,
-    AGENT_API_KEY: agent.apiKey,
-    PRIVATE_HOSTS: '127.0.0.1',
+    ...serviceSettings(slack, agent, options.transport ?? 'socket'),
     ACCOUNT_HOSTS: '127.0.0.1',
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     DATA_FOLDER: join(folder, 'data'),
-    PORT: '0',
-    HOST: '127.0.0.1',
     ...UNLIMITED_QUOTAS,
     ...options.settings,
   };

@@ -9,15 +9,15 @@ export type DatabaseConnection = { host: string; port: number; user: string; dat
 
 const openTurnsSchema = z.array(
   z.object({
-    replied: z.boolean(),
+    hasReply: z.boolean(),
     hasProject: z.boolean(),
     hasTask: z.boolean(),
     hasFiles: z.boolean(),
-    frozen: z.boolean(),
-    intended: z.boolean(),
+    hasContent: z.boolean(),
+    hasSendIntent: z.boolean(),
     userMessageId: z.string().nullable(),
     assistantMessageId: z.string().nullable(),
-    settled: z.boolean(),
+    isSettled: z.boolean(),
   }),
 );
 const messageRowsSchema = z.array(
@@ -40,16 +40,16 @@ export type TurnRow = z.infer<typeof turnRowsSchema>[number];
 
 const OPEN_TURNS_SQL = `
   select turn.first_visible_at is not null
-      or exists (select from posts where posts.turn = turn.id and posts.state = 'posted') as replied,
+      or exists (select from posts where posts.turn = turn.id and posts.state = 'posted') as "hasReply",
     exists (select from projects where projects.channel = turn.channel and projects.project_id is not null)
       as "hasProject",
     thread.task_id is not null as "hasTask",
     jsonb_array_length(coalesce(message.words -> 'files', '[]')) > 0 as "hasFiles",
-    turn.content is not null as frozen,
-    turn.send_intended_at is not null as intended,
+    turn.content is not null as "hasContent",
+    turn.send_intended_at is not null as "hasSendIntent",
     turn.user_message_id as "userMessageId",
     turn.assistant_message_id as "assistantMessageId",
-    turn.settled_at is not null as settled
+    turn.settled_at is not null as "isSettled"
   from turns turn
     join threads thread using (workspace, channel, root)
     join messages message
@@ -70,9 +70,9 @@ export class BotDatabase {
 
   static async open(connection: DatabaseConnection): Promise<BotDatabase> {
     const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000 });
-    const ledger = new BotDatabase(client);
+    const database = new BotDatabase(client);
     await client.connect();
-    return ledger;
+    return database;
   }
 
   /** Whether the server ended or cut the connection. */

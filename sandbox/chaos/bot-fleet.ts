@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BotProcess } from './bot-process.ts';
+import { BotProcess } from '../bot-process.ts';
 
 /** The bot's processes: each is started again whenever it ends. */
 export class BotFleet {

@@ -1,7 +1,7 @@
 import { DAMAGE_KINDS, type Damage } from './damage.ts';
 import { KILL_STEPS, type KillStep } from './kill-step.ts';
 
-/** The figures of a run beside the damage. */
+/** The stats of a run beside the damage. */
 export interface ChaosRunStats {
   kills: number;
   messages: number;
@@ -28,8 +28,8 @@ export function isUndamaged(damage: Damage): boolean {
 }
 
 /** The line that a run prints. */
-export function reportLine(damage: Damage, figures: ChaosRunStats): string {
-  const { kills, messages, killsByStep, seconds, ...rest } = figures;
+export function reportLine(damage: Damage, stats: ChaosRunStats): string {
+  const { kills, messages, killsByStep, seconds, ...rest } = stats;
   const steps = Object.fromEntries(KILL_STEPS.map((step) => [step, killsByStep.get(step) ?? 0]));
   const counts = Object.fromEntries(DAMAGE_KINDS.map((kind) => [kind, damage[kind].length]));
   return JSON.stringify({ chaos: true, kills, messages, killsByStep: steps, ...counts, seconds, ...rest });

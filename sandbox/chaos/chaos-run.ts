@@ -3,29 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentService, startAgentService } from '../agent/agent-service.ts';
+import { compileCacheSettings } from '../bot-process.ts';
 import type { Faults } from '../faults.ts';
 import { startPostgresServer } from '../postgres-server.ts';
 import { startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { type DatabaseConnection, embeddedConnection, type TurnRow } from './bot-database.ts';
 import { BotFleet } from './bot-fleet.ts';
-import { compileCacheSettings } from './bot-process.ts';
-import { botSettings } from './bot-settings.ts';
+import { CallNotifier, ObservedFaults } from './call-notifier.ts';
 import { chaosAgent } from './chaos-agent.ts';
 import type { ChaosOptions } from './chaos-options.ts';
 import type { ChaosRunStats } from './chaos-report.ts';
+import { chaosSettings } from './chaos-settings.ts';
 import { Conversation } from './conversation.ts';
 import { CrashInjector } from './crash-injector.ts';
 import { type Damage, type Findings, findDamage } from './damage.ts';
 import { DatabaseObserver } from './database-observer.ts';
 import { DeliveryTracker } from './delivery-tracker.ts';
-import {
-  ALL_FAULTS,
-  CallNotifier,
-  FAULT_TARGETS,
-  type FaultProfile,
-  type FaultTarget,
-  ObservedFaults,
-} from './fault-profile.ts';
+import { ALL_FAULTS, FAULT_TARGETS, type FaultProfile, type FaultTarget } from './fault-profile.ts';
 import { collectFindings } from './findings.ts';
 import { startLoadBalancer } from './load-balancer.ts';
 import { between, createRandomStreams, type RandomStreams } from './random-streams.ts';
@@ -42,7 +36,7 @@ export interface ChaosRunResult {
   /** The bot's own rows on its turns. */
   turns: readonly TurnRow[];
   damage: Damage;
-  figures: ChaosRunStats;
+  stats: ChaosRunStats;
 }
 
 /** What a run needs. */
@@ -51,11 +45,11 @@ export interface ChaosRunOptions extends ChaosOptions {
   /** What is started and killed; the bot as it is when left out. */
   program?: string;
   /** The faults of both services until the last kill; a rule with `times` lasts until it is used up. */
-  weather?: FaultProfile;
+  faultProfile?: FaultProfile;
   /** An empty, migrated database that others run; a server of the run's own when left out. */
   database?: DatabaseConnection;
   /** Ends the wait for the end as soon as there is so much damage. */
-  enough?: (damage: Damage) => boolean;
+  isEnough?: (damage: Damage) => boolean;
 }
 
 /** One run from start to end; nothing of it is left. `tell` hears how far it is. */
@@ -74,14 +68,14 @@ export async function runChaos(
   const callNotifier = new CallNotifier();
   const { slack, agent } = await startServices(random, callNotifier, undo);
   const deliveryTracker = new DeliveryTracker(slack);
-  const stopFaults = injectFaults(options.weather ?? ALL_FAULTS, { slack, agent });
+  const stopFaults = injectFaults(options.faultProfile ?? ALL_FAULTS, { slack, agent });
   const own = async () =>
     replicas > 1 ? (await startPostgresServer(join(folder, 'shared'), undo)).connection : undefined;
   const shared = options.database ?? (await own());
   const dataFolder = join(folder, 'data');
   const settings = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
-    ...botSettings(slack, agent, options.transport, shared ?? { dataFolder }),
+    ...chaosSettings(slack, agent, options.transport, shared ?? { dataFolder }),
   };
   const bots = new BotFleet({ settings, logs, program: options.program });
   undo.defer(async () => void (await bots.stop()));
@@ -115,19 +109,19 @@ export async function runChaos(
     if (crashInjector.kills % 10 === 0) onProgress(`${crashInjector.kills} kills after ${seconds(began)} s`);
   }
   stopFaults();
-  const { enough } = options;
-  const isEnough = enough && ((findings: Findings) => enough(findDamage(findings)));
-  const { findings, turns } = await collectFindings(slack, agent, observer, conversation, isEnough);
+  const { isEnough } = options;
+  const canStop = isEnough && ((findings: Findings) => isEnough(findDamage(findings)));
+  const { findings, turns } = await collectFindings(slack, agent, observer, conversation, canStop);
   onProgress(`settled after ${seconds(began)} s`);
   const said = findings.said.map((message) => ({
     ...message,
-    reached: deliveryTracker.wasDelivered(message),
+    wasDelivered: deliveryTracker.wasDelivered(message),
   }));
   const damage = findDamage({ ...findings, said });
   await observer.stop();
   const lateStops = await bots.stop();
   const used = new Set(agent.tasks.map(({ project }) => project.id));
-  const figures = {
+  const stats = {
     kills: crashInjector.kills,
     messages: conversation.said.length,
     killsByStep: crashInjector.killsByStep,
@@ -136,13 +130,13 @@ export async function runChaos(
     replicas,
     files: conversation.said.filter(({ files }) => files.length > 0).length,
     freezes: crashInjector.freezes,
-    undelivered: said.filter(({ reached }) => !reached).length,
+    undelivered: said.filter(({ wasDelivered }) => !wasDelivered).length,
     orphanedTasks: agent.tasks.length - findings.tasks.length,
     orphanedProjects: agent.projects.filter(({ id }) => !used.has(id)).length,
     failedStarts: bots.failedStarts,
     lateStops,
   };
-  return { findings, turns, damage, figures };
+  return { findings, turns, damage, stats };
 }
 
 async function startServices(random: RandomStreams, callNotifier: CallNotifier, undo: AsyncDisposableStack) {
@@ -152,13 +146,13 @@ async function startServices(random: RandomStreams, callNotifier: CallNotifier, 
     clientMsgIdDedupe: false,
     delivery: { order: 'random', duplicateChance: 0.15 },
     limits: { tier2: 60, tier3: 240, tier4: 300, methods: { 'chat.update': 400 } },
-    faults: new ObservedFaults(random.slackWeather, (call) => callNotifier.notify('slack', call)),
+    faults: new ObservedFaults(random.slackFaults, (call) => callNotifier.notify('slack', call)),
   });
   undo.defer(() => slack.stop());
   const agent = await startAgentService({
     script: chaosAgent(),
     behaviour: { multipartThreshold: MULTIPART_THRESHOLD, partSize: MULTIPART_THRESHOLD / 2, minPartSize: 1 },
-    faults: new ObservedFaults(random.agentWeather, (call) => callNotifier.notify('agent', call)),
+    faults: new ObservedFaults(random.agentFaults, (call) => callNotifier.notify('agent', call)),
   });
   undo.defer(() => agent.stop());
   return { slack, agent };
@@ -169,9 +163,9 @@ function injectFaults(
   faultProfile: FaultProfile,
   services: Record<FaultTarget, { faults: Faults }>,
 ): () => void {
-  const rules = FAULT_TARGETS.flatMap((place) => faultProfile[place].map((rule) => ({ place, rule })));
-  const ends = rules.map(({ place, rule }) => {
-    const end = services[place].faults.add(rule);
+  const rules = FAULT_TARGETS.flatMap((target) => faultProfile[target].map((rule) => ({ target, rule })));
+  const ends = rules.map(({ target, rule }) => {
+    const end = services[target].faults.add(rule);
     return rule.times === undefined ? end : () => undefined;
   });
   return () => {

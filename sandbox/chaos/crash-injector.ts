@@ -1,25 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotDatabase } from './bot-database.ts';
 import type { BotFleet } from './bot-fleet.ts';
-import type { CallNotifier, FaultTarget } from './fault-profile.ts';
+import type { CallNotifier } from './call-notifier.ts';
+import type { FaultTarget } from './fault-profile.ts';
 import { type KillStep, killStepOf, type OpenTurn } from './kill-step.ts';
 import { between, shuffled } from './random-streams.ts';
 
 /** The call whose arrival a kill waits for; none: a random moment. */
-type KillTrigger = { place: FaultTarget; call: RegExp } | undefined;
+type KillTrigger = { target: FaultTarget; call: RegExp } | undefined;
 
 /** One for each step, so that rare steps are hit too. */
 const KILL_TRIGGERS: readonly KillTrigger[] = [
   undefined,
-  { place: 'slack', call: /^chat\.postMessage$/ },
-  { place: 'agent', call: /^POST \/projects$/ },
-  { place: 'agent', call: /^POST \/experimental\/tasks$/ },
-  { place: 'agent', call: /^(POST \/experimental\/files|PUT (part|upload))/ },
-  { place: 'agent', call: /^GET .*\/messages$/ },
-  { place: 'agent', call: /^POST .*\/messages$/ },
-  { place: 'agent', call: /^GET .*\/messages\/\{message_id\}$/ },
-  { place: 'slack', call: /^chat\.update$/ },
-  { place: 'agent', call: /^GET .*\/results$/ },
+  { target: 'slack', call: /^chat\.postMessage$/ },
+  { target: 'agent', call: /^POST \/projects$/ },
+  { target: 'agent', call: /^POST \/experimental\/tasks$/ },
+  { target: 'agent', call: /^(POST \/experimental\/files|PUT (part|upload))/ },
+  { target: 'agent', call: /^GET .*\/messages$/ },
+  { target: 'agent', call: /^POST .*\/messages$/ },
+  { target: 'agent', call: /^GET .*\/messages\/\{message_id\}$/ },
+  { target: 'slack', call: /^chat\.update$/ },
+  { target: 'agent', call: /^GET .*\/results$/ },
 ];
 const TRIGGER_TIMEOUT_MS = 600;
 const MAX_OPEN_TURNS = 30;
@@ -104,7 +105,7 @@ export class CrashInjector {
       return;
     }
     const called = Promise.withResolvers<void>();
-    const unsubscribe = callNotifier.onNext(trigger.place, trigger.call, () => {
+    const unsubscribe = callNotifier.onNext(trigger.target, trigger.call, () => {
       if (lateMs > 0) return void setTimeout(called.resolve, lateMs);
       // In this very moment: the call has arrived and is not handled yet.
       freeze();

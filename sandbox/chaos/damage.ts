@@ -11,7 +11,7 @@ export interface SaidMessage {
   text: string;
   files: readonly FileFingerprint[];
   /** False where Slack gave every copy up, or the root of the thread: the bot need not have it. */
-  reached?: boolean;
+  wasDelivered?: boolean;
 }
 
 /** A person's message in a task. */
@@ -37,7 +37,7 @@ export interface BotPost {
   /** What of the agent's words it shows. */
   answer: string;
   /** Everything else that it shows. */
-  aside: string;
+  otherText: string;
   /** By which the bot finds it again; undefined where it has none. */
   key: string | undefined;
   /** Whether it looks like work that goes on: a Stop button, or the words of a turn that is not over. */
@@ -51,7 +51,7 @@ export interface ShownThread {
   /** In their order. */
   posts: readonly BotPost[];
   /** Waiting marks on people's messages. */
-  marks: number;
+  waitingReactions: number;
 }
 
 /** Two messages of a thread that were seen waiting at the same moment. */
@@ -66,7 +66,7 @@ export interface Findings {
   said: readonly SaidMessage[];
   tasks: readonly ServiceTask[];
   threads: readonly ShownThread[];
-  waitedTogether: readonly WaitingPair[];
+  waitingPairs: readonly WaitingPair[];
   /** By thread, the ts of its messages in the order in which they went to the service. */
   sent: ReadonlyMap<string, readonly string[]>;
   /** Turns that are not finished, and messages that still wait. */
@@ -145,7 +145,7 @@ function compareMessages(
   for (const [text, expected] of groupBy(said, (message) => message.text)) {
     const found = held.get(text) ?? [];
     const difference = found.length - expected.length;
-    const excused = expected.filter(({ reached }) => reached === false).length;
+    const excused = expected.filter(({ wasDelivered }) => wasDelivered === false).length;
     if (difference < 0) damage.lost.push(...repeat(-difference - excused, `${thread}: ${text}`));
     if (difference > 0) damage.duplicated.push(...repeat(difference, `${thread}: ${text}`));
     // Files that belong to messages that are not there at all are not counted again.
@@ -183,17 +183,17 @@ function compareShown(
     answers = [before, ...rest].join('');
   }
   if (answers !== '') damage.repliesWrong.push(`${thread} shows what is no reply: ${excerpt(answers)}`);
-  const asides = posts.map(({ aside }) => aside);
+  const otherTexts = posts.map(({ otherText }) => otherText);
   for (const result of tasks.flatMap(({ results }) => results)) {
-    const count = asides.filter((aside) => aside.includes(result)).length;
+    const count = otherTexts.filter((otherText) => otherText.includes(result)).length;
     if (count === 0) damage.repliesWrong.push(`${thread} does not show the result ${result}`);
     damage.duplicated.push(...repeat(count - 1, `${thread} shows again: ${result}`));
   }
   compareKeys(thread, posts, damage);
   for (const post of posts) {
-    if (post.looksUnfinished) damage.stuck.push(`${thread} still shows: ${excerpt(post.aside)}`);
+    if (post.looksUnfinished) damage.stuck.push(`${thread} still shows: ${excerpt(post.otherText)}`);
   }
-  damage.stuck.push(...repeat(shown?.marks ?? 0, `${thread} has a waiting mark`));
+  damage.stuck.push(...repeat(shown?.waitingReactions ?? 0, `${thread} has a waiting reaction`));
 }
 
 /** Two posts with one key; those that show an answer or a result are counted by what they show. */
@@ -208,8 +208,8 @@ function compareKeys(thread: string, posts: readonly BotPost[], damage: Damage):
   }
 }
 
-function compareOrder({ waitedTogether, sent }: Findings, damage: Damage): void {
-  for (const { thread, earlier, later } of waitedTogether) {
+function compareOrder({ waitingPairs, sent }: Findings, damage: Damage): void {
+  for (const { thread, earlier, later } of waitingPairs) {
     const order = sent.get(thread) ?? [];
     const [first, second] = [order.indexOf(earlier), order.indexOf(later)];
     if (first >= 0 && second >= 0 && second < first) {

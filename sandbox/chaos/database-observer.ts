@@ -22,7 +22,7 @@ export class DatabaseObserver {
     return this.#botDatabase?.isLost === false ? this.#botDatabase : undefined;
   }
 
-  get waitedTogether(): WaitingPair[] {
+  get waitingPairs(): WaitingPair[] {
     return this.#watch.pairs;
   }
 

@@ -16,14 +16,14 @@ const POLL_INTERVAL_MS = 200;
 
 /**
  * What there is once everything is done, or has had the time to be done, and the bot's rows on its turns; or as soon
- * as there is `enough`, where that is asked for.
+ * as there is `isEnough`, where that is asked for.
  */
 export async function collectFindings(
   slack: SlackWorkspace,
   agent: AgentService,
   observer: DatabaseObserver,
   { said, names }: { said: readonly SaidMessage[]; names: readonly string[] },
-  enough?: (findings: Findings) => boolean,
+  isEnough?: (findings: Findings) => boolean,
 ): Promise<{ findings: Findings; turns: TurnRow[] }> {
   const gather = async () => {
     const [unfinished, turns] = [await observer.unfinished(), await observer.turns()];
@@ -31,23 +31,24 @@ export async function collectFindings(
       said,
       tasks: await serviceTasks(agent, names),
       threads: shownThreads(slack, said),
-      waitedTogether: observer.waitedTogether,
+      waitingPairs: observer.waitingPairs,
       sent: sendOrder(agent, turns),
       unfinished,
     };
     return { findings, turns };
   };
-  const marks = () => shownThreads(slack, said).reduce((sum, thread) => sum + thread.marks, 0);
+  const waitingReactions = () =>
+    shownThreads(slack, said).reduce((sum, thread) => sum + thread.waitingReactions, 0);
   let delivered = false;
   void slack.settled().then(() => {
     delivered = true;
   });
   const deadline = performance.now() + SETTLE_TIMEOUT_MS;
   while (performance.now() < deadline) {
-    if (delivered && (await observer.unfinished()) === 0 && marks() === 0) break;
-    if (enough !== undefined) {
+    if (delivered && (await observer.unfinished()) === 0 && waitingReactions() === 0) break;
+    if (isEnough !== undefined) {
       const now = await gather();
-      if (enough(now.findings)) return now;
+      if (isEnough(now.findings)) return now;
     }
     await sleep(POLL_INTERVAL_MS);
   }
@@ -58,9 +59,10 @@ export async function collectFindings(
 
 /** What the tasks hold; `names` are the people who sign their words in threads of several. */
 async function serviceTasks(agent: AgentService, names: readonly string[]): Promise<ServiceTask[]> {
-  const marks = new Map<string, FileFingerprint>();
+  const fingerprints = new Map<string, FileFingerprint>();
   for (const file of agent.files) {
-    if (file.ready && file.purpose === 'input') marks.set(file.id, `${file.name} ${await file.sha256()}`);
+    if (file.ready && file.purpose === 'input')
+      fingerprints.set(file.id, `${file.name} ${await file.sha256()}`);
   }
   // The id stands for the name where Slack did not tell it.
   const signature = new RegExp(`^(${names.join('|')}|U[0-9A-Z]+): `);
@@ -73,7 +75,7 @@ async function serviceTasks(agent: AgentService, names: readonly string[]): Prom
           replies.find(({ input }) => input?.userMessageId === message.id)?.input ?? {};
         return {
           text: textOf(message.content).replace(signature, ''),
-          files: fileIds.map((file) => marks.get(file) ?? file),
+          files: fileIds.map((file) => fingerprints.get(file) ?? file),
         };
       });
     if (held.length === 0) return [];
@@ -100,7 +102,8 @@ function shownThreads(slack: SlackWorkspace, said: readonly SaidMessage[]): Show
       posts: messages
         .filter(({ user }) => user === slack.bot.userId)
         .map((message) => botPost(slack, message)),
-      marks: messages.filter(({ reactions }) => (reactions.get(WAITING_REACTION) ?? []).length > 0).length,
+      waitingReactions: messages.filter(({ reactions }) => (reactions.get(WAITING_REACTION) ?? []).length > 0)
+        .length,
     };
   });
 }
@@ -109,15 +112,16 @@ function botPost(slack: SlackWorkspace, message: Message): BotPost {
   const blocks = message.blocks ?? [];
   const answers = blocks.filter(({ type }) => type === 'markdown');
   const others = blocks.filter(({ type }) => type !== 'markdown');
-  const aside = message.blocks === undefined ? message.text : slack.visibleText({ text: '', blocks: others });
+  const otherText =
+    message.blocks === undefined ? message.text : slack.visibleText({ text: '', blocks: others });
   const payload = message.metadata?.event_payload;
   const key = typeof payload === 'object' && payload !== null && 'key' in payload ? payload.key : undefined;
   return {
     answer: answers.length === 0 ? '' : slack.visibleText({ text: '', blocks: answers }),
-    aside,
+    otherText,
     key: typeof key === 'string' ? key : undefined,
     history: message.versions.map(({ at, text }) => ({ at, text: text.slice(0, 60) })),
-    looksUnfinished: JSON.stringify(others).includes('"action_id":"stop"') || UNFINISHED_TEXT.test(aside),
+    looksUnfinished: JSON.stringify(others).includes('"action_id":"stop"') || UNFINISHED_TEXT.test(otherText),
   };
 }
 

@@ -13,7 +13,7 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     const options = parseChaosOptions(args);
     const logs = options.logs ?? (await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-')));
-    const { findings, turns, damage, figures } = await runChaos({ ...options, logs }, (line) =>
+    const { findings, turns, damage, stats } = await runChaos({ ...options, logs }, (line) =>
       console.error(`chaos: ${line}`),
     );
     const whole = isUndamaged(damage);
@@ -27,7 +27,7 @@ async function main(args: readonly string[]): Promise<number> {
       console.error(`The bot's log lines and what was found are in ${logs}`);
     }
     if (whole && options.logs === undefined) await rm(logs, { recursive: true, force: true });
-    console.log(reportLine(damage, figures));
+    console.log(reportLine(damage, stats));
     return whole ? 0 : 1;
   } catch (error) {
     const wrong = error instanceof ChaosOptionsError;

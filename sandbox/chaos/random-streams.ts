@@ -1,6 +1,6 @@
 import { seededRandom } from '../slack/slack-workspace.ts';
 
-const PURPOSES = ['people', 'slack', 'slackWeather', 'agentWeather', 'kills'] as const;
+const PURPOSES = ['people', 'slack', 'slackFaults', 'agentFaults', 'kills'] as const;
 
 /** One stream of numbers (0 up to 1) for each purpose: what one of them uses up changes nothing for the others. */
 export type RandomStreams = Readonly<Record<(typeof PURPOSES)[number], () => number>>;
@@ -11,8 +11,8 @@ export function createRandomStreams(seed: number): RandomStreams {
   return {
     people: stream('people'),
     slack: stream('slack'),
-    slackWeather: stream('slackWeather'),
-    agentWeather: stream('agentWeather'),
+    slackFaults: stream('slackFaults'),
+    agentFaults: stream('agentFaults'),
     kills: stream('kills'),
   };
 }

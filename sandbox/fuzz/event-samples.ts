@@ -35,7 +35,12 @@ export function wrapEvent(
 }
 
 /** Events that must stay without effect, each in a channel and with a ts of its own. */
-export function silentEvent(cast: EventIdentities, channel: string, ts: string, random: Random): EventBody {
+export function silentEvent(
+  identities: EventIdentities,
+  channel: string,
+  ts: string,
+  random: Random,
+): EventBody {
   const plain = {
     type: 'message',
     channel,
@@ -68,7 +73,7 @@ export function silentEvent(cast: EventIdentities, channel: string, ts: string, 
       },
     ],
   };
-  const mention = `<@${cast.botUser}>`;
+  const mention = `<@${identities.botUser}>`;
   const file = {
     id: 'F1',
     name: 'a.csv',
@@ -87,8 +92,8 @@ export function silentEvent(cast: EventIdentities, channel: string, ts: string, 
       ...plain,
       text: `${mention} from ourselves`,
       blocks: undefined,
-      user: cast.botUser,
-      bot_id: cast.botId,
+      user: identities.botUser,
+      bot_id: identities.botId,
     },
     { ...plain, subtype: 'channel_join', text: `${mention} has joined` },
     { ...plain, subtype: 'bot_message', user: undefined, bot_id: 'B9' },
@@ -98,7 +103,7 @@ export function silentEvent(cast: EventIdentities, channel: string, ts: string, 
       subtype: 'message_changed',
       channel,
       ts,
-      message: { ...plain, bot_id: cast.botId },
+      message: { ...plain, bot_id: identities.botId },
       previous_message: was,
     },
     {
@@ -122,7 +127,7 @@ export function silentEvent(cast: EventIdentities, channel: string, ts: string, 
       user: 'U1',
       channel,
       channel_type: 'C',
-      team: cast.workspace,
+      team: identities.workspace,
       event_ts: ts,
     },
     { type: 'channel_rename', channel: { id: channel, name: 'new', created: 1 }, event_ts: ts },

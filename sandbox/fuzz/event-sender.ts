@@ -35,7 +35,7 @@ export async function sendByHttp(
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
   await response.body?.cancel();
-  return { status: response.status, unsigned: signature !== 'well' };
+  return { status: response.status, unsigned: signature !== 'valid' };
 }
 
 /**
@@ -46,7 +46,7 @@ export async function sendBySocket(
   slack: SlackWorkspace,
   { kind, body, signature }: FuzzCase,
 ): Promise<void> {
-  if (signature !== 'well') return;
+  if (signature !== 'valid') return;
   if (typeof body === 'string') slack.sendFrame(body);
   else await slack.deliverRaw(kind === 'event' ? 'events_api' : 'interactive', body);
 }

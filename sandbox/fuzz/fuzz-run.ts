@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startAgentService } from '../agent/agent-service.ts';
-import { BotProcess, compileCacheSettings } from '../chaos/bot-process.ts';
+import { BotProcess, compileCacheSettings } from '../bot-process.ts';
+import { serviceSettings } from '../bot-settings.ts';
 import { startPostgresServer } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { recordedPayloads } from './event-samples.ts';
@@ -13,7 +14,7 @@ import { type FuzzCase, fuzzCases, SILENT_CHANNEL_PREFIX } from './fuzz-case.ts'
 import type { FuzzOptions } from './fuzz-options.ts';
 import { HeapMonitor } from './heap-monitor.ts';
 
-/** Requests on their way at one time, on each border. */
+/** Requests on their way at one time, on each transport. */
 const CONCURRENCY = 40;
 const HEAP_SAMPLES = 60;
 const ANSWER_TIMEOUT_MS = 60_000;
@@ -43,12 +44,16 @@ export async function runFuzz(
 ): Promise<FuzzReport> {
   await using undo = new AsyncDisposableStack();
   const began = performance.now();
-  const stage = await prepare(seed, undo);
-  const { slack, http, socket, database } = stage;
+  const setup = await prepare(seed, undo);
+  const { slack, http, socket, database } = setup;
   const [httpPort, socketPort] = [http.port ?? 0, socket.port ?? 0];
   const memory = { http: new HeapMonitor(httpPort), socket: new HeapMonitor(socketPort) };
-  const cast = { workspace: slack.team.id, botUser: slack.bot.userId, botId: slack.bot.botId };
-  const stream = fuzzCases(cast, recordedPayloads(process.env.SLACK_PAYLOADS, cast), seededRandom(seed));
+  const identities = { workspace: slack.team.id, botUser: slack.bot.userId, botId: slack.bot.botId };
+  const stream = fuzzCases(
+    identities,
+    recordedPayloads(process.env.SLACK_PAYLOADS, identities),
+    seededRandom(seed),
+  );
   const report: FuzzReport = {
     ...{ fuzz: 'events', events, seed, seconds: 0, statuses: {}, questions: 0, answered: 0, harm: [] },
     heapGrowthMiB: { http: 0, socket: 0 },
@@ -57,9 +62,9 @@ export async function runFuzz(
   let sent = 0;
   const half = Math.ceil(events / 2);
   const step = Math.ceil(events / HEAP_SAMPLES);
-  const work = async (border: { left: number }, send: (next: FuzzCase) => Promise<void>) => {
-    while (border.left > 0 && http.alive && socket.alive) {
-      border.left -= 1;
+  const work = async (transport: { left: number }, send: (next: FuzzCase) => Promise<void>) => {
+    while (transport.left > 0 && http.alive && socket.alive) {
+      transport.left -= 1;
       const { value, done } = stream.next();
       if (done === true) return;
       sent += 1;
@@ -74,7 +79,7 @@ export async function runFuzz(
       await send(value);
     }
   };
-  const borders = { http: { left: half }, socket: { left: events - half } };
+  const remaining = { http: { left: half }, socket: { left: events - half } };
   const byHttp = async (next: FuzzCase) => {
     const answer = await sendByHttp(httpPort, slack.signingSecret, next).catch((error: unknown) => {
       report.harm.push(`no answer by HTTP (${causeOf(error)}) to ${shortened(next)}`);
@@ -88,8 +93,8 @@ export async function runFuzz(
   const bySocket = (next: FuzzCase) => sendBySocket(slack, next);
   await Promise.all(
     Array.from({ length: CONCURRENCY }, () => [
-      work(borders.http, byHttp),
-      work(borders.socket, bySocket),
+      work(remaining.http, byHttp),
+      work(remaining.socket, bySocket),
     ]).flat(),
   );
   report.questions = asked.count;
@@ -102,7 +107,7 @@ export async function runFuzz(
   for (const [name, bot] of Object.entries({ http, socket })) {
     if (bot.alive) continue;
     report.harm.unshift(
-      `the process ended (${name}): ${await fatalLogLines(join(stage.folder, `${name}.log`))}`,
+      `the process ended (${name}): ${await fatalLogLines(join(setup.folder, `${name}.log`))}`,
     );
   }
   report.harm.push(...(await unexpectedRows(database)));
@@ -125,25 +130,18 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
   const shared = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
     SLACK_BOT_TOKEN: slack.botToken,
-    SLACK_API_URL: slack.apiUrl,
     SLACK_EDITS_PER_MINUTE: '3000',
-    AGENT_BASE_URL: agent.url,
-    AGENT_API_KEY: agent.apiKey,
-    PRIVATE_HOSTS: '127.0.0.1',
     DATABASE_URL: database.url,
-    PORT: '0',
-    HOST: '127.0.0.1',
-    // What is refused is logged as a warning, and that is thousands of lines.
-    LOG_LEVEL: 'info',
   };
-  const start = async (name: string, settings: Record<string, string>) => {
-    const bot = new BotProcess({ ...shared, ...settings }, join(folder, `${name}.log`));
+  const start = async (transport: 'http' | 'socket') => {
+    const settings = { ...shared, ...serviceSettings(slack, agent, transport) };
+    const bot = new BotProcess(settings, join(folder, `${transport}.log`));
     undo.defer(async () => void (bot.alive && (await bot.kill())));
-    if (!(await bot.ready())) throw new Error(`The bot does not start (${name}).`);
+    if (!(await bot.ready())) throw new Error(`The bot did not start (${transport}).`);
     return bot;
   };
-  const http = await start('http', { SLACK_SIGNING_SECRET: slack.signingSecret });
-  const socket = await start('socket', { SLACK_APP_TOKEN: slack.appToken });
+  const http = await start('http');
+  const socket = await start('socket');
   return { slack, http, socket, database: database.connection, folder };
 }
 

@@ -28,19 +28,19 @@ export class EventStream {
   readonly #readers = new Set<Reader>();
   readonly #unsubscribers: (() => void)[];
 
-  constructor(parts: {
+  constructor(deps: {
     slack: SlackWorkspace;
     agent: AgentService;
     bot: BotSupervisor | undefined;
     switches: FaultSwitches;
-    offers: ManifestCommands;
+    manifestCommands: ManifestCommands;
   }) {
-    const { slack, agent, bot } = parts;
+    const { slack, agent, bot } = deps;
     this.#slack = slack;
     this.#agent = agent;
     this.#bot = bot;
-    this.#switches = parts.switches;
-    this.#manifestCommands = parts.offers;
+    this.#switches = deps.switches;
+    this.#manifestCommands = deps.manifestCommands;
     this.#unsubscribers = [
       slack.onChange(({ channel, message }) => {
         if (message.subtype !== undefined && /^(channel|group)_/.test(message.subtype))
@@ -48,7 +48,7 @@ export class EventStream {
         this.#sendMessage(channel, message);
       }),
       slack.onPrivateChange((user) =>
-        this.#send({ kind: 'mine', mine: privateModel(slack, user) }, (me) => me === user),
+        this.#send({ kind: 'private', privateView: privateModel(slack, user) }, (me) => me === user),
       ),
       slack.onCall((call) => {
         this.#send({ kind: 'call', call: slackCall(call) });
@@ -85,16 +85,16 @@ export class EventStream {
     return {
       kind: 'start',
       me,
-      basics: {
+      staticInfo: {
         ...this.#manifestCommands,
         sample: { name, bytes: bytes.length },
         editsPerMinute: SLACK_LIMITS.tier3,
         slackApiUrl: slack.apiUrl,
         serviceUrl: this.#agent.url,
       },
-      world: workspaceModel(slack, me),
+      workspace: workspaceModel(slack, me),
       messages: messageModels(slack, me),
-      mine: privateModel(slack, me),
+      privateView: privateModel(slack, me),
       calls: calls.sort((one, other) => one.at - other.at).slice(-RECENT_CALLS),
       bot: this.#bot?.state,
       switches: this.#switches.all,
@@ -107,7 +107,7 @@ export class EventStream {
 
   #sendWorkspaces(): void {
     for (const me of new Set([...this.#readers].map((reader) => reader.me))) {
-      this.#send({ kind: 'world', world: workspaceModel(this.#slack, me) }, (other) => other === me);
+      this.#send({ kind: 'workspace', workspace: workspaceModel(this.#slack, me) }, (other) => other === me);
     }
   }
 
@@ -122,7 +122,7 @@ export class EventStream {
     const seen = messageModel(this.#slack, channel, message);
     const event: LiveEvent =
       seen === undefined
-        ? { kind: 'gone', channel: channel.id, ts: message.ts }
+        ? { kind: 'deleted', channel: channel.id, ts: message.ts }
         : { kind: 'message', message: seen };
     this.#send(event, (me) => channel.members.has(me));
   }

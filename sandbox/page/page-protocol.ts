@@ -134,18 +134,18 @@ export type LiveEvent =
   | {
       kind: 'start';
       me: string;
-      basics: StaticInfo;
-      world: WorkspaceModel;
+      staticInfo: StaticInfo;
+      workspace: WorkspaceModel;
       messages: MessageModel[];
-      mine: PrivateModel;
+      privateView: PrivateModel;
       calls: CallModel[];
       bot: BotState | undefined;
       switches: FaultSwitch[];
     }
-  | { kind: 'world'; world: WorkspaceModel }
+  | { kind: 'workspace'; workspace: WorkspaceModel }
   | { kind: 'message'; message: MessageModel }
-  | { kind: 'gone'; channel: string; ts: string }
-  | { kind: 'mine'; mine: PrivateModel }
+  | { kind: 'deleted'; channel: string; ts: string }
+  | { kind: 'private'; privateView: PrivateModel }
   | { kind: 'call'; call: CallModel }
   | { kind: 'bot'; bot: BotState }
   | { kind: 'switches'; switches: FaultSwitch[] };

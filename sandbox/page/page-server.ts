@@ -23,7 +23,7 @@ export interface PageServerOptions {
   /** TCP ports on 127.0.0.1, of which the first free one is taken; 0 is any. */
   ports: number[];
   /** Commands and shortcuts; those of manifest.yml when left out. */
-  offers?: ManifestCommands;
+  manifestCommands?: ManifestCommands | undefined;
 }
 
 /** The workspace in the browser. */
@@ -46,7 +46,7 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
     agent,
     bot,
     switches,
-    offers: options.offers ?? readManifestCommands(),
+    manifestCommands: options.manifestCommands ?? readManifestCommands(),
   });
   const app = express();
   app.disable('x-powered-by');
@@ -56,7 +56,7 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
     const me = [...slack.team.people.values()].find(({ id, kind }) => id === as && kind !== 'bot');
     eventStream.open((me ?? firstPerson(slack)).id, response);
   });
-  app.post('/deed', express.json({ limit: '1mb' }), async (request, response) => {
+  app.post('/action', express.json({ limit: '1mb' }), async (request, response) => {
     const action = userActionSchema.safeParse(request.body);
     if (action.success) response.json(await executor.execute(action.data));
     else response.status(400).json({ ok: false, error: z.prettifyError(action.error) });

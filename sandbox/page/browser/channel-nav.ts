@@ -13,7 +13,7 @@ const groups: { name: string; kinds: ChannelModel['kind'][] }[] = [
 /** The list of conversations. `chosen` hears when people have gone to one. */
 export function drawNav(chosen: () => void): void {
   const nav = byId('nav');
-  state.on(['world', 'place', 'messages'], () =>
+  state.on(['workspace', 'place', 'messages'], () =>
     keepingFocus(nav, () =>
       fill(
         nav,
@@ -24,7 +24,7 @@ export function drawNav(chosen: () => void): void {
 }
 
 function groupOf({ name, kinds }: (typeof groups)[number], chosen: () => void): Child {
-  const channels = state.world.channels.filter(({ kind }) => kinds.includes(kind));
+  const channels = state.workspace.channels.filter(({ kind }) => kinds.includes(kind));
   if (channels.length === 0) return undefined;
   const id = `group-${kinds[0]}`;
   return [
@@ -71,8 +71,8 @@ export function drawPeople(become: (id: string) => void): void {
   const select = byId('me');
   if (!(select instanceof HTMLSelectElement)) return;
   select.addEventListener('change', () => become(select.value));
-  state.on(['world'], () => {
-    const people = state.world.people.filter(({ kind }) => kind !== 'bot');
+  state.on(['workspace'], () => {
+    const people = state.workspace.people.filter(({ kind }) => kind !== 'bot');
     const labels: Record<string, string> = { guest: ' (guest)', stranger: ' (external)' };
     fill(
       select,

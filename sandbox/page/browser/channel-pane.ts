@@ -26,7 +26,7 @@ export class ChannelPane {
     const pane = byId('channel');
     pane.append(this.#head, this.#tabs, this.#home.element, this.#list.element, this.#composer.element);
     acceptFileDrops(pane, this.#composer, sampleFile);
-    state.on(['place', 'world'], () => this.#drawPlace());
+    state.on(['place', 'workspace'], () => this.#drawPlace());
     state.on(['messages', 'place'], () => this.#drawMessages());
   }
 
@@ -74,7 +74,7 @@ function mark({ kind }: ChannelModel): Child {
 }
 
 function invitation(place: ChannelModel): Child {
-  if (place.members.includes(state.world.bot)) return undefined;
+  if (place.members.includes(state.workspace.bot)) return undefined;
   const invite = () =>
     void warnOnFailure(performAction({ kind: 'invite', person: state.me, channel: place.id }));
   return h('button', { type: 'button', class: 'button', onclick: invite }, 'Add Taskthread');

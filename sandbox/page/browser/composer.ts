@@ -63,7 +63,7 @@ export class Composer {
       icon('bolt'),
     );
     bolt.addEventListener('click', () => openMenu(bolt, 'Shortcuts', shortcuts()));
-    state.on(['world'], () => {
+    state.on(['workspace'], () => {
       bolt.hidden = where === 'thread' || shortcuts().length === 0;
     });
     this.element = h(
@@ -145,7 +145,7 @@ export class Composer {
     const person = state.me;
     const place = this.#place;
     const [, command, rest = ''] = /^(\/[a-z][\w-]*)(?:\s+([\s\S]*))?$/.exec(text) ?? [];
-    const known = state.basics?.commands.some(({ id }) => id === command) ?? false;
+    const known = state.staticInfo?.commands.some(({ id }) => id === command) ?? false;
     this.#send.disabled = true;
     const keys = await Promise.all(files.map(upload)).catch((error: unknown) => {
       warn(error instanceof Error ? error.message : 'The files did not arrive.');
@@ -215,7 +215,7 @@ function keyOf({ channel, thread = '' }: { channel: string; thread?: string }): 
 }
 
 function shortcuts() {
-  return (state.basics?.shortcuts ?? []).map(({ id, name }) => ({
+  return (state.staticInfo?.shortcuts ?? []).map(({ id, name }) => ({
     label: name,
     choose: () => void warnOnFailure(performAction({ kind: 'shortcut', person: state.me, callbackId: id })),
   }));

@@ -51,7 +51,7 @@ function asTyped(text: string): string {
     return person === undefined ? whole : `@${person.name}`;
   });
   const channels = people.replaceAll(/<#([CG][A-Z0-9]+)(?:\|[^>]*)?>/g, (whole, id: string) => {
-    const channel = state.world.channels.find((one) => one.id === id);
+    const channel = state.workspace.channels.find((one) => one.id === id);
     return channel === undefined ? whole : `#${channel.name}`;
   });
   return unescaped(channels.replaceAll(/<(https?:[^|>]+)>/g, '$1'));

@@ -18,12 +18,12 @@ export class EditRateMeter {
 
   constructor() {
     this.#meter.append(...this.#columns);
-    state.on(['calls', 'world'], () => this.#draw());
+    state.on(['calls', 'workspace'], () => this.#draw());
     setInterval(() => this.#draw(), 1_000);
   }
 
   #draw(): void {
-    const most = state.basics?.editsPerMinute ?? 0;
+    const most = state.staticInfo?.editsPerMinute ?? 0;
     const now = Date.now();
     const recent = state.calls.filter(
       ({ name, at }) => name === 'chat.update' && at > now - WINDOW_SECONDS * 1_000,

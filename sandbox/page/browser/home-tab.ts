@@ -15,11 +15,11 @@ export class HomeTab {
   #drawn = '';
 
   constructor() {
-    state.on(['mine', 'world'], () => this.#draw());
+    state.on(['private', 'workspace'], () => this.#draw());
   }
 
   #draw(): void {
-    const { home } = state.mine;
+    const { home } = state.privateView;
     const key = `${state.me} ${home?.id} ${home?.hash}`;
     if (key === this.#drawn) return;
     this.#drawn = key;

@@ -31,8 +31,8 @@ export class Panel {
     state.on(['switches'], () =>
       keepingFocus(this.#faults, () => fill(this.#faults, ...state.switches.map(switchRow))),
     );
-    state.on(['world'], () => {
-      const { slackApiUrl = '', serviceUrl = '' } = state.basics ?? {};
+    state.on(['workspace'], () => {
+      const { slackApiUrl = '', serviceUrl = '' } = state.staticInfo ?? {};
       fill(
         connect,
         h('summary', {}, 'Addresses'),

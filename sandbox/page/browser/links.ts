@@ -5,7 +5,7 @@ import { state } from './page-state.ts';
 function placeIn(address: string): { channel: string; thread: string } | undefined {
   const { hostname, pathname, searchParams } = new URL(address);
   const [, channel = '', seconds, fraction] = /^\/archives\/(\w+)\/p(\d+)(\d{6})$/.exec(pathname) ?? [];
-  if (!hostname.endsWith('.slack.com') || !state.world.channels.some(({ id }) => id === channel))
+  if (!hostname.endsWith('.slack.com') || !state.workspace.channels.some(({ id }) => id === channel))
     return undefined;
   return { channel, thread: searchParams.get('thread_ts') ?? `${seconds}.${fraction}` };
 }

@@ -9,7 +9,7 @@ export function personMention(id: string): HTMLElement {
 }
 
 export function channelMention(id: string, label = ''): HTMLElement {
-  const channel = state.world.channels.find((one) => one.id === id);
+  const channel = state.workspace.channels.find((one) => one.id === id);
   const name = `#${channel?.name ?? (label || 'a channel')}`;
   if (channel === undefined) return h('span', { class: 'mention' }, name);
   return h('button', { type: 'button', class: 'mention link', onclick: () => state.go(id) }, name);

@@ -53,7 +53,7 @@ function reactions({ channel, ts }: MessageModel): MenuItem[] {
 
 function otherActions(message: MessageModel, article: HTMLElement): MenuItem[] {
   const { channel, ts } = message;
-  const offered = message.ephemeral ? [] : (state.basics?.messageShortcuts ?? []);
+  const offered = message.ephemeral ? [] : (state.staticInfo?.messageShortcuts ?? []);
   const shortcuts = offered.map(({ id, name }) => ({
     label: name,
     choose: () =>

@@ -48,7 +48,7 @@ export class MessageView {
     const notice = /^(channel|group)_/.test(message.subtype ?? '');
     this.element.classList.toggle('notice', notice);
     this.element.classList.toggle('ephemeral', message.ephemeral);
-    this.element.classList.toggle('from-app', message.user === state.world.bot);
+    this.element.classList.toggle('from-app', message.user === state.workspace.bot);
     this.element.setAttribute('aria-label', `${state.nameOf(message.user)}, ${clock(message.ts)}`);
     keepingFocus(this.element, () => {
       this.#draw(head, [message.user, message.edited, message.ephemeral], () => headOf(message));

@@ -44,11 +44,11 @@ export class Modal {
       if (target instanceof Element && target.closest('[data-place]') !== null) this.#close();
     });
     byId('modals').append(this.#dialog);
-    state.on(['mine', 'world'], () => this.#draw());
+    state.on(['private', 'workspace'], () => this.#draw());
   }
 
   #draw(): void {
-    const { modal } = state.mine;
+    const { modal } = state.privateView;
     if (modal === undefined) {
       this.#shown = undefined;
       if (this.#dialog.open) this.#dialog.close();
@@ -94,7 +94,7 @@ export class Modal {
   }
 
   async #submit(): Promise<void> {
-    const { modal } = state.mine;
+    const { modal } = state.privateView;
     if (modal === undefined || this.#dialog.ariaBusy === 'true' || !this.#complete(modal)) return;
     this.#dialog.ariaBusy = 'true';
     const outcome = await this.#send().catch((error: unknown) => {

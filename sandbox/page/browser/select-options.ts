@@ -14,9 +14,9 @@ export interface Option {
 export function optionsOf(one: Fields): Option[] {
   const type = text(one.type).replace(/^multi_/, '');
   if (type === 'users_select')
-    return state.world.people.map(({ id, realName }) => ({ value: id, label: realName }));
+    return state.workspace.people.map(({ id, realName }) => ({ value: id, label: realName }));
   if (type === 'channels_select' || type === 'conversations_select') {
-    return state.world.channels
+    return state.workspace.channels
       .filter((channel) =>
         type === 'channels_select' ? channel.kind === 'channel' : passes(channel, one.filter),
       )
@@ -38,7 +38,7 @@ const included = { channel: 'public', group: 'private', im: 'im', mpim: 'mpim' }
 
 function passes({ kind, members }: ChannelModel, filter: unknown): boolean {
   if (!isFields(filter)) return true;
-  const withBot = kind === 'im' && members.includes(state.world.bot);
+  const withBot = kind === 'im' && members.includes(state.workspace.bot);
   if (filter.exclude_bot_users === true && withBot) return false;
   return !Array.isArray(filter.include) || filter.include.includes(included[kind]);
 }

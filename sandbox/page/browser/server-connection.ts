@@ -23,7 +23,7 @@ async function post(path: string, body: unknown): Promise<ActionResult> {
 
 /** Does what a person would do in Slack. */
 export function performAction(action: UserAction): Promise<ActionResult> {
-  return post('/deed', action);
+  return post('/action', action);
 }
 
 export function setSwitch(id: string, on: boolean): Promise<ActionResult> {

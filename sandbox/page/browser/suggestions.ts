@@ -122,18 +122,18 @@ export class Suggestions {
 function namesFor(mark: string, begun: string): Suggestion[] {
   const wanted = begun.toLowerCase();
   if (mark === '#') {
-    return state.world.channels
+    return state.workspace.channels
       .filter(({ kind, name }) => (kind === 'channel' || kind === 'group') && name.startsWith(wanted))
       .map(({ name, purpose }) => ({ text: `#${name}`, label: `#${name}`, about: purpose }));
   }
-  const { bot, people } = state.world;
+  const { bot, people } = state.workspace;
   const fits = people.filter(({ name, realName }) => `${name} ${realName}`.toLowerCase().includes(wanted));
   const botFirst = fits.toSorted((one, other) => Number(other.id === bot) - Number(one.id === bot));
   return botFirst.map(({ name, realName }) => ({ text: `@${name}`, label: realName, about: `@${name}` }));
 }
 
 function commandsFor(begun: string): Suggestion[] {
-  const commands = state.basics?.commands ?? [];
+  const commands = state.staticInfo?.commands ?? [];
   return commands
     .filter(({ id }) => id.startsWith(`/${begun}`))
     .map(({ id, hint, description }) => ({ text: id, label: `${id} ${hint}`, about: description }));

@@ -45,7 +45,7 @@ export class ThreadPane {
         close();
     });
     acceptFileDrops(this.#pane, this.#composer, sampleFile);
-    state.on(['messages', 'place', 'world'], () => this.#draw());
+    state.on(['messages', 'place', 'workspace'], () => this.#draw());
   }
 
   #draw(): void {

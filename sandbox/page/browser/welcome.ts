@@ -38,7 +38,9 @@ const HINTS = [
 /** The sample table as a file. */
 export async function sampleFile(): Promise<File> {
   const response = await fetch('/sample');
-  return new File([await response.blob()], state.basics?.sample.name ?? 'sample.csv', { type: 'text/csv' });
+  return new File([await response.blob()], state.staticInfo?.sample.name ?? 'sample.csv', {
+    type: 'text/csv',
+  });
 }
 
 /** In direct messages with the bot nobody needs to call it. */
@@ -63,7 +65,7 @@ export class Welcome {
 
   draw(): void {
     this.#drawPlaces();
-    const { sample } = state.basics ?? {};
+    const { sample } = state.staticInfo ?? {};
     if (sample === undefined || this.element.childElementCount > 0) return;
     const chip = h(
       'button',
@@ -108,7 +110,7 @@ export class Welcome {
 
   /** What else there is: the same things that Slack offers, a press away. */
   #drawPlaces(): void {
-    const withBot = state.place?.members.includes(state.world.bot) === true;
+    const withBot = state.place?.members.includes(state.workspace.bot) === true;
     const type = (text: string) => () =>
       void warnOnFailure(
         performAction({ kind: 'command', person: state.me, channel: state.channel, command: '/agent', text }),

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { call, offers, startTestApp } from '../../support/bolt-test-app.ts';
+import { call, startTestApp, testCommands } from '../../support/bolt-test-app.ts';
 import {
   type BrowserScene,
   describeInBrowser,
@@ -18,7 +18,11 @@ describeInBrowser('what apps show on the page', () => {
   let page: Page;
   let channel: string;
   beforeAll(async () => {
-    visit = await openBrowserScene({ bot: false, slack: { limits: 'off', agent: true }, offers });
+    visit = await openBrowserScene({
+      bot: false,
+      slack: { limits: 'off', agent: true },
+      manifestCommands: testCommands,
+    });
     const { slack } = visit.sandbox;
     const started = await startTestApp(slack);
     heard = started.heard;

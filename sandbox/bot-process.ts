@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
 /** The program that an operator starts. */
-export const MAIN_PROGRAM = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+export const MAIN_PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const startedLine = z.looseObject({ msg: z.literal('taskthread is running'), port: z.number() });
 const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 15_000;

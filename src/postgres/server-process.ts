@@ -48,6 +48,7 @@ export class ServerProcess {
   readonly ended: Promise<number | null>;
   readonly #child: ChildProcess;
   #running = true;
+  #isStopping = false;
 
   constructor(options: {
     postgres: string;
@@ -71,7 +72,9 @@ export class ServerProcess {
     const { stderr } = this.#child;
     if (stderr !== null) {
       createInterface({ input: stderr }).on('line', (line) => {
-        const level = line.startsWith('LOG:') ? 'debug' : 'warn';
+        // A stop on purpose cuts the open connections, each with a FATAL line.
+        const isExpected = line.startsWith('LOG:') || (this.#isStopping && line.startsWith('FATAL:'));
+        const level = isExpected ? 'debug' : 'warn';
         options.log[level]({ line }, 'the database server says');
       });
     }
@@ -93,6 +96,7 @@ export class ServerProcess {
 
   /** Ends the server in order; kills it when that takes longer than `patienceMs`. */
   async stop(timeoutMs: number): Promise<void> {
+    this.#isStopping = true;
     this.#pipe().end();
     const timer = setTimeout(() => this.#kill(), timeoutMs);
     await this.ended;

@@ -1,9 +1,9 @@
 import { warn, warnOnFailure } from './announcements.ts';
 import { fill, h } from './dom.ts';
-import { formatSize } from './file-card.ts';
+import { formatFileSize } from './file-size.ts';
 import { icon } from './icons.ts';
 import { openMenu } from './menu.ts';
-import { state } from './page-state.ts';
+import { type PaneName, state } from './page-state.ts';
 import { performAction, upload } from './server-connection.ts';
 import { Suggestions } from './suggestions.ts';
 
@@ -19,15 +19,15 @@ export class Composer {
   #files: File[] = [];
   #place: { channel: string; thread?: string } = { channel: '' };
 
-  constructor(where: 'channel' | 'thread') {
+  constructor(pane: PaneName) {
     this.#field = h('textarea', { rows: 1, 'data-key': 'words' });
-    this.#suggestions = new Suggestions(this.#field, where === 'channel');
+    this.#suggestions = new Suggestions(this.#field, pane === 'channel');
     this.#send = h(
       'button',
       { type: 'submit', class: 'icon-button send', 'aria-label': 'Send', title: 'Send (Enter)' },
       icon('send'),
     );
-    this.#broadcast = where === 'thread' ? h('input', { type: 'checkbox' }) : undefined;
+    this.#broadcast = pane === 'thread' ? h('input', { type: 'checkbox' }) : undefined;
     const picker = h('input', {
       type: 'file',
       multiple: true,
@@ -64,7 +64,7 @@ export class Composer {
     );
     bolt.addEventListener('click', () => openMenu(bolt, 'Shortcuts', shortcuts()));
     state.on(['workspace'], () => {
-      bolt.hidden = where === 'thread' || shortcuts().length === 0;
+      bolt.hidden = pane === 'thread' || shortcuts().length === 0;
     });
     this.element = h(
       'form',
@@ -182,7 +182,7 @@ export class Composer {
           { class: 'chip' },
           icon('file'),
           h('span', {}, file.name),
-          h('span', { class: 'soft' }, formatSize(file.size)),
+          h('span', { class: 'soft' }, formatFileSize(file.size)),
           h(
             'button',
             {

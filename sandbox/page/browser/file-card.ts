@@ -1,18 +1,12 @@
 import type { FileModel } from '../page-protocol.ts';
 import { h } from './dom.ts';
+import { formatFileSize } from './file-size.ts';
 import { icon } from './icons.ts';
 import { tableFrame } from './markdown.ts';
 
 const PREVIEW_BYTES = 4_000;
 const PREVIEW_ROWS = 3;
 const PREVIEW_COLUMNS = 8;
-
-/** Bytes in words. */
-export function formatSize(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} bytes`;
-  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} KB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
 
 /** A shared file: a picture, the first rows of a table or lines of a text, and a link to the whole. */
 export function fileCard(file: FileModel): HTMLElement {
@@ -31,7 +25,7 @@ export function fileCard(file: FileModel): HTMLElement {
       { class: 'file-head' },
       icon('file'),
       h('a', { href: `${url}?download`, download: name }, name),
-      h('span', { class: 'soft' }, formatSize(size ?? 0)),
+      h('span', { class: 'soft' }, formatFileSize(size ?? 0)),
     ),
     preview,
   );

@@ -1,6 +1,7 @@
 import type { MessageModel } from '../page-protocol.ts';
 import { h } from './dom.ts';
-import { MessageView, type Where } from './message.ts';
+import { MessageView } from './message.ts';
+import type { PaneName } from './page-state.ts';
 
 /** Within this many pixels of its end a list follows what is new. */
 const NEAR_END_PX = 80;
@@ -11,14 +12,14 @@ const NEAR_END_PX = 80;
  */
 export class MessageList {
   readonly element: HTMLElement;
-  readonly #where: Where;
+  readonly #pane: PaneName;
   readonly #views = new Map<string, MessageView>();
   readonly #list = h('div', { class: 'messages', role: 'group' });
   #subject = '';
 
   /** `before` stands above the first message. */
-  constructor(where: Where, name: string, before?: HTMLElement) {
-    this.#where = where;
+  constructor(pane: PaneName, name: string, before?: HTMLElement) {
+    this.#pane = pane;
     this.#list.setAttribute('aria-label', name);
     this.element = h('div', { class: 'scroller' }, before, this.#list);
     this.#list.addEventListener('keydown', (event) => this.#move(event));
@@ -71,7 +72,7 @@ export class MessageList {
       known.update(message);
       return known;
     }
-    const view = new MessageView(message, this.#where);
+    const view = new MessageView(message, this.#pane);
     this.#views.set(message.ts, view);
     return view;
   }

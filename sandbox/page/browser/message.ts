@@ -8,15 +8,13 @@ import { emoji } from './emoji.ts';
 import { fileCard } from './file-card.ts';
 import { toolbar } from './message-tools.ts';
 import { mrkdwn } from './mrkdwn.ts';
-import { state } from './page-state.ts';
+import { type PaneName, state } from './page-state.ts';
 import { performAction } from './server-connection.ts';
-
-export type Where = 'channel' | 'thread';
 
 /** One message on the page. What of it has not changed stays as it is, so that nothing flickers while it grows. */
 export class MessageView {
   readonly element: HTMLElement;
-  readonly #where: Where;
+  readonly #pane: PaneName;
   readonly #slots = {
     head: slot('head'),
     blocks: slot('body'),
@@ -28,9 +26,9 @@ export class MessageView {
   #message: MessageModel;
   #blockKeys: string[] = [];
 
-  constructor(message: MessageModel, where: Where) {
+  constructor(message: MessageModel, pane: PaneName) {
     this.#message = message;
-    this.#where = where;
+    this.#pane = pane;
     const { head, blocks, files, reactions, foot } = this.#slots;
     this.element = h(
       'article',
@@ -38,7 +36,7 @@ export class MessageView {
       avatar(message.user),
       h('div', { class: 'message-main' }, head, blocks, files, reactions, foot),
     );
-    this.element.append(toolbar(() => this.#message, where, this.element));
+    this.element.append(toolbar(() => this.#message, pane, this.element));
     this.update(message);
   }
 
@@ -55,7 +53,7 @@ export class MessageView {
       this.#drawBody(message);
       this.#draw(files, message.files, () => message.files.map(fileCard));
       this.#draw(reactions, [message.reactions, state.me], () => reactionsOf(message));
-      const replies = this.#where === 'channel' ? state.inThread(message.channel, message.ts).slice(1) : [];
+      const replies = this.#pane === 'channel' ? state.inThread(message.channel, message.ts).slice(1) : [];
       const last = replies.at(-1)?.ts;
       this.#draw(foot, [replies.length, last, state.thread === message.ts], () => footOf(message, replies));
     });

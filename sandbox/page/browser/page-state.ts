@@ -14,6 +14,9 @@ type Topic = 'place' | 'workspace' | 'messages' | 'private' | 'calls' | 'bot' | 
 
 type BotState = Extract<LiveEvent, { kind: 'bot' }>['bot'];
 
+/** The two panes that show messages and take new ones. */
+export type PaneName = 'channel' | 'thread';
+
 const MAX_CALLS = 400;
 const EMPTY_WORKSPACE: WorkspaceModel = { team: '', bot: '', people: [], channels: [] };
 

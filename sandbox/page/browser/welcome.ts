@@ -2,8 +2,8 @@ import { warnOnFailure } from './announcements.ts';
 import { openApp } from './app-tab.ts';
 import type { Composer } from './composer.ts';
 import { fill, h } from './dom.ts';
-import { formatSize } from './file-card.ts';
 import { SAMPLE_MIME_TYPE } from './file-drop.ts';
+import { formatFileSize } from './file-size.ts';
 import { icon } from './icons.ts';
 import { state } from './page-state.ts';
 import { performAction } from './server-connection.ts';
@@ -75,7 +75,7 @@ export class Welcome {
         'span',
         {},
         h('strong', {}, sample.name),
-        h('span', { class: 'soft' }, ` ${formatSize(sample.bytes)}`),
+        h('span', { class: 'soft' }, ` ${formatFileSize(sample.bytes)}`),
       ),
       h('span', { class: 'soft' }, 'Drag it below, or press to attach'),
     );

@@ -5,19 +5,19 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
-/** The program that an operator starts. */
+/** The program that operators start. */
 export const MAIN_PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const startedLine = z.looseObject({ msg: z.literal('taskthread is running'), port: z.number() });
 const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 15_000;
 
 /**
- * Settings with which a bot starts in half the time: its code is compiled once, by a process that may end in order.
- * Where this process was told of such code (NODE_COMPILE_CACHE), that is used, and `folder` is not.
+ * Settings that halve the bot's start time: a first process compiles its code into `folder`. A cache that this process
+ * already uses (NODE_COMPILE_CACHE) takes precedence.
  */
 export async function compileCacheSettings(folder: string): Promise<Record<string, string>> {
-  const { NODE_COMPILE_CACHE: known } = process.env;
-  if (known !== undefined) return { NODE_COMPILE_CACHE: known };
+  const { NODE_COMPILE_CACHE } = process.env;
+  if (NODE_COMPILE_CACHE !== undefined) return { NODE_COMPILE_CACHE };
   const settings = { NODE_COMPILE_CACHE: folder };
   const child = spawn(process.execPath, [MAIN_PROGRAM, '--help'], {
     env: { ...process.env, ...settings },
@@ -27,7 +27,7 @@ export async function compileCacheSettings(folder: string): Promise<Record<strin
   return settings;
 }
 
-/** One life of the bot, as an operator starts it. */
+/** One process of the bot, started as an operator starts it. */
 export class BotProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
@@ -35,7 +35,7 @@ export class BotProcess {
   readonly #ready = Promise.withResolvers<boolean>();
   #port: number | undefined;
 
-  /** `settings` are its whole environment but for what a process needs; its log lines are added to `logFile`. */
+  /** `settings` are its whole environment, besides what any process needs; its log lines are appended to `logFile`. */
   constructor(settings: Readonly<Record<string, string>>, logFile: string, program = MAIN_PROGRAM) {
     const { PATH, HOME, TMPDIR } = process.env;
     const env = { PATH, HOME, TMPDIR, LOG_LEVEL: 'info', ...settings };
@@ -57,22 +57,22 @@ export class BotProcess {
     return this.#child.pid;
   }
 
-  /** Whether the process lives, frozen or not. */
+  /** Whether the process exists, frozen or not. */
   get alive(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Resolves when the process is gone, however it went. */
+  /** Resolves when the process has ended, for whatever reason. */
   get ended(): Promise<unknown> {
     return this.#ended;
   }
 
-  /** Where it serves, once it takes events and as long as it lives. */
+  /** Its HTTP port, while it accepts events. */
   get port(): number | undefined {
     return this.alive ? this.#port : undefined;
   }
 
-  /** Resolves when it takes events; false where it ended before. Throws where it does neither in a minute. */
+  /** Resolves to true when it accepts events, to false if it ends before. @throws after a minute of neither */
   async ready(): Promise<boolean> {
     const late = Promise.withResolvers<boolean>();
     const timer = setTimeout(
@@ -94,14 +94,14 @@ export class BotProcess {
     this.#child.kill('SIGCONT');
   }
 
-  /** kill -9; resolves when it is gone. */
+  /** Kills it with SIGKILL; resolves when it has ended. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#ended;
     this.#log.end('--- killed\n');
   }
 
-  /** Asks it to go, and kills it where it does not; the answer is whether it went by itself. */
+  /** Sends SIGTERM, and SIGKILL after 15 s; resolves to whether the first was enough. */
   async stop(): Promise<boolean> {
     this.thaw();
     this.#child.kill('SIGTERM');

@@ -56,7 +56,7 @@ const OPEN_TURNS_SQL = `
       on message.workspace = turn.workspace and message.channel = turn.channel and message.ts = turn.message_ts
   where turn.finished_at is null`;
 
-/** The bot's rows, read from outside over a connection of our own. */
+/** Reads the bot's tables from outside, over its own connection. */
 export class BotDatabase {
   readonly #client: pg.Client;
   #lost = false;
@@ -75,7 +75,7 @@ export class BotDatabase {
     return database;
   }
 
-  /** Whether the server ended or cut the connection. */
+  /** Whether the connection is lost. */
   get isLost(): boolean {
     return this.#lost;
   }
@@ -99,7 +99,7 @@ export class BotDatabase {
     );
   }
 
-  /** How many messages and turns are not done. */
+  /** The number of unfinished messages and turns. */
   async unfinished(): Promise<number> {
     const sql = `select (select count(*) from messages where state in ('waiting', 'sending'))
       + (select count(*) from turns where finished_at is null) as count`;
@@ -117,7 +117,7 @@ export class BotDatabase {
   }
 }
 
-/** Where the embedded server of a bot listens that keeps its data in this folder. */
+/** The connection to the embedded server of a bot with this data folder. */
 export async function embeddedConnection(dataFolder: string): Promise<DatabaseConnection> {
   const lines = (await readFile(join(dataFolder, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
   return { host: lines[4]?.trim() ?? '', port: 5432, user: 'taskthread', database: 'taskthread' };

@@ -25,34 +25,33 @@ import { startLoadBalancer } from './load-balancer.ts';
 import { between, createRandomStreams, type RandomStreams } from './random-streams.ts';
 
 const MESSAGES_PER_KILL = 3;
-/** People talk faster than that at first, so that little is left to do after the last kill. */
+/** People write faster at first, so that little remains after the last kill. */
 const INITIAL_MESSAGES_PER_KILL = 5;
-/** Bytes: a larger file goes up in parts of half that. */
+/** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
-/** What a run came to. */
+/** The outcome of a run. */
 export interface ChaosRunResult {
   findings: Findings;
-  /** The bot's own rows on its turns. */
+  /** The bot's own rows about its turns. */
   turns: readonly TurnRow[];
   damage: Damage;
   stats: ChaosRunStats;
 }
 
-/** What a run needs. */
 export interface ChaosRunOptions extends ChaosOptions {
   logs: string;
-  /** What is started and killed; the bot as it is when left out. */
+  /** A program to run instead of the bot. */
   program?: string;
-  /** The faults of both services until the last kill; a rule with `times` lasts until it is used up. */
+  /** Faults of both services until the last kill; a rule with `times` lasts until it is used up. */
   faultProfile?: FaultProfile;
-  /** An empty, migrated database that others run; a server of the run's own when left out. */
+  /** An empty, migrated database; by default the run starts its own server. */
   database?: DatabaseConnection;
-  /** Ends the wait for the end as soon as there is so much damage. */
+  /** Ends the run early once the damage found so far satisfies it. */
   isEnough?: (damage: Damage) => boolean;
 }
 
-/** One run from start to end; nothing of it is left. `tell` hears how far it is. */
+/** Performs one run and cleans up after it. `onProgress` receives progress messages. */
 export async function runChaos(
   options: ChaosRunOptions,
   onProgress: (line: string) => void,
@@ -82,7 +81,7 @@ export async function runChaos(
   const observer = new DatabaseObserver(async () => shared ?? embeddedConnection(dataFolder));
   undo.defer(() => observer.stop());
   await bots.start(replicas);
-  onProgress(`the bot runs after ${seconds(began)} s`);
+  onProgress(`the bot is running after ${seconds(began)} s`);
   await observer.start();
   if (options.transport === 'http') {
     const loadBalancer = await startLoadBalancer(() => bots.port());
@@ -90,17 +89,17 @@ export async function runChaos(
     await slack.useHttp({ eventsUrl: loadBalancer.eventsUrl });
   }
 
-  const settled = settledReplies(agent);
+  const completedReplies = trackCompletedReplies(agent);
   const conversation = new Conversation(slack, random.people);
-  const parts = {
+  const deps = {
     bots,
     callNotifier,
     random: random.kills,
     botDatabase: () => observer.botDatabase,
-    completedReplies: () => settled,
+    completedReplies: () => completedReplies,
     sayOne: () => conversation.sayOne(),
   };
-  const crashInjector = new CrashInjector(parts, replicas);
+  const crashInjector = new CrashInjector(deps, replicas);
   while (crashInjector.kills < kills) {
     const due = Math.min(kills * MESSAGES_PER_KILL, (crashInjector.kills + 1) * INITIAL_MESSAGES_PER_KILL);
     const talk = talkUntil(conversation, due, random.people);
@@ -112,7 +111,7 @@ export async function runChaos(
   const { isEnough } = options;
   const canStop = isEnough && ((findings: Findings) => isEnough(findDamage(findings)));
   const { findings, turns } = await collectFindings(slack, agent, observer, conversation, canStop);
-  onProgress(`settled after ${seconds(began)} s`);
+  onProgress(`all work settled after ${seconds(began)} s`);
   const said = findings.said.map((message) => ({
     ...message,
     wasDelivered: deliveryTracker.wasDelivered(message),
@@ -158,7 +157,7 @@ async function startServices(random: RandomStreams, callNotifier: CallNotifier, 
   return { slack, agent };
 }
 
-/** Lets the weather begin; the answer ends what does not end by itself. */
+/** Adds the faults; the returned function removes those without a `times` limit. */
 function injectFaults(
   faultProfile: FaultProfile,
   services: Record<FaultTarget, { faults: Faults }>,
@@ -173,16 +172,16 @@ function injectFaults(
   };
 }
 
-/** The service's replies that are complete, kept up to date. */
-function settledReplies(agent: AgentService): ReadonlySet<string> {
-  const settled = new Set<string>();
+/** Ids of the service's completed replies, kept up to date. */
+function trackCompletedReplies(agent: AgentService): ReadonlySet<string> {
+  const completed = new Set<string>();
   agent.onStatus((change) => {
-    if (change.kind === 'message' && change.status === 'completed') settled.add(change.message.id);
+    if (change.kind === 'message' && change.status === 'completed') completed.add(change.message.id);
   });
-  return settled;
+  return completed;
 }
 
-/** People talk until they have said so much. */
+/** People write until the conversation has `due` messages. */
 async function talkUntil(conversation: Conversation, due: number, random: () => number): Promise<void> {
   while (conversation.said.length < due) {
     conversation.sayOne();

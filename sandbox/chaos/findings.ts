@@ -5,9 +5,9 @@ import type { TurnRow } from './bot-database.ts';
 import type { BotPost, FileFingerprint, Findings, SaidMessage, ServiceTask, ShownThread } from './damage.ts';
 import type { DatabaseObserver } from './database-observer.ts';
 
-/** The mark on a message that waits. */
+/** The reaction on a waiting message. */
 const WAITING_REACTION = 'hourglass_flowing_sand';
-/** Words of a turn that is not over. */
+/** Text of an unfinished turn. */
 const UNFINISHED_TEXT =
   /getting started|Passing (your files|“)|The agent is working|as soon as it can|Stopping…|cannot be reached|a lot to do|does not accept the key|holding messages back/;
 
@@ -15,8 +15,8 @@ const SETTLE_TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 200;
 
 /**
- * What there is once everything is done, or has had the time to be done, and the bot's rows on its turns; or as soon
- * as there is `isEnough`, where that is asked for.
+ * Collects the findings, and the bot's rows about its turns, once all work is done or has had two minutes. `isEnough`
+ * may end the wait earlier.
  */
 export async function collectFindings(
   slack: SlackWorkspace,
@@ -52,19 +52,19 @@ export async function collectFindings(
     }
     await sleep(POLL_INTERVAL_MS);
   }
-  // Whoever still had an old lease may post now, and must not.
+  // A process with an expired lease might still post, which would be damage.
   await sleep(1_000);
   return gather();
 }
 
-/** What the tasks hold; `names` are the people who sign their words in threads of several. */
+/** The content of the tasks. `names` precede the messages of threads with several people. */
 async function serviceTasks(agent: AgentService, names: readonly string[]): Promise<ServiceTask[]> {
   const fingerprints = new Map<string, FileFingerprint>();
   for (const file of agent.files) {
     if (file.ready && file.purpose === 'input')
       fingerprints.set(file.id, `${file.name} ${await file.sha256()}`);
   }
-  // The id stands for the name where Slack did not tell it.
+  // The id replaces a name that Slack did not return.
   const signature = new RegExp(`^(${names.join('|')}|U[0-9A-Z]+): `);
   return agent.tasks.flatMap(({ id, project, messages, results }) => {
     const replies = messages.filter(({ role }) => role === 'assistant');
@@ -92,7 +92,7 @@ async function serviceTasks(agent: AgentService, names: readonly string[]): Prom
   });
 }
 
-/** What the threads show in which people said something. */
+/** The content of every thread in which people wrote. */
 function shownThreads(slack: SlackWorkspace, said: readonly SaidMessage[]): ShownThread[] {
   return [...new Set(said.map(({ thread }) => thread))].map((thread) => {
     const [channel = '', root = ''] = thread.split('/');
@@ -125,7 +125,7 @@ function botPost(slack: SlackWorkspace, message: Message): BotPost {
   };
 }
 
-/** By thread, the ts of its messages in the order in which the service got them. */
+/** The ts of each thread's messages, in the order in which the service received them. */
 function sendOrder(agent: AgentService, turns: readonly TurnRow[]): Findings['sent'] {
   const position = new Map(
     agent.tasks.flatMap(({ messages }) => messages.map(({ id }, index) => [id, index] as const)),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { pick, type Random } from './mutation.ts';
 
-/** Who and where an event may be about. */
+/** The ids that sample events use. */
 export interface EventIdentities {
   workspace: string;
   /** The bot's user and its bot id. */
@@ -15,7 +15,7 @@ type EventBody = Record<string, unknown>;
 
 const record = z.record(z.string(), z.unknown());
 
-/** An event of the Events API as Slack wraps it. */
+/** Wraps an event as the Events API does. */
 export function wrapEvent(
   { workspace, botUser }: EventIdentities,
   event: EventBody,
@@ -34,7 +34,7 @@ export function wrapEvent(
   };
 }
 
-/** Events that must stay without effect, each in a channel and with a ts of its own. */
+/** A random event that must have no effect, in its own channel and with its own ts. */
 export function silentEvent(
   identities: EventIdentities,
   channel: string,
@@ -135,12 +135,12 @@ export function silentEvent(
   ]);
 }
 
-/** Whether nothing in it could be for the bot once a part is taken away, so that mutants of it are silent too. */
+/** Whether no mutation of the event can address the bot. */
 export function staysSilent(event: EventBody, { botUser }: EventIdentities): boolean {
   return !JSON.stringify(event).includes(botUser);
 }
 
-/** A mention as Slack sends it; what comes of its mutants is open. */
+/** A mention as Slack sends it; a mutation of it may or may not start a turn. */
 export function mentionEvent({ botUser }: EventIdentities, channel: string, ts: string): EventBody {
   return {
     type: 'app_mention',
@@ -169,7 +169,7 @@ export function mentionEvent({ botUser }: EventIdentities, channel: string, ts: 
   };
 }
 
-/** Presses and commands, as forms or envelopes carry them. */
+/** A random block action, view submission, shortcut or command. */
 export function interaction({ workspace }: EventIdentities, channel: string, random: Random): EventBody {
   const value = pick(random, ['0190a0b0-c0d0-7000-8000-000000000001', 'nonsense', '']);
   const press = {
@@ -213,7 +213,7 @@ export function interaction({ workspace }: EventIdentities, channel: string, ran
   ]);
 }
 
-/** The recorded payloads of a folder, as if they were for our workspace; none where there is no folder. */
+/** The recorded events in a folder, redirected to our workspace. */
 export function recordedPayloads(folder: string | undefined, { workspace }: EventIdentities): EventBody[] {
   if (folder === undefined) return [];
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));

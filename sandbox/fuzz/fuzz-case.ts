@@ -8,19 +8,19 @@ import {
 } from './event-samples.ts';
 import { mutate, pick, type Random } from './mutation.ts';
 
-/** One thing to send. */
+/** One request to send. */
 export interface FuzzCase {
   kind: 'event' | 'interaction';
-  /** The body; a string is sent as it is, though it may be no JSON. */
+  /** The body; a string is sent unchanged and may be invalid JSON. */
   body: unknown;
-  /** How it is signed by HTTP; whatever is not `valid` must be refused. */
+  /** Its signature over HTTP; the receiver must refuse all but `valid`. */
   signature: 'valid' | 'wrong' | 'missing' | 'old' | 'future';
 }
 
-/** What channels are called in which nothing may come of anything. */
+/** The id prefix of channels in which no event may have an effect. */
 export const SILENT_CHANNEL_PREFIX = 'CSILENT';
 
-/** A stream of cases, the same for the same random numbers. */
+/** An endless stream of cases, the same for the same random numbers. */
 export function* fuzzCases(
   identities: EventIdentities,
   recordings: readonly unknown[],
@@ -39,18 +39,18 @@ function oneCase(
   const ts = `17${String(number).padStart(8, '0')}.000100`;
   const eventId = `EvFuzz${number}`;
   const roll = random();
-  // A mention that is not signed well is silent too.
+  // A mention with an invalid signature must have no effect.
   if (roll < 0.05) {
     const body = wrapEvent(identities, mentionEvent(identities, channel, ts), eventId);
     return { kind: 'event', body, signature: pick(random, ['wrong', 'missing', 'old', 'future']) };
   }
   if (roll < 0.08)
-    return { kind: 'event', body: tornBody(identities, channel, ts, random), signature: 'valid' };
+    return { kind: 'event', body: malformedBody(identities, channel, ts, random), signature: 'valid' };
   if (roll < 0.12) {
     const body = interaction(identities, channel, random);
     return { kind: 'interaction', body: random() < 0.5 ? body : mutate(body, random), signature: 'valid' };
   }
-  // Mentions that somebody tampered with, in channels that Slack does not know: few, for each may become a turn.
+  // Mutated mentions in unknown channels: only a few, because each may start a turn.
   if (roll < 0.123) {
     const body = wrapEvent(identities, mentionEvent(identities, `CLOUD${number}`, ts), eventId);
     return { kind: 'event', body: random() < 0.3 ? body : mutate(body, random), signature: 'valid' };
@@ -69,11 +69,15 @@ function oneCase(
   }
   const event = silentEvent(identities, channel, ts, random);
   const body = wrapEvent(identities, event, eventId);
-  const bend = staysSilent(event, identities) && random() < 0.7;
-  return { kind: 'event', body: bend ? { ...body, event: mutate(event, random) } : body, signature: 'valid' };
+  const isMutated = staysSilent(event, identities) && random() < 0.7;
+  return {
+    kind: 'event',
+    body: isMutated ? { ...body, event: mutate(event, random) } : body,
+    signature: 'valid',
+  };
 }
 
-/** A recording of a mention must not become one of ours: it is of another workspace. */
+/** Keeps a recorded mention or direct message from addressing our bot. */
 function redirectMentions(recording: unknown): unknown {
   return JSON.parse(
     JSON.stringify(recording)
@@ -82,8 +86,8 @@ function redirectMentions(recording: unknown): unknown {
   );
 }
 
-/** A body that is no JSON, or JSON of nothing. */
-function tornBody(identities: EventIdentities, channel: string, ts: string, random: Random): string {
+/** A body that is invalid JSON, or JSON without an event. */
+function malformedBody(identities: EventIdentities, channel: string, ts: string, random: Random): string {
   const whole = JSON.stringify(wrapEvent(identities, silentEvent(identities, channel, ts, random), 'EvTorn'));
   const cut = whole.slice(0, Math.floor(random() * whole.length));
   return pick(random, [

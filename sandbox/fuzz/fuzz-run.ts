@@ -14,30 +14,30 @@ import { type FuzzCase, fuzzCases, SILENT_CHANNEL_PREFIX } from './fuzz-case.ts'
 import type { FuzzOptions } from './fuzz-options.ts';
 import { HeapMonitor } from './heap-monitor.ts';
 
-/** Requests on their way at one time, on each transport. */
+/** Concurrent requests on each transport. */
 const CONCURRENCY = 40;
 const HEAP_SAMPLES = 60;
 const ANSWER_TIMEOUT_MS = 60_000;
-/** A heap may breathe by so much (MiB). */
+/** How much the heap may grow (MiB). */
 const MAX_HEAP_GROWTH_MIB = 16;
 
-/** What a run found. */
+/** The outcome of a run; its fields are the keys of the printed JSON. */
 export interface FuzzReport {
   fuzz: 'events';
   events: number;
   seed: number;
   seconds: number;
-  /** Answers of the HTTP receiver by status. */
+  /** Responses of the HTTP receiver, by status. */
   statuses: Record<string, number>;
   heapGrowthMiB: { http: number; socket: number };
-  /** Real questions that were asked between the events, and answered. */
+  /** Real questions asked between the events, and how many of them were answered. */
   questions: number;
   answered: number;
-  /** Sentences; empty where all is well. */
+  /** One sentence for each problem. */
   harm: string[];
 }
 
-/** One run from start to end; nothing of it is left. `tell` hears how far it is. */
+/** Performs one run and cleans up after it. `onProgress` receives progress messages. */
 export async function runFuzz(
   { events, seed }: FuzzOptions,
   onProgress: (line: string) => void = () => undefined,
@@ -58,7 +58,7 @@ export async function runFuzz(
     ...{ fuzz: 'events', events, seed, seconds: 0, statuses: {}, questions: 0, answered: 0, harm: [] },
     heapGrowthMiB: { http: 0, socket: 0 },
   };
-  const asked = new Questions(slack);
+  const questions = new Questions(slack);
   let sent = 0;
   const half = Math.ceil(events / 2);
   const step = Math.ceil(events / HEAP_SAMPLES);
@@ -72,7 +72,7 @@ export async function runFuzz(
       if (number % step === 0) {
         await Promise.all([memory.http.sample(), memory.socket.sample()]).catch(() => undefined);
         if (number % (step * 6) === 0) {
-          asked.ask();
+          questions.ask();
           onProgress(`${number} events after ${Math.round((performance.now() - began) / 1_000)} s`);
         }
       }
@@ -82,13 +82,13 @@ export async function runFuzz(
   const remaining = { http: { left: half }, socket: { left: events - half } };
   const byHttp = async (next: FuzzCase) => {
     const answer = await sendByHttp(httpPort, slack.signingSecret, next).catch((error: unknown) => {
-      report.harm.push(`no answer by HTTP (${causeOf(error)}) to ${shortened(next)}`);
+      report.harm.push(`no HTTP response (${causeOf(error)}) to ${shortened(next)}`);
     });
     if (answer === undefined) return;
     report.statuses[answer.status] = (report.statuses[answer.status] ?? 0) + 1;
-    if (answer.status >= 500) report.harm.push(`answered ${answer.status}: ${shortened(next)}`);
+    if (answer.status >= 500) report.harm.push(`response ${answer.status} to ${shortened(next)}`);
     if (answer.unsigned && answer.status !== 401)
-      report.harm.push(`not refused although ${next.signature} signed: ${shortened(next)}`);
+      report.harm.push(`accepted despite its ${next.signature} signature: ${shortened(next)}`);
   };
   const bySocket = (next: FuzzCase) => sendBySocket(slack, next);
   await Promise.all(
@@ -97,9 +97,9 @@ export async function runFuzz(
       work(remaining.socket, bySocket),
     ]).flat(),
   );
-  report.questions = asked.count;
-  report.answered = await asked.answered(database);
-  if (report.answered < report.questions) report.harm.push('a real question got no answer');
+  report.questions = questions.count;
+  report.answered = await questions.answered(database);
+  if (report.answered < report.questions) report.harm.push('a real question was not answered');
   report.heapGrowthMiB = { http: memory.http.growthMiB(), socket: memory.socket.growthMiB() };
   for (const [name, growth] of Object.entries(report.heapGrowthMiB)) {
     if (growth > MAX_HEAP_GROWTH_MIB) report.harm.push(`the heap grew by ${growth} MiB (${name})`);
@@ -112,7 +112,7 @@ export async function runFuzz(
   }
   report.harm.push(...(await unexpectedRows(database)));
   for (const [name, bot] of Object.entries({ http, socket })) {
-    if (!(await bot.stop())) report.harm.push(`the process did not stop when asked (${name})`);
+    if (!(await bot.stop())) report.harm.push(`the process did not shut down in time (${name})`);
   }
   report.seconds = Math.round((performance.now() - began) / 100) / 10;
   return report;
@@ -145,7 +145,7 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
   return { slack, http, socket, database: database.connection, folder };
 }
 
-/** Real questions of a real person, which the bot must still answer. */
+/** Real questions of real people, which the bot must still answer. */
 class Questions {
   readonly #slack: SlackWorkspace;
   readonly #channels: string[] = [];
@@ -166,7 +166,7 @@ class Questions {
     this.#channels.push(channel.id);
   }
 
-  /** How many turns came to their end, after some patience. */
+  /** The number of completed turns, after at most a minute. */
   async answered(connection: pg.ClientConfig): Promise<number> {
     const client = new pg.Client(connection);
     await client.connect();
@@ -187,14 +187,14 @@ class Questions {
   }
 }
 
-/** Why a process ended, by its own log. */
+/** The log lines that show why a process ended. */
 async function fatalLogLines(log: string): Promise<string> {
   const lines = (await readFile(log, 'utf8')).split('\n');
   const fatal = lines.filter((line) => line.includes('"level":60') || !line.startsWith('{'));
   return fatal.slice(-20).join('\n').slice(0, 4_000);
 }
 
-/** Rows for what should have stayed silent. */
+/** Reports rows of events that must have no effect. */
 async function unexpectedRows(connection: pg.ClientConfig): Promise<string[]> {
   const client = new pg.Client(connection);
   await client.connect();
@@ -205,7 +205,9 @@ async function unexpectedRows(connection: pg.ClientConfig): Promise<string[]> {
         `select channel from ${table} where channel like $1 or workspace = 'TSTRANGER' limit 5`,
         [`${SILENT_CHANNEL_PREFIX}%`],
       );
-      found.push(...rows.map(({ channel }) => `a row in ${table} for ${channel}, which should be silent`));
+      found.push(
+        ...rows.map(({ channel }) => `an event in ${channel} without effect left a row in ${table}`),
+      );
     }
     return found;
   } finally {

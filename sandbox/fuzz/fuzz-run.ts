@@ -206,7 +206,9 @@ async function unexpectedRows(connection: pg.ClientConfig): Promise<string[]> {
         [`${SILENT_CHANNEL_PREFIX}%`],
       );
       found.push(
-        ...rows.map(({ channel }) => `an event in ${channel} without effect left a row in ${table}`),
+        ...rows.map(
+          ({ channel }) => `${table} has a row for an event in ${channel}, which must have no effect`,
+        ),
       );
     }
     return found;

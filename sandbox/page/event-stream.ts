@@ -10,7 +10,7 @@ import type { ManifestCommands } from './manifest-commands.ts';
 import type { CallModel, LiveEvent } from './page-protocol.ts';
 import { messageModel, messageModels, privateModel, workspaceModel } from './view-models.ts';
 
-/** Calls that somebody sees who comes later. */
+/** Earlier calls that a newly opened page shows. */
 const RECENT_CALLS = 150;
 
 interface Reader {
@@ -18,7 +18,7 @@ interface Reader {
   response: Response;
 }
 
-/** Tells each open page what its person sees, as it happens (server-sent events). */
+/** Sends each open page what its person sees, as it happens (server-sent events). */
 export class EventStream {
   readonly #slack: SlackWorkspace;
   readonly #agent: AgentService;
@@ -59,7 +59,7 @@ export class EventStream {
     ];
   }
 
-  /** Begins to tell a page; ends when it goes. */
+  /** Adds a page until its connection closes. */
   open(me: string, response: Response): void {
     response.set({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
     const reader = { me, response };
@@ -68,13 +68,13 @@ export class EventStream {
     response.on('close', () => this.#readers.delete(reader));
   }
 
-  /** Tells all pages how the switches are. */
+  /** Sends the state of the switches to all pages. */
   sendSwitches(): void {
     this.#send({ kind: 'switches', switches: this.#switches.all });
   }
 
   stop(): void {
-    for (const quiet of this.#unsubscribers) quiet();
+    for (const unsubscribe of this.#unsubscribers) unsubscribe();
     for (const { response } of this.#readers) response.end();
   }
 
@@ -127,10 +127,10 @@ export class EventStream {
     this.#send(event, (me) => channel.members.has(me));
   }
 
-  #send(event: LiveEvent, whom: (me: string) => boolean = () => true): void {
+  #send(event: LiveEvent, isRecipient: (me: string) => boolean = () => true): void {
     let line: string | undefined;
     for (const { me, response } of this.#readers) {
-      if (!whom(me)) continue;
+      if (!isRecipient(me)) continue;
       line ??= `data: ${JSON.stringify(event)}\n\n`;
       response.write(line);
     }

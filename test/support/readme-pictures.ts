@@ -16,16 +16,16 @@ const wideViewport = { width: 1280, height: 730 };
 /** Makes the pictures of the README and the docs, in both colour schemes. Look at them before they are committed. */
 async function takePictures(): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const playground = await startInteractiveSandbox({ agent: { pace: 12 }, slack: { retryScale: 0.05 } });
+  const sandbox = await startInteractiveSandbox({ agent: { pace: 12 }, slack: { retryScale: 0.05 } });
   const browser = await startBrowser();
   try {
-    chat(playground.slack);
+    chat(sandbox.slack);
     const light = await browser.newPage({ ...still, colorScheme: 'light' });
     const dark = await browser.newPage({ ...still, colorScheme: 'dark' });
     const lightFilm = await browser.newPage({ ...film, colorScheme: 'light' });
     const darkFilm = await browser.newPage({ ...film, colorScheme: 'dark' });
     const pages = [lightFilm, darkFilm, light, dark];
-    for (const page of pages) await page.goto(playground.page.url);
+    for (const page of pages) await page.goto(sandbox.page.url);
     const welcome = light.getByText('Try it: ask the agent');
     await welcome.click();
     await light.getByRole('button', { name: /What is in this run/ }).click();
@@ -44,13 +44,13 @@ async function takePictures(): Promise<void> {
     await stepsOf(light);
     const thread = light.url();
     await formOf(light);
-    await homeOf(light, playground.slack);
+    await homeOf(light, sandbox.slack);
     const wide = await browser.newPage({ viewport: wideViewport, deviceScaleFactor: 1.15, locale: 'en-GB' });
     await wide.goto(thread);
     await trouble(wide);
   } finally {
     await browser.close();
-    await playground.stop();
+    await sandbox.stop();
   }
 }
 

@@ -11,7 +11,7 @@ import { state } from './page-state.ts';
 import { performAction } from './server-connection.ts';
 import { sampleFile, Welcome } from './welcome.ts';
 
-/** The conversation in the middle: its head, its messages or the app's Home, and the composer. */
+/** The middle pane: header, messages or the app's Home, and the composer. */
 export class ChannelPane {
   readonly #composer = new Composer('channel');
   readonly #welcome = new Welcome(this.#composer);
@@ -50,12 +50,12 @@ export class ChannelPane {
     this.#welcome.draw();
     this.#composer.at(
       { channel: place.id },
-      withBot ? 'Write to Taskthread' : `Write to ${mark(place) === '' ? '' : '#'}${place.name}`,
+      withBot ? 'Message Taskthread' : `Message ${mark(place) === '' ? '' : '#'}${place.name}`,
     );
   }
 
   #about({ kind, purpose, members }: ChannelModel): string {
-    if (kind === 'im') return 'Each message here begins a new piece of work.';
+    if (kind === 'im') return 'Each message here starts a new task.';
     return [purpose, `${members.length} members`].filter((part) => part !== '').join(' · ');
   }
 

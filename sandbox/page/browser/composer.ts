@@ -7,7 +7,7 @@ import { type PaneName, state } from './page-state.ts';
 import { performAction, upload } from './server-connection.ts';
 import { Suggestions } from './suggestions.ts';
 
-/** Where people write: text with mentions, files by button, paste or drop; Enter sends. */
+/** The input for messages: text with mentions, files by button, paste or drop; Enter sends. */
 export class Composer {
   readonly element: HTMLElement;
   readonly #field: HTMLTextAreaElement;
@@ -97,7 +97,7 @@ export class Composer {
     );
   }
 
-  /** Writes to this place from now on; what was begun elsewhere is kept there. */
+  /** Switches to another channel or thread; each keeps its own draft. */
   at(place: { channel: string; thread?: string }, label: string): void {
     const [before, now] = [keyOf(this.#place), keyOf(place)];
     this.#field.placeholder = label;
@@ -112,7 +112,7 @@ export class Composer {
     this.#draw();
   }
 
-  /** Puts words and files in, to be sent by hand. */
+  /** Fills in text and files for the person to send. */
   suggest(text: string, files: File[] = []): void {
     this.#field.value = text;
     this.#files = files;
@@ -148,7 +148,7 @@ export class Composer {
     const known = state.staticInfo?.commands.some(({ id }) => id === command) ?? false;
     this.#send.disabled = true;
     const keys = await Promise.all(files.map(upload)).catch((error: unknown) => {
-      warn(error instanceof Error ? error.message : 'The files did not arrive.');
+      warn(error instanceof Error ? error.message : 'The upload failed.');
       return undefined;
     });
     if (keys !== undefined) {

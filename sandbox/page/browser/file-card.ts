@@ -8,11 +8,11 @@ const PREVIEW_BYTES = 4_000;
 const PREVIEW_ROWS = 3;
 const PREVIEW_COLUMNS = 8;
 
-/** A shared file: a picture, the first rows of a table or lines of a text, and a link to the whole. */
+/** A shared file: a download link, and a picture or the first rows or lines. */
 export function fileCard(file: FileModel): HTMLElement {
   const { url, size, name } = file;
   if (url === undefined)
-    return h('div', { class: 'file gone' }, icon('file'), h('span', {}, `${name}: no longer there`));
+    return h('div', { class: 'file gone' }, icon('file'), h('span', {}, `${name} (deleted)`));
   const preview = h('div', { class: 'preview' });
   if (file.mime.startsWith('image/'))
     preview.append(h('img', { src: url, alt: name, class: 'picture large', loading: 'lazy' }));
@@ -35,7 +35,7 @@ async function showBeginning(preview: HTMLElement, file: FileModel, url: string)
   const response = await fetch(`${url}?start=${PREVIEW_BYTES}`);
   if (!response.ok) return;
   const lines = (await response.text()).split('\n');
-  // The last line may be cut.
+  // The last line of a partial file may be incomplete.
   const whole = (file.size ?? 0) > PREVIEW_BYTES ? lines.slice(0, -1) : lines;
   const separator = separatorOf(file);
   const shown = whole.filter((line) => line !== '').slice(0, PREVIEW_ROWS + 1);

@@ -5,7 +5,7 @@ import { keepingValues, valuesIn } from './form-values.ts';
 import { state } from './page-state.ts';
 import { performAction } from './server-connection.ts';
 
-/** The app's Home, as it has published it for this person. */
+/** The app's Home tab for this person. */
 export class HomeTab {
   readonly element = h('section', {
     class: 'home scroller',
@@ -37,7 +37,7 @@ export class HomeTab {
     };
     const shown =
       home === undefined
-        ? h('p', { class: 'soft empty' }, 'The app has not published a Home for you yet.')
+        ? h('p', { class: 'soft empty' }, 'The app has not published a Home tab for you yet.')
         : h('div', { class: 'home-page' }, ...blocks(home.blocks, surface));
     keepingFocus(this.element, () => keepingValues(this.element, () => fill(this.element, shown)));
   }

@@ -9,7 +9,7 @@ import { type MenuItem, openMenu } from './menu.ts';
 import { type PaneName, state } from './page-state.ts';
 import { performAction } from './server-connection.ts';
 
-/** The buttons of a message: react, reply, and what else can be done with it. */
+/** The buttons of a message: react, reply and a menu of further actions. */
 export function toolbar(current: () => MessageModel, pane: PaneName, article: HTMLElement): HTMLElement {
   const react = tool('Add a reaction', 'smile', () =>
     openMenu(react, 'Reactions', reactions(current()), true),
@@ -69,7 +69,7 @@ function otherActions(message: MessageModel, article: HTMLElement): MenuItem[] {
 }
 
 async function remove({ channel, ts }: MessageModel): Promise<void> {
-  const text = 'The app is told about it, as in Slack.';
+  const text = 'Slack also tells the app about the deletion.';
   if (await confirmDialog({ title: 'Delete this message?', text, yes: 'Delete', style: 'danger' })) {
     await warnOnFailure(performAction({ kind: 'remove', person: state.me, channel, ts }));
   }

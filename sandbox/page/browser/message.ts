@@ -11,7 +11,7 @@ import { mrkdwn } from './mrkdwn.ts';
 import { type PaneName, state } from './page-state.ts';
 import { performAction } from './server-connection.ts';
 
-/** One message on the page. What of it has not changed stays as it is, so that nothing flickers while it grows. */
+/** One message on the page. An update redraws only the changed parts, so that a growing message does not flicker. */
 export class MessageView {
   readonly element: HTMLElement;
   readonly #pane: PaneName;
@@ -134,16 +134,16 @@ function headOf(message: MessageModel): Child[] {
 
 function reactionsOf({ channel, ts, reactions }: MessageModel): Child[] {
   return reactions.map(({ name, users }) => {
-    const mine = users.includes(state.me);
+    const isOwn = users.includes(state.me);
     const who = users.map((id) => state.nameOf(id)).join(', ');
     const flip = () =>
-      void warnOnFailure(performAction({ kind: 'react', person: state.me, channel, ts, name, on: !mine }));
+      void warnOnFailure(performAction({ kind: 'react', person: state.me, channel, ts, name, on: !isOwn }));
     return h(
       'button',
       {
         type: 'button',
         class: 'reaction',
-        'aria-pressed': String(mine),
+        'aria-pressed': String(isOwn),
         'aria-label': `${name.replaceAll('_', ' ')}, ${users.length}: ${who}`,
         title: `${who} with :${name}:`,
         'data-key': `reaction/${name}`,
@@ -171,6 +171,6 @@ function footOf({ channel, ts }: MessageModel, replies: MessageModel[]): Child {
     },
     h('span', { class: 'faces' }, ...people.map((id) => avatar(id))),
     h('span', { class: 'thread-count' }, `${replies.length} ${replies.length === 1 ? 'reply' : 'replies'}`),
-    h('span', { class: 'soft' }, `last at ${clock(last.ts)}`),
+    h('span', { class: 'soft' }, `last reply at ${clock(last.ts)}`),
   );
 }

@@ -20,7 +20,7 @@ export type PaneName = 'channel' | 'thread';
 const MAX_CALLS = 400;
 const EMPTY_WORKSPACE: WorkspaceModel = { team: '', bot: '', people: [], channels: [] };
 
-/** What the page knows, and which part of it people look at. */
+/** The page's data, and the channel and thread in view. */
 export class PageState {
   me = '';
   workspace = EMPTY_WORKSPACE;
@@ -33,8 +33,8 @@ export class PageState {
   channel = '';
   thread: string | undefined;
   tab: 'home' | 'messages' = 'messages';
-  /** Whether the thread was opened without a wish of the person. */
-  quietly = false;
+  /** Whether the thread opened automatically, without a click. */
+  openedAutomatically = false;
   readonly #messages = new Map<string, MessageModel>();
   readonly #read = new Map<string, string>();
   readonly #listeners = new Map<Topic, Set<() => void>>();
@@ -47,7 +47,7 @@ export class PageState {
     }
   }
 
-  /** Called for each message that was not there before. */
+  /** Adds a listener for new messages. */
   onArrival(listener: (message: MessageModel) => void): void {
     this.#arrivals.add(listener);
   }
@@ -97,9 +97,9 @@ export class PageState {
     }
   }
 
-  /** Looks at a channel, and a thread of it; `quietly` leaves the focus where it is. */
-  go(channel: string, thread?: string, quietly = false): void {
-    this.quietly = quietly;
+  /** Goes to a channel and, if given, a thread in it; `automatically` keeps the focus. */
+  go(channel: string, thread?: string, automatically = false): void {
+    this.openedAutomatically = automatically;
     if (channel !== this.channel) this.tab = 'messages';
     this.channel = channel;
     this.thread = thread;
@@ -130,7 +130,7 @@ export class PageState {
     return channels.find(({ kind, members }) => kind === 'im' && members.includes(bot));
   }
 
-  /** The messages of a channel itself, oldest first: roots, and replies that were sent to the channel too. */
+  /** The messages in the channel pane, oldest first: roots, and replies that were also sent to the channel. */
   roots(channel: string): MessageModel[] {
     return this.#sorted((one) => {
       const here = one.thread === undefined || one.subtype === 'thread_broadcast';
@@ -194,5 +194,5 @@ function keyOf({ channel, ts }: { channel: string; ts: string }): string {
   return `${channel} ${ts}`;
 }
 
-/** The page's one state. */
+/** The state of the page. */
 export const state = new PageState();

@@ -58,7 +58,7 @@ describeInBrowser('the page, for everybody', () => {
       await page.getByRole('menuitem', { name: 'Ask the agent' }).click();
       await page.getByRole('dialog', { name: 'Ask the agent' }).waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
-      await page.getByText('Please fill this in.').waitFor();
+      await page.getByText('This field is required.').waitFor();
       found.modal = await seriousFindings(page);
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'hidden' });

@@ -113,7 +113,7 @@ describeInBrowser('what apps show on the page', () => {
     await question.waitFor();
     expect(await question.evaluate((field) => field.matches(':focus'))).toBe(true);
     await modal.getByRole('button', { name: 'Start' }).click();
-    await modal.getByText('Please fill this in.').waitFor();
+    await modal.getByText('This field is required.').waitFor();
     await question.fill('no');
     await modal.getByRole('combobox', { name: 'Model' }).selectOption('two');
     await modal.getByRole('group', { name: 'People' }).getByLabel('Grace').check();
@@ -175,7 +175,7 @@ describeInBrowser('what apps show on the page', () => {
     const { slack } = visit.sandbox;
     await goTo(page, 'Taskthread');
     await page.getByRole('tab', { name: 'Home' }).click();
-    await page.getByText('has not published a Home').waitFor();
+    await page.getByText('has not published a Home tab').waitFor();
     const user = [...slack.team.people.values()].find(({ name }) => name === 'ada')?.id;
     const blocks = [
       { type: 'header', text: { type: 'plain_text', text: 'Your tasks' } },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { DatabaseError, errorCode } from './errors.ts';
+import { EmbeddedServerError, errorCode } from './errors.ts';
 import type { ServerBinaries } from './server-binaries.ts';
 import { type OsUser, runProgram } from './server-process.ts';
 
@@ -21,7 +21,7 @@ export interface DataFolder {
 
 /**
  * Finds the database's files below `folder`, or makes new ones.
- * @throws StoreError `folder_unusable`, `other_version`
+ * @throws EmbeddedServerError `folder_unusable`, `other_version`
  */
 export async function prepareDataFolder(
   folder: string,
@@ -44,18 +44,18 @@ export async function prepareDataFolder(
     await checkVersion(data, binaries);
     return { path: data, osUser };
   } catch (cause) {
-    if (cause instanceof DatabaseError) throw cause;
+    if (cause instanceof EmbeddedServerError) throw cause;
     const message = failureText(cause);
     // initdb insists on a name, which users that a container platform makes up do not have.
     if (message.includes('could not look up effective user ID')) {
-      throw new DatabaseError(
+      throw new EmbeddedServerError(
         'server_failed',
         `The user that the database server runs as has no name in /etc/passwd (${message}): add one, start as a user ` +
           'that has one, or set DATABASE_URL.',
         { cause },
       );
     }
-    throw new DatabaseError(
+    throw new EmbeddedServerError(
       'folder_unusable',
       `The database's folder ${data} cannot be used (${message}): mend its rights or free some room.`,
       { cause },
@@ -73,7 +73,7 @@ async function checkReachable(parent: string, osUser: OsUser | undefined): Promi
   try {
     await runProgram('/bin/sh', ['-c', 'cd -- "$1"', 'sh', parent], osUser);
   } catch (cause) {
-    throw new DatabaseError(
+    throw new EmbeddedServerError(
       'folder_unusable',
       `The database server does not run as root but as user ${osUser.uid}, who cannot enter ${parent}: ` +
         'use a folder outside of home folders, start as another user than root, or set DATABASE_URL.',
@@ -133,14 +133,14 @@ async function checkVersion(data: string, binaries: ServerBinaries): Promise<voi
   });
   if (version === undefined) {
     const names = await readdir(data);
-    throw new DatabaseError(
+    throw new EmbeddedServerError(
       'folder_unusable',
       `${data} holds no database but ${names.length} other files; move it away or use another folder.`,
     );
   }
   const major = version.trim();
   if (major === binaries.major) return;
-  throw new DatabaseError(
+  throw new EmbeddedServerError(
     'other_version',
     `${data} was written by PostgreSQL ${major}, and this release runs ${binaries.major}. With the programs of ` +
       `PostgreSQL ${major}: "pg_ctl -D ${data} -o '-k /tmp -h \\"\\"' start", ` +

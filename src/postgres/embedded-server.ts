@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { DATABASE_NAME, type DataFolder, prepareDataFolder } from './data-folder.ts';
-import { DatabaseError } from './errors.ts';
+import { EmbeddedServerError } from './errors.ts';
 import {
   alreadyRunningError,
   clearOrphanedServer,
@@ -20,7 +20,7 @@ export interface EmbeddedServer {
   /** `host` is the folder of the socket; the server has no TCP port. */
   connection: { host: string; port: number; user: string; database: string };
   /** Settles when the server is lost without `stop()`: the process should end, too. */
-  lost: Promise<DatabaseError>;
+  lost: Promise<EmbeddedServerError>;
   /** Ends the server in order; connections that are still open are cut. */
   stop(): Promise<void>;
 }
@@ -34,7 +34,7 @@ const MAX_SOCKET_PATH_BYTES = 103;
 /**
  * Starts the PostgreSQL server that npm brought, on the files in `folder` (made when there are none).
  * `fsync: false` is for tests: a crash of the machine may then destroy the files.
- * @throws StoreError `already_running`, `unsupported_platform`, `folder_unusable`, `other_version`, `server_failed`
+ * @throws EmbeddedServerError `already_running`, `unsupported_platform`, `folder_unusable`, `other_version`, `server_failed`
  */
 export async function startEmbeddedServer(options: {
   folder: string;
@@ -54,7 +54,7 @@ export async function startEmbeddedServer(options: {
     if (server !== undefined) return server;
     // Another process started its server on the same files at the same moment, or ours did not come up.
     if (attempt === 3) {
-      throw new DatabaseError(
+      throw new EmbeddedServerError(
         'server_failed',
         `The database server on ${data.path} does not start; the lines of the log above say why. ` +
           'On a system that cannot run it (musl, for one) set DATABASE_URL.',
@@ -92,13 +92,13 @@ async function launch(options: {
   let stopping = false;
   const ended = server.ended.then(
     (status) =>
-      new DatabaseError(
+      new EmbeddedServerError(
         'server_failed',
         `The embedded database server ended by itself (status ${status}); start again.`,
       ),
   );
   const lost = Promise.race([ended, ownership.lost]).then((error) =>
-    stopping ? new Promise<DatabaseError>(() => undefined) : error,
+    stopping ? new Promise<EmbeddedServerError>(() => undefined) : error,
   );
   return {
     connection: { host: socketFolder, port: 5432, user: DATABASE_NAME, database: DATABASE_NAME },
@@ -133,7 +133,7 @@ async function waitUntilReady(server: ServerProcess, data: string, socketFolder:
     await sleep(20);
   }
   if (!server.isRunning) return false;
-  throw new DatabaseError(
+  throw new EmbeddedServerError(
     'server_failed',
     `The database server on ${data} is not ready after ${READY_TIMEOUT_MS / 60_000} minutes; look at the disk and start again.`,
   );

@@ -2,7 +2,7 @@ import { readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { DatabaseError, errorCode } from './errors.ts';
+import { EmbeddedServerError, errorCode } from './errors.ts';
 import { hasOwner, seizeLock } from './owner-lock.ts';
 
 /** What a running server says of itself in its `postmaster.pid`. */
@@ -21,7 +21,7 @@ const STOP_TIMEOUT_MS = 60_000;
 /**
  * Makes sure that no server runs on these files: one that lost its owner is stopped, and a `postmaster.pid` that
  * is only left over is disarmed so that it does not keep a new server from starting.
- * @throws StoreError `already_running` when the server has an owner
+ * @throws EmbeddedServerError `already_running` when the server has an owner
  */
 export async function clearOrphanedServer(data: string, log: Logger): Promise<void> {
   const found = await readPostmaster(data);
@@ -45,7 +45,7 @@ export async function clearOrphanedServer(data: string, log: Logger): Promise<vo
       signalled = true;
     }
     if (waitedMs > UNRESPONSIVE_TIMEOUT_MS + STOP_TIMEOUT_MS) {
-      throw new DatabaseError(
+      throw new EmbeddedServerError(
         'server_failed',
         `The database server (process ${found.pid}) that a dead owner left does not stop; stop it with "kill -QUIT ${found.pid}" and start again.`,
       );
@@ -61,8 +61,8 @@ export async function clearOrphanedServer(data: string, log: Logger): Promise<vo
 export const SOCKET_FOLDER_PREFIX = 'tt-pg-';
 
 /** The error for a second start on the same folder. */
-export function alreadyRunningError(data: string): DatabaseError {
-  return new DatabaseError(
+export function alreadyRunningError(data: string): EmbeddedServerError {
+  return new EmbeddedServerError(
     'already_running',
     `Taskthread is already running on ${path.dirname(data)}: stop that process first, or give this one a folder of its ` +
       'own. To run several, set DATABASE_URL to a PostgreSQL that they share.',
@@ -135,7 +135,7 @@ function interruptServer(pid: number, data: string): void {
     process.kill(pid, 'SIGINT');
   } catch (cause) {
     if (errorCode(cause) === 'ESRCH') return;
-    throw new DatabaseError(
+    throw new EmbeddedServerError(
       'server_failed',
       `The database server (process ${pid}) on ${data} was started by another user; stop it as that user.`,
       { cause },

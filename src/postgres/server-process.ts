@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { Logger } from 'pino';
-import { DatabaseError } from './errors.ts';
+import { EmbeddedServerError } from './errors.ts';
 
 const execFileAsync = promisify(execFile);
 
@@ -107,7 +107,7 @@ export class ServerProcess {
   #pipe(): Writable {
     const pipe = this.#child.stdio[3];
     if (pipe instanceof Writable) return pipe;
-    throw new DatabaseError(
+    throw new EmbeddedServerError(
       'server_failed',
       'The database server was started without its pipe; start again.',
     );

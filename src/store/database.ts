@@ -10,7 +10,7 @@ import {
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { EmbeddedServer } from '../postgres/embedded-server.ts';
-import { toDatabaseError } from '../postgres/errors.ts';
+import { toStoreError } from './errors.ts';
 import { migrate } from './migrations.ts';
 import type { Tables } from './schema.ts';
 
@@ -109,7 +109,7 @@ function prepareOn(pool: pg.Pool): PreparedQuery {
     try {
       return (await pool.query<Row>({ ...statement, values })).rows;
     } catch (error) {
-      throw toDatabaseError(error);
+      throw toStoreError(error);
     }
   };
 }
@@ -149,7 +149,7 @@ class ErrorMappingDriver extends PostgresDriver {
       }
       return connection;
     } catch (error) {
-      throw toDatabaseError(error);
+      throw toStoreError(error);
     }
   }
 }
@@ -160,7 +160,7 @@ function mapErrors(connection: DatabaseConnection): void {
     try {
       return await execute<Row>(query);
     } catch (error) {
-      throw toDatabaseError(error);
+      throw toStoreError(error);
     }
   };
 }

@@ -37,4 +37,9 @@ export function hasTurn(also = sql<boolean>`true`) {
 /** Whether a message may go: its thread is not held, or a button sent it again. For tables named messages. */
 export const maySend = sql<boolean>`(messages.resends is not null or not exists (
   select from threads where threads.workspace = messages.workspace and threads.channel = messages.channel
-    and threads.root = messages.root and threads.held_turn is not null))`;
+    and threads.root = messages.root and threads.paused_by_turn_id is not null))`;
+
+/** Whether nobody holds the claim on a row: `until` is the column with the end of its claim. */
+export function isUnclaimed(until = 'claimed_until') {
+  return sql<boolean>`(${sql.ref(until)} is null or ${sql.ref(until)} < clock_timestamp())`;
+}

@@ -7,6 +7,11 @@ export interface ThreadKey {
   root: SlackTs;
 }
 
+/** A thread's key as text: the queue's singleton key, and the name of the thread's advisory lock. */
+export function threadKeyText({ workspace, channel, root }: ThreadKey): string {
+  return `${workspace}/${channel}/${root}`;
+}
+
 /** Names one message in Slack. */
 export interface MessageKey {
   workspace: string;

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { pino } from 'pino';
 import { describe, expect, inject, test } from 'vitest';
-import { DatabaseError, toDatabaseError } from '../../src/postgres/errors.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { StoreError, toStoreError } from '../../src/store/errors.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { Store } from '../../src/store/store.ts';
 import { copyTemplateDatabase, dropDatabase, freshDatabase } from '../support/fresh-database.ts';
@@ -50,7 +50,7 @@ describe('migrations', () => {
   const future = "insert into kysely_migration values ('9999-future', now()::text)";
 
   test('an older release starts beside a newer one, leaves its tables as they are, and says so', async () => {
-    const connection = await recorded(`${future}; alter table lanes add column future text`);
+    const connection = await recorded(`${future}; alter table rate_limits add column future text`);
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
     const opened = await Promise.all([1, 2].map(() => openDatabase({ embedded: { connection }, log })));
@@ -66,11 +66,13 @@ describe('migrations', () => {
     expect(told).toHaveLength(2);
   });
 
-  test('one that a newer release has used without what this one needs is refused', async () => {
-    const last = Object.keys(migrations).at(-1);
-    const connection = await recorded(`${future}; delete from kysely_migration where name = '${last}'`);
+  test('a database from before the baseline is refused with what to do', async () => {
+    const connection = await recorded(`update kysely_migration set name = '0000-engine'`);
     const opening = openDatabase({ embedded: { connection }, log: silentLog });
-    await expect(opening).rejects.toMatchObject({ code: 'migration_failed' });
+    await expect(opening).rejects.toMatchObject({
+      code: 'migration_failed',
+      message: expect.stringMatching(/older, unreleased version of Taskthread: start with an empty database/),
+    });
     await dropDatabase(connection);
   });
 });
@@ -81,10 +83,10 @@ describe('outages', () => {
       await database.pool.query(
         'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
       );
-      await trx.selectFrom('lanes').selectAll().execute();
+      await trx.selectFrom('rate_limits').selectAll().execute();
     });
     await expect(held).rejects.toMatchObject({ name: 'StoreError', code: 'unavailable' });
-    expect(await database.kysely.selectFrom('lanes').selectAll().execute()).toEqual([]);
+    expect(await database.kysely.selectFrom('rate_limits').selectAll().execute()).toEqual([]);
   });
 
   test('a database that cannot be reached is unavailable, and one that does not exist is denied', async () => {
@@ -108,11 +110,11 @@ describe('outages', () => {
 
   test('a full disk has a code of its own, and a broken constraint stays what it is', async () => {
     const full = Object.assign(new Error('could not extend file'), { code: '53100' });
-    expect(toDatabaseError(full)).toMatchObject({ code: 'disk_full', cause: full });
-    const row = { workspace: 'T1', lane: 'edits' };
-    await database.kysely.insertInto('lanes').values(row).execute();
-    const again = database.kysely.insertInto('lanes').values(row).execute();
-    await expect(again).rejects.not.toBeInstanceOf(DatabaseError);
+    expect(toStoreError(full)).toMatchObject({ code: 'disk_full', cause: full });
+    const row = { workspace: 'T1', limit_key: 'edits' };
+    await database.kysely.insertInto('rate_limits').values(row).execute();
+    const again = database.kysely.insertInto('rate_limits').values(row).execute();
+    await expect(again).rejects.not.toBeInstanceOf(StoreError);
     await expect(again).rejects.toMatchObject({ code: '23505' });
   });
 

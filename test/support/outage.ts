@@ -10,7 +10,7 @@ export async function stopBotFor(scene: AppScene, minutes: number, meanwhile: ()
   await scene.sandbox.bot.stop();
   const database = new pg.Client({ connectionString: scene.sandbox.config.DATABASE_URL });
   await database.connect();
-  await database.query(`update workspaces set receiving_at = receiving_at - $1::int * interval '1 minute'`, [
+  await database.query(`update workspaces set last_receiving_at = last_receiving_at - $1::int * interval '1 minute'`, [
     minutes,
   ]);
   await database.end();

@@ -49,7 +49,7 @@ export class AuditTrail {
 
   async add(entry: AuditEntry): Promise<void> {
     await this.#db
-      .insertInto('audit')
+      .insertInto('audit_events')
       .values({ ...entry, details: toPostgresJson(entry.details ?? {}) })
       .execute();
   }
@@ -59,7 +59,7 @@ export class AuditTrail {
     let after = { at: since, id: -1 };
     for (;;) {
       const rows = await this.#db
-        .selectFrom('audit')
+        .selectFrom('audit_events')
         .selectAll()
         .where(sql<boolean>`(date_trunc('milliseconds', at), id) > (${after.at}, ${after.id})`)
         // The index knows only the whole time.
@@ -82,8 +82,8 @@ export class AuditTrail {
     return this.#db.transaction().execute(async (trx) => {
       await allowAuditChange(trx, 'expire');
       const { numAffectedRows } = await sql`
-        delete from audit where (workspace, id) in (
-          select workspace, id from audit where at < ${daysAgo(days)} limit 1000)`.execute(trx);
+        delete from audit_events where (workspace, id) in (
+          select workspace, id from audit_events where at < ${daysAgo(days)} limit 1000)`.execute(trx);
       return Number(numAffectedRows ?? 0);
     });
   }
@@ -91,5 +91,5 @@ export class AuditTrail {
 
 /** Lets this transaction change the trail, for the reason named. */
 export async function allowAuditChange(trx: Transaction<Tables>, reason: 'expire' | 'forget'): Promise<void> {
-  await sql`select set_config('taskthread.audit', ${reason}, true)`.execute(trx);
+  await sql`select set_config('taskthread.audit_change', ${reason}, true)`.execute(trx);
 }

@@ -2,18 +2,8 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { daysAgo } from '../clock.ts';
 import type { Tables } from '../schema.ts';
 import { lockChangeSequence } from '../workspaces/change-sequence.ts';
-import { deleteWorkspace, type WorkspaceDeletionOptions } from '../workspaces/workspace-deletion.ts';
 import { allowAuditChange } from './audit-trail.ts';
-
-/** A task at the service that a person began. */
-export interface StartedTask {
-  account: string;
-  task: string;
-  channel: string;
-  root: string;
-  /** Whether nobody else's messages were sent to it. */
-  alone: boolean;
-}
+import { deleteWorkspace, type WorkspaceDeletionOptions } from './workspace-deletion.ts';
 
 /** Forgets what is kept of a person or of a workspace, at once and for good. What the service keeps is the service's. */
 export class Erasure {
@@ -21,21 +11,6 @@ export class Erasure {
 
   constructor(db: Kysely<Tables>) {
     this.#db = db;
-  }
-
-  /** The tasks that a person's messages began. */
-  async tasksStartedBy(workspace: string, person: string): Promise<StartedTask[]> {
-    const rows = await this.#db
-      .selectFrom('threads')
-      .select(['account', 'task_id', 'former_tasks', 'channel', 'root', 'writers'])
-      .where('workspace', '=', workspace)
-      .where('starter', '=', person)
-      .execute();
-    return rows.flatMap(({ account, task_id, former_tasks, channel, root, writers }) => {
-      const alone = writers.every((writer) => writer === person);
-      const tasks = task_id === null ? former_tasks : [...former_tasks, task_id];
-      return tasks.map((task) => ({ account, task, channel, root, alone }));
-    });
   }
 
   /**
@@ -47,10 +22,8 @@ export class Erasure {
       await allowAuditChange(trx, 'forget');
       await eraseRepeats(trx, workspace, person);
       await eraseQuotes(trx, workspace, person);
-      // Whose file it is is not kept: the names that releases before wrote go, all of them.
-      await sql`update files set name = '' where workspace = ${workspace} and name <> ''`.execute(trx);
       await sql`
-        delete from early_changes where (workspace, channel, ts) in (
+        delete from early_edits where (workspace, channel, ts) in (
           select workspace, channel, ts from messages
           where workspace = ${workspace} and person = ${person})`.execute(trx);
       await sql`
@@ -63,7 +36,7 @@ export class Erasure {
         update messages set words = words - 'about'
         where workspace = ${workspace} and words -> 'about' ->> 'user' = ${person}`.execute(trx);
       await sql`
-        delete from starts where workspace = ${workspace} and (person = ${person}
+        delete from task_starts where workspace = ${workspace} and (person = ${person}
           or source -> 'about' ->> 'user' = ${person} or words -> 'about' ->> 'user' = ${person})`.execute(
         trx,
       );
@@ -97,13 +70,15 @@ export class Erasure {
         trx,
       );
       await sql`
-        update audit set person = null where workspace = ${workspace} and person = ${person}`.execute(trx);
+        update audit_events set person = null where workspace = ${workspace} and person = ${person}`.execute(
+        trx,
+      );
       await sql`
-        update audit set person = null, details = details - 'stoppedBy'
+        update audit_events set person = null, details = details - 'stoppedBy'
         where workspace = ${workspace} and details ->> 'stoppedBy' = ${person}`.execute(trx);
       await sql`
         update accounts set set_by = '' where workspace = ${workspace} and set_by = ${person}`.execute(trx);
-      await sql`insert into audit (workspace, kind) values (${workspace}, 'forget')`.execute(trx);
+      await sql`insert into audit_events (workspace, kind) values (${workspace}, 'forget')`.execute(trx);
       return Number(numAffectedRows ?? 0);
     });
   }
@@ -111,9 +86,9 @@ export class Erasure {
   /** Deletes every row of a workspace, in every table there is, in parts; the answer is how many. */
   async eraseWorkspace(
     workspace: string,
-    manner: Pick<WorkspaceDeletionOptions, 'signal' | 'onProgress'> = {},
+    options: Pick<WorkspaceDeletionOptions, 'signal' | 'onProgress'> = {},
   ): Promise<number> {
-    return deleteWorkspace(this.#db, workspace, manner);
+    return deleteWorkspace(this.#db, workspace, options);
   }
 
   /**
@@ -197,7 +172,7 @@ async function eraseRepeats(trx: Transaction<Tables>, workspace: string, person:
       select turns.id from turns join said on turns.channel = said.channel and turns.message_ts = said.ts
       where turns.workspace = ${workspace}
     ), forms as (
-      delete from starts using theirs where starts.workspace = ${workspace} and starts.turn = theirs.id
+      delete from task_starts using theirs where task_starts.workspace = ${workspace} and task_starts.turn = theirs.id
     ), questions as (
       update messages set words = null,
         state = case messages.state when 'waiting' then 'withdrawn' else messages.state end

@@ -22,7 +22,7 @@ export class FeedbackRatings {
       .insertInto('feedback')
       .values({ ...key, good })
       .onConflict((conflict) =>
-        conflict.columns(['workspace', 'turn', 'person']).doUpdateSet({ good, said_at: sql<Date>`now()` }),
+        conflict.columns(['workspace', 'turn', 'person']).doUpdateSet({ good, given_at: sql<Date>`now()` }),
       )
       .execute();
   }

@@ -48,30 +48,26 @@ export class Retention {
 
 /** What is of no use any more after a while. */
 const LEFTOVER_DELETIONS = [
-  sql`delete from strays where seen_at < now() - interval '10 minutes'`,
-  sql`delete from early_changes where seen_at < now() - interval '2 days'`,
-  sql`delete from catch_ups where noted_at < now() - interval '3 days'`,
-  sql`delete from receivers where held_until < now() - interval '1 hour'`,
+  sql`delete from orphan_replies where received_at < now() - interval '10 minutes'`,
+  sql`delete from early_edits where received_at < now() - interval '2 days'`,
+  sql`delete from backfills where queued_at < now() - interval '3 days'`,
+  sql`delete from socket_leases where expires_at < now() - interval '1 hour'`,
   // A lane that nobody used for so long is as good as new.
-  sql`delete from lanes where greatest(tat, held_until) < now() - interval '1 day'`,
-  sql`delete from spent_states where spent_at < now() - interval '1 day'`,
-  sql`delete from uploads where begun_at < now() - interval '7 days'`,
+  sql`delete from rate_limits where greatest(theoretical_arrival_at, blocked_until) < now() - interval '1 day'`,
+  sql`delete from used_oauth_states where used_at < now() - interval '1 day'`,
+  sql`delete from uploads where started_at < now() - interval '7 days'`,
   // A form that nobody sent is dropped with what it is about; one that could not be posted was given up long ago.
   sql`
-    delete from starts where made_at < now() - case
+    delete from task_starts where made_at < now() - case
       when state = 'draft' and words is null then interval '2 hours' else interval '2 days' end`,
   sql`delete from task_deletions where told_at < now() - interval '7 days'`,
-  sql`delete from watches where until_at < now() - interval '1 day'`,
-  // Releases before kept the names of files beside their ids.
-  sql`
-    update files set name = '' where (workspace, slack_file, project_id) in (
-      select workspace, slack_file, project_id from files where name <> '' limit ${BATCH_SIZE})`,
+  sql`delete from follow_ups where ends_at < now() - interval '1 day'`,
 ];
 
 const isDone = sql`messages.state not in ('waiting', 'sending')`;
 
 /** Files that wait for the next message keep what must go along with it: where they lie. */
-const isKeptFile = sql`(outcome is not distinct from 'kept' and kept_for is null)`;
+const isKeptFile = sql`(outcome is not distinct from 'kept' and files_sent_with_turn_id is null)`;
 const notesWithoutNames = sql`(select jsonb_agg(note || '{"name": ""}') from jsonb_array_elements(file_notes) as note)`;
 
 /** People's words that were said, or whose turn ended, before `then`. */
@@ -82,10 +78,10 @@ function contentErasures(then: RawBuilder<Date>) {
       update messages set state = 'withdrawn', words = null where (workspace, channel, ts) in (
         select messages.workspace, messages.channel, messages.ts from messages
         join threads using (workspace, channel, root)
-        where messages.state = 'waiting' and messages.resends is null and threads.held_turn is not null
+        where messages.state = 'waiting' and messages.resends is null and threads.paused_by_turn_id is not null
           and messages.received_at < ${then} limit ${BATCH_SIZE})`,
     sql`
-      update threads set held_turn = null where held_turn is not null and not exists (
+      update threads set paused_by_turn_id = null where paused_by_turn_id is not null and not exists (
         select from messages where messages.workspace = threads.workspace
           and messages.channel = threads.channel and messages.root = threads.root
           and messages.state = 'waiting' and messages.resends is null)`,
@@ -112,7 +108,7 @@ function contentErasures(then: RawBuilder<Date>) {
     sql`
       update feedback set comment = null where (workspace, turn, person) in (
         select workspace, turn, person from feedback
-        where comment is not null and said_at < ${then} limit ${BATCH_SIZE})`,
+        where comment is not null and given_at < ${then} limit ${BATCH_SIZE})`,
   ];
 }
 
@@ -121,7 +117,7 @@ function rowDeletions(then: RawBuilder<Date>) {
   return [
     sql`
       delete from feedback where (workspace, turn, person) in (
-        select workspace, turn, person from feedback where said_at < ${then} limit ${BATCH_SIZE})`,
+        select workspace, turn, person from feedback where given_at < ${then} limit ${BATCH_SIZE})`,
     sql`
       delete from posts where (workspace, turn) in (
         select workspace, id from turns where finished_at < ${then} limit ${BATCH_SIZE})`,

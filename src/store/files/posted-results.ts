@@ -22,14 +22,14 @@ export class PostedResults {
   /** What each of the thread's results was claimed for, by result id. */
   async ofThread(thread: ThreadKey): Promise<Map<string, ClaimedResult>> {
     const rows = await this.#db
-      .selectFrom('results')
-      .select(['result_id', 'turn', 'batch', 'shown_at'])
+      .selectFrom('posted_results')
+      .select(['result_id', 'turn', 'batch', 'posted_at'])
       .where(inThread(thread))
       .execute();
     return new Map(
-      rows.map(({ result_id, turn, batch, shown_at }) => [
+      rows.map(({ result_id, turn, batch, posted_at }) => [
         result_id,
-        { turn, batch, shown: shown_at !== null },
+        { turn, batch, shown: posted_at !== null },
       ]),
     );
   }
@@ -39,17 +39,17 @@ export class PostedResults {
     if (resultIds.length === 0) return;
     const { workspace, channel, root } = turn;
     await this.#db
-      .insertInto('results')
+      .insertInto('posted_results')
       .values(resultIds.map((result_id) => ({ workspace, channel, root, result_id, turn: turn.id, batch })))
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
 
   /** A post is in the thread. */
-  async shown(turn: Turn, batch: string): Promise<void> {
+  async markPosted(turn: Turn, batch: string): Promise<void> {
     await this.#db
-      .updateTable('results')
-      .set({ shown_at: sql<Date>`now()` })
+      .updateTable('posted_results')
+      .set({ posted_at: sql<Date>`now()` })
       .where(inThread(turn))
       .where('turn', '=', turn.id)
       .where('batch', '=', batch)

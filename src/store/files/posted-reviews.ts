@@ -14,10 +14,10 @@ export class PostedReviews {
   /** The names of the thread's reviews that stand in it. */
   async postedIn(thread: ThreadKey): Promise<Set<string>> {
     const rows = await this.#db
-      .selectFrom('reviews')
+      .selectFrom('posted_reviews')
       .select('review')
       .where(inThread(thread))
-      .where('shown_at', 'is not', null)
+      .where('posted_at', 'is not', null)
       .execute();
     return new Set(rows.map(({ review }) => review));
   }
@@ -26,12 +26,12 @@ export class PostedReviews {
   async claim(turn: Pick<Turn, 'workspace' | 'channel' | 'root' | 'id'>, review: string): Promise<string> {
     const { workspace, channel, root } = turn;
     const row = await this.#db
-      .insertInto('reviews')
+      .insertInto('posted_reviews')
       .values({ workspace, channel, root, review, turn: turn.id })
       .onConflict((conflict) =>
         conflict
           .columns(['workspace', 'channel', 'root', 'review'])
-          .doUpdateSet((set) => ({ turn: set.ref('reviews.turn') })),
+          .doUpdateSet((set) => ({ turn: set.ref('posted_reviews.turn') })),
       )
       .returning('turn')
       .executeTakeFirstOrThrow();
@@ -41,8 +41,8 @@ export class PostedReviews {
   /** The review stands in the thread. */
   async markPosted(thread: ThreadKey, review: string): Promise<void> {
     await this.#db
-      .updateTable('reviews')
-      .set({ shown_at: sql<Date>`now()` })
+      .updateTable('posted_reviews')
+      .set({ posted_at: sql<Date>`now()` })
       .where(inThread(thread))
       .where('review', '=', review)
       .execute();

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
+import { isUnclaimed } from '../filters.ts';
 import type { Tables } from '../schema.ts';
 
 /** Names one upload: a Slack file on its way into a project. */
@@ -42,7 +43,7 @@ export class ServiceUploads {
    */
   async claim(key: UploadKey, claimedBy: string, ms: number, sizeBytes: number): Promise<UploadClaim> {
     const done = await this.#db
-      .selectFrom('files')
+      .selectFrom('uploaded_files')
       .select('file_id')
       .where(ofUpload(key))
       .where('size_bytes', '=', sizeBytes)
@@ -51,16 +52,13 @@ export class ServiceUploads {
     const until = fromNow(ms);
     const row = await this.#db
       .insertInto('uploads')
-      .values({ ...key, holder: claimedBy, held_until: until })
+      .values({ ...key, claimed_by: claimedBy, claimed_until: until })
       .onConflict((conflict) =>
         conflict
           .columns(['workspace', 'slack_file', 'project_id'])
-          .doUpdateSet({ holder: claimedBy, held_until: until })
+          .doUpdateSet({ claimed_by: claimedBy, claimed_until: until })
           .where((where) =>
-            where.or([
-              where('uploads.holder', '=', claimedBy),
-              where('uploads.held_until', '<', sql<Date>`clock_timestamp()`),
-            ]),
+            where.or([where('uploads.claimed_by', '=', claimedBy), isUnclaimed('uploads.claimed_until')]),
           ),
       )
       .returningAll()
@@ -75,9 +73,9 @@ export class ServiceUploads {
     const begun = {
       fileId: row.file_id,
       uploadId: row.multipart_id,
-      partBytes: row.part_bytes,
-      headers: row.headers ?? {},
-      finalizing: row.finalizing,
+      partBytes: row.part_size_bytes,
+      headers: row.part_headers ?? {},
+      finalizing: row.is_finalizing,
       sizeBytes: row.size_bytes ?? 0,
       parts,
     };
@@ -88,9 +86,9 @@ export class ServiceUploads {
   async renew(key: UploadKey, claimedBy: string, ms: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable('uploads')
-      .set({ held_until: fromNow(ms) })
+      .set({ claimed_until: fromNow(ms) })
       .where(ofUpload(key))
-      .where('holder', '=', claimedBy)
+      .where('claimed_by', '=', claimedBy)
       .executeTakeFirstOrThrow();
     return numUpdatedRows > 0n;
   }
@@ -99,9 +97,9 @@ export class ServiceUploads {
   async release(key: UploadKey, claimedBy: string): Promise<void> {
     await this.#db
       .updateTable('uploads')
-      .set({ held_until: fromNow(-1_000) })
+      .set({ claimed_until: fromNow(-1_000) })
       .where(ofUpload(key))
-      .where('holder', '=', claimedBy)
+      .where('claimed_by', '=', claimedBy)
       .execute();
   }
 
@@ -114,11 +112,11 @@ export class ServiceUploads {
         .set({
           file_id: begun.fileId,
           multipart_id: begun.uploadId,
-          part_bytes: begun.partBytes,
-          headers: JSON.stringify(begun.headers),
+          part_size_bytes: begun.partBytes,
+          part_headers: JSON.stringify(begun.headers),
           size_bytes: begun.sizeBytes,
-          finalizing: false,
-          begun_at: sql<Date>`now()`,
+          is_finalizing: false,
+          started_at: sql<Date>`now()`,
         })
         .where(ofUpload(key))
         .execute();
@@ -139,19 +137,18 @@ export class ServiceUploads {
   }
 
   /** All bytes are there; from here on the finalize may have taken effect. */
-  async finalizing(key: UploadKey): Promise<void> {
-    await this.#db.updateTable('uploads').set({ finalizing: true }).where(ofUpload(key)).execute();
+  async markFinalizing(key: UploadKey): Promise<void> {
+    await this.#db.updateTable('uploads').set({ is_finalizing: true }).where(ofUpload(key)).execute();
   }
 
   /** The file is at the service. */
   async finish(key: UploadKey, file: { file_id: string; size_bytes: number }): Promise<void> {
-    const row = { ...file, name: '' };
     await this.#db.transaction().execute(async (trx) => {
       await trx
-        .insertInto('files')
-        .values({ ...key, ...row })
+        .insertInto('uploaded_files')
+        .values({ ...key, ...file })
         .onConflict((conflict) =>
-          conflict.columns(['workspace', 'slack_file', 'project_id']).doUpdateSet(row),
+          conflict.columns(['workspace', 'slack_file', 'project_id']).doUpdateSet(file),
         )
         .execute();
       await trx.deleteFrom('uploads').where(ofUpload(key)).execute();
@@ -160,7 +157,7 @@ export class ServiceUploads {
 
   /** Nothing is to come of it: the file cannot be had. */
   async discard(key: UploadKey, claimedBy: string): Promise<void> {
-    await this.#db.deleteFrom('uploads').where(ofUpload(key)).where('holder', '=', claimedBy).execute();
+    await this.#db.deleteFrom('uploads').where(ofUpload(key)).where('claimed_by', '=', claimedBy).execute();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { ChannelNotice, ChannelSettingsTable } from '../schema/channel-tables.ts';
-import type { Tables, Turn } from '../schema.ts';
+import type { ChannelSettingsTable } from '../schema/projects.ts';
+import type { Tables } from '../schema.ts';
 
 /** A channel's settings. */
 export type ChannelSettings = Omit<
@@ -36,24 +36,6 @@ export class ChannelSettingsStore {
       .where('channel', '=', channel)
       .executeTakeFirst();
     return row ?? DEFAULT_CHANNEL_SETTINGS;
-  }
-
-  /** Whether it is this turn that tells the channel something, which only one does. */
-  async claimNotice(turn: Pick<Turn, 'workspace' | 'channel' | 'id'>, kind: ChannelNotice): Promise<boolean> {
-    const { workspace, channel, id } = turn;
-    await this.#db
-      .insertInto('channel_notices')
-      .values({ workspace, channel, kind, turn: id })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-    const row = await this.#db
-      .selectFrom('channel_notices')
-      .select('turn')
-      .where('workspace', '=', workspace)
-      .where('channel', '=', channel)
-      .where('kind', '=', kind)
-      .executeTakeFirst();
-    return row?.turn === id;
   }
 
   /** Sets what is given; the rest stays. */

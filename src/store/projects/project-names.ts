@@ -1,7 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import { ofProject } from '../filters.ts';
-import type { ProjectTable, Tables } from '../schema.ts';
+import { isUnclaimed, ofProject } from '../filters.ts';
+import type { ProjectTable } from '../schema/projects.ts';
+import type { Tables } from '../schema.ts';
 
 /** A project that is to get its channel's name and purpose. */
 export type DueProjectName = Pick<
@@ -34,7 +35,7 @@ export class ProjectNames {
   #updateSynced(workspace: string) {
     return this.#db
       .updateTable('projects')
-      .set({ name_due: nowInMillis(), name_held_until: null })
+      .set({ name_due: nowInMillis(), name_sync_claimed_until: null })
       .where('workspace', '=', workspace)
       .where('project_id', 'is not', null)
       .where((where) =>
@@ -52,25 +53,25 @@ export class ProjectNames {
   /** Claims projects that are due, for `holdMs`. */
   async claim(holdMs: number, limit: number): Promise<DueProjectName[]> {
     const { rows } = await sql<DueProjectName>`
-      update projects set name_held_until = ${fromNow(holdMs)}
+      update projects set name_sync_claimed_until = ${fromNow(holdMs)}
       where (workspace, channel, account) in (
         select workspace, channel, account from projects
         where name_due <= clock_timestamp()
-          and (name_held_until is null or name_held_until < clock_timestamp())
-        order by name_held_until nulls first, name_due limit ${limit} for update skip locked)
+          and ${isUnclaimed('name_sync_claimed_until')}
+        order by name_sync_claimed_until nulls first, name_due limit ${limit} for update skip locked)
       returning workspace, channel, account, project_id, name_due`.execute(this.#db);
     return rows;
   }
 
   /** The project has the name; one that changed again meanwhile stays due. */
   async complete(due: DueProjectName): Promise<void> {
-    await this.#updateUnchanged(due).set({ name_due: null, name_held_until: null }).execute();
+    await this.#updateUnchanged(due).set({ name_due: null, name_sync_claimed_until: null }).execute();
   }
 
   /** It did not work out: it is due again in `ms`. */
   async retryLater(due: DueProjectName, ms: number): Promise<void> {
     await this.#updateUnchanged(due)
-      .set({ name_held_until: fromNow(ms) })
+      .set({ name_sync_claimed_until: fromNow(ms) })
       .execute();
   }
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import { ofProject } from '../filters.ts';
+import { isUnclaimed, ofProject } from '../filters.ts';
 import type { ProjectKey } from '../keys.ts';
 import type { Tables } from '../schema.ts';
 
@@ -33,13 +33,7 @@ export class Projects {
         claimed_until: fromNow(leaseMs),
       })
       .where('project_id', 'is', null)
-      .where((where) =>
-        where.or([
-          where('claimed_by', '=', turn),
-          where('claimed_until', 'is', null),
-          where('claimed_until', '<', sql<Date>`clock_timestamp()`),
-        ]),
-      )
+      .where((where) => where.or([where('claimed_by', '=', turn), isUnclaimed()]))
       .returning('intended_at')
       .executeTakeFirst();
     if (claimed !== undefined) return { kind: 'ours', orphaned: claimed.intended_at !== null };
@@ -78,7 +72,7 @@ export class Projects {
   /** Forgets a channel's project that was made for it; false where it is one that people chose, which stays. */
   async detach(key: ProjectKey, projectId: string): Promise<boolean> {
     await this.#update(key)
-      .set({ project_id: null, claimed_by: null, name_due: null, name_held_until: null })
+      .set({ project_id: null, claimed_by: null, name_due: null, name_sync_claimed_until: null })
       .where('project_id', '=', projectId)
       .where('claimed_by', 'is not', null)
       .execute();

@@ -4,9 +4,9 @@ import pg from 'pg';
 import { type Db, fromKysely, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { toDatabaseError } from '../../postgres/errors.ts';
 import type { Database } from '../database.ts';
-import type { ThreadKey } from '../keys.ts';
+import { toStoreError } from '../errors.ts';
+import { type ThreadKey, threadKeyText } from '../keys.ts';
 import type { Tables } from '../schema.ts';
 import { NotificationListener } from './notification-listener.ts';
 import { uuidV7Generator } from './uuid-v7.ts';
@@ -86,7 +86,7 @@ export class ThreadQueue {
 
   /** Makes the queue's own tables where there are none, and begins its housekeeping. */
   async start(): Promise<void> {
-    await withDatabaseErrors(async () => {
+    await withStoreErrors(async () => {
       await this.#boss.start();
       await this.#boss.createQueue(QUEUE_NAME, QUEUE_OPTIONS);
       const { policy: _, ...changeable } = QUEUE_OPTIONS;
@@ -106,7 +106,7 @@ export class ThreadQueue {
     await this.#boss.send(QUEUE_NAME, threadSchema.parse(thread), {
       db: fromKysely(db),
       id: this.#nextId(),
-      singletonKey: singletonKeyOf(thread),
+      singletonKey: threadKeyText(thread),
     });
   }
 
@@ -115,8 +115,8 @@ export class ThreadQueue {
    * that is held does not count: its holder may have looked already.
    */
   async enqueueMissing(threads: readonly ThreadKey[]): Promise<void> {
-    const keys = threads.map(singletonKeyOf);
-    await withDatabaseErrors(async () => {
+    const keys = threads.map(threadKeyText);
+    await withStoreErrors(async () => {
       const { rows } = await this.#pool.query<{ key: string }>(
         `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
           where name = $1 and state < 'active' and not blocked and policy = '${QUEUE_OPTIONS.policy}'
@@ -125,11 +125,11 @@ export class ThreadQueue {
       );
       const waiting = new Set(rows.map((row) => row.key));
       const jobs = threads
-        .filter((thread) => !waiting.has(singletonKeyOf(thread)))
+        .filter((thread) => !waiting.has(threadKeyText(thread)))
         .map((thread) => ({
           data: threadSchema.parse(thread),
           id: this.#nextId(),
-          singletonKey: singletonKeyOf(thread),
+          singletonKey: threadKeyText(thread),
         }));
       if (jobs.length === 0) return;
       await this.#boss.insert(QUEUE_NAME, jobs);
@@ -142,7 +142,7 @@ export class ThreadQueue {
    * database, leaves a thread with work and without a job: upkeep finds those.
    */
   enqueueSoon(thread: ThreadKey): void {
-    this.#pending.set(singletonKeyOf(thread), thread);
+    this.#pending.set(threadKeyText(thread), thread);
     this.#flushing ??= this.#flush()
       .catch((error: unknown) =>
         this.#log.warn({ err: error }, 'jobs could not be queued; upkeep queues them again'),
@@ -164,7 +164,7 @@ export class ThreadQueue {
   /** Takes up to `most` jobs, of a thread only the oldest and only when none is held. */
   async claim(limit: number): Promise<ThreadJob[]> {
     if (limit < 1) return [];
-    const jobs = await withDatabaseErrors(() => this.#boss.fetch(QUEUE_NAME, { batchSize: limit }));
+    const jobs = await withStoreErrors(() => this.#boss.fetch(QUEUE_NAME, { batchSize: limit }));
     return jobs.map((job) => {
       const { id, retryCount, data } = jobSchema.parse(job);
       return { id, retryCount, thread: data };
@@ -174,7 +174,7 @@ export class ThreadQueue {
   /** Says that we live and still hold these jobs; answers those that are ours. The others have a new holder. */
   async renew(jobs: readonly ThreadJob[]): Promise<ThreadJob[]> {
     if (jobs.length === 0) return [];
-    const answer = await withDatabaseErrors(() => this.#boss.touch(QUEUE_NAME, attemptsOf(jobs)));
+    const answer = await withStoreErrors(() => this.#boss.touch(QUEUE_NAME, attemptsOf(jobs)));
     const ours = new Set(touchResultSchema.parse(answer).settled);
     return jobs.filter((job) => ours.has(job.id));
   }
@@ -182,7 +182,7 @@ export class ThreadQueue {
   /** Ends jobs whose work is done; those that are not ours any more are left alone. */
   async complete(jobs: readonly ThreadJob[]): Promise<void> {
     if (jobs.length === 0) return;
-    await withDatabaseErrors(() => this.#boss.complete(QUEUE_NAME, attemptsOf(jobs)));
+    await withStoreErrors(() => this.#boss.complete(QUEUE_NAME, attemptsOf(jobs)));
     // The next job of the same thread may be taken now.
     this.#wake();
   }
@@ -190,7 +190,7 @@ export class ThreadQueue {
   /** Gives jobs back so that any process can take them at once; they stay first in their threads. */
   async release(jobs: readonly ThreadJob[]): Promise<void> {
     if (jobs.length === 0) return;
-    await withDatabaseErrors(async () => {
+    await withStoreErrors(async () => {
       await this.#boss.fail(QUEUE_NAME, attemptsOf(jobs), { reason: 'handed back' });
       if (this.#notifyChannel !== undefined) {
         await this.#pool.query('select pg_notify($1, $2)', [this.#notifyChannel, QUEUE_NAME]);
@@ -203,7 +203,7 @@ export class ThreadQueue {
    * whoever held them is dead.
    */
   async reclaimAll(): Promise<number> {
-    return withDatabaseErrors(async () => {
+    return withStoreErrors(async () => {
       const { rows } = await this.#pool.query<{ id: string; retryCount: number }>(
         `select id, retry_count as "retryCount" from ${PG_BOSS_SCHEMA}.job where name = $1 and state = 'active'`,
         [QUEUE_NAME],
@@ -215,15 +215,15 @@ export class ThreadQueue {
 
   /** Which of these threads have no job, neither waiting nor held. */
   async threadsWithoutJob(threads: readonly ThreadKey[]): Promise<ThreadKey[]> {
-    const { rows } = await withDatabaseErrors(() =>
+    const { rows } = await withStoreErrors(() =>
       this.#pool.query<{ key: string }>(
         `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
           where name = $1 and state < 'completed' and singleton_key = any($2)`,
-        [QUEUE_NAME, threads.map(singletonKeyOf)],
+        [QUEUE_NAME, threads.map(threadKeyText)],
       ),
     );
     const found = new Set(rows.map((row) => row.key));
-    return threads.filter((thread) => !found.has(singletonKeyOf(thread)));
+    return threads.filter((thread) => !found.has(threadKeyText(thread)));
   }
 
   /** Calls `listener` whenever a claim is worth trying; the answer takes it off again. */
@@ -262,18 +262,14 @@ export class ThreadQueue {
   }
 }
 
-function singletonKeyOf({ workspace, channel, root }: ThreadKey): string {
-  return `${workspace}/${channel}/${root}`;
-}
-
 function attemptsOf(jobs: readonly ThreadJob[]): { id: string; retryCount: number }[] {
   return jobs.map(({ id, retryCount }) => ({ id, retryCount }));
 }
 
-async function withDatabaseErrors<Value>(work: () => Promise<Value>): Promise<Value> {
+async function withStoreErrors<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
   } catch (error) {
-    throw toDatabaseError(error);
+    throw toStoreError(error);
   }
 }

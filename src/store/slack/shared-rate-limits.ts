@@ -23,8 +23,8 @@ export const BACKOFF = {
 } as const;
 
 /** How much of its pace a lane has now; a clock that went back does not stop it. */
-const currentFactor = sql`least(1, greatest(${BACKOFF.minFactor}::float8, lane.factor + ${BACKOFF.recoveryPerMinute}::float8
-  * extract(epoch from clock_timestamp() - lane.slowed_at)::float8 / 60))`;
+const currentFactor = sql`least(1, greatest(${BACKOFF.minFactor}::float8, rate_limit.rate_factor + ${BACKOFF.recoveryPerMinute}::float8
+  * extract(epoch from clock_timestamp() - rate_limit.rate_reduced_at)::float8 / 60))`;
 
 /**
  * Permits for calls that are limited per workspace, shared by all processes: a GCRA with one row per lane, on the
@@ -49,17 +49,17 @@ export class SharedRateLimits {
     // the clock after the wait for the lock. The wait that is answered to a refusal is an estimate and may be stale.
     const { rows } = await sql<{ granted: boolean; waitMs: number | null }>`
       with granted as (
-        insert into lanes as lane (workspace, lane, tat)
+        insert into rate_limits as rate_limit (workspace, limit_key, theoretical_arrival_at)
         values (${workspace}, ${lane}, ${fromNow(costMs)})
-        on conflict (workspace, lane) do update
-          set tat = greatest(lane.tat, clock_timestamp()) + ${millis(costMs)} / ${currentFactor}
-          where lane.tat <= ${fromNow(roomMs)} and lane.held_until <= clock_timestamp()
-        returning tat
+        on conflict (workspace, limit_key) do update
+          set theoretical_arrival_at = greatest(rate_limit.theoretical_arrival_at, clock_timestamp()) + ${millis(costMs)} / ${currentFactor}
+          where rate_limit.theoretical_arrival_at <= ${fromNow(roomMs)} and rate_limit.blocked_until <= clock_timestamp()
+        returning theoretical_arrival_at
       )
       select
         exists (select from granted) as granted,
-        (select extract(epoch from greatest(tat - ${millis(roomMs)}, held_until) - clock_timestamp())::float8 * 1000
-          from lanes where workspace = ${workspace} and lane = ${lane}) as "waitMs"
+        (select extract(epoch from greatest(theoretical_arrival_at - ${millis(roomMs)}, blocked_until) - clock_timestamp())::float8 * 1000
+          from rate_limits where workspace = ${workspace} and limit_key = ${lane}) as "waitMs"
     `.execute(this.#db);
     const row = rows[0];
     return row?.granted === true ? 0 : Math.max(1, Math.ceil(row?.waitMs ?? 1));
@@ -67,15 +67,15 @@ export class SharedRateLimits {
 
   /** A 429 was answered: refuses everybody in the lane for this long, and slows it. A longer hold stays. */
   async hold(workspace: string, lane: string, holdMs: number): Promise<void> {
-    const counted = sql`lane.slowed_at > clock_timestamp() - ${millis(BACKOFF.sameRefusalMs)}`;
+    const counted = sql`rate_limit.rate_reduced_at > clock_timestamp() - ${millis(BACKOFF.sameRefusalMs)}`;
     await sql`
-      insert into lanes as lane (workspace, lane, held_until, factor, slowed_at)
+      insert into rate_limits as rate_limit (workspace, limit_key, blocked_until, rate_factor, rate_reduced_at)
       values (${workspace}, ${lane}, ${fromNow(holdMs)}, ${BACKOFF.refusalFactor}, clock_timestamp())
-      on conflict (workspace, lane) do update set
-        held_until = greatest(lane.held_until, excluded.held_until),
-        factor = case when ${counted} then lane.factor
+      on conflict (workspace, limit_key) do update set
+        blocked_until = greatest(rate_limit.blocked_until, excluded.blocked_until),
+        rate_factor = case when ${counted} then rate_limit.rate_factor
           else greatest(${BACKOFF.minFactor}::float8, ${currentFactor} * ${BACKOFF.refusalFactor}::float8) end,
-        slowed_at = case when ${counted} then lane.slowed_at else clock_timestamp() end
+        rate_reduced_at = case when ${counted} then rate_limit.rate_reduced_at else clock_timestamp() end
     `.execute(this.#db);
   }
 }

@@ -44,10 +44,10 @@ export class SocketLeases {
    */
   async renew(key: SocketLeaseKey, open: number, most: number): Promise<SocketShare> {
     return this.#db.transaction().execute(async (trx) => {
-      const name = `receivers/${key.workspace}/${key.app}`;
+      const name = `socket-leases/${key.workspace}/${key.app}`;
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
       const others = await trx
-        .selectFrom('receivers')
+        .selectFrom('socket_leases')
         .select([
           sql<number>`count(*)::int`.as('living'),
           sql<number>`coalesce(sum(sockets), 0)::int`.as('taken'),
@@ -55,16 +55,16 @@ export class SocketLeases {
         .where('workspace', '=', key.workspace)
         .where('app', '=', key.app)
         .where('process', '!=', key.process)
-        .where('held_until', '>', sql<Date>`clock_timestamp()`)
+        .where('expires_at', '>', sql<Date>`clock_timestamp()`)
         .executeTakeFirstOrThrow();
       const processes = others.living + 1;
       const allowed = fairShare({ most, processes, taken: others.taken });
       const values = {
         sockets: Math.max(open, allowed),
-        held_until: fromNow(SOCKET_LEASE_MS),
+        expires_at: fromNow(SOCKET_LEASE_MS),
       };
       await trx
-        .insertInto('receivers')
+        .insertInto('socket_leases')
         .values({ ...key, ...values })
         .onConflict((conflict) => conflict.columns(['workspace', 'app', 'process']).doUpdateSet(values))
         .execute();
@@ -75,7 +75,7 @@ export class SocketLeases {
   /** Gives a process's connections back at once. */
   async release(key: SocketLeaseKey): Promise<void> {
     await this.#db
-      .deleteFrom('receivers')
+      .deleteFrom('socket_leases')
       .where('workspace', '=', key.workspace)
       .where('app', '=', key.app)
       .where('process', '=', key.process)
@@ -84,6 +84,6 @@ export class SocketLeases {
 
   /** Gives everybody's back: whoever holds the embedded server knows that all others are dead. */
   async releaseAll(): Promise<void> {
-    await this.#db.deleteFrom('receivers').execute();
+    await this.#db.deleteFrom('socket_leases').execute();
   }
 }

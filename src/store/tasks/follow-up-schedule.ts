@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import { inThread } from '../filters.ts';
+import { inThread, isUnclaimed } from '../filters.ts';
 import type { FollowUp, Tables, Turn } from '../schema.ts';
 
 /** Tasks that are looked at now and then after their turn has ended; any process may look. */
@@ -17,9 +17,14 @@ export class FollowUpSchedule {
     times: { firstMs: number; forMs: number },
   ): Promise<void> {
     const { workspace, channel, root, id } = turn;
-    const begun = { turn: id, looks: 0, next_at: fromNow(times.firstMs), until_at: fromNow(times.forMs) };
+    const begun = {
+      turn: id,
+      checks: 0,
+      next_check_at: fromNow(times.firstMs),
+      ends_at: fromNow(times.forMs),
+    };
     await this.#db
-      .insertInto('watches')
+      .insertInto('follow_ups')
       .values({ workspace, channel, root, ...begun })
       .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'root']).doUpdateSet(begun))
       .execute();
@@ -29,19 +34,19 @@ export class FollowUpSchedule {
   async claim(claimedBy: string, ms: number, limit: number, share: number = limit): Promise<FollowUp[]> {
     const { rows } = await sql<FollowUp>`
       with ours as (
-        select workspace, count(*) as held from watches
-        where holder = ${claimedBy} and held_until >= clock_timestamp() group by workspace
+        select workspace, count(*) as held from follow_ups
+        where claimed_by = ${claimedBy} and claimed_until >= clock_timestamp() group by workspace
       ), due as (
-        select workspace, channel, root, row_number() over (partition by workspace order by next_at) as place
-        from watches where ${isDue}
+        select workspace, channel, root, row_number() over (partition by workspace order by next_check_at) as place
+        from follow_ups where ${isDue}
       )
-      update watches set holder = ${claimedBy}, held_until = ${fromNow(ms)}
+      update follow_ups set claimed_by = ${claimedBy}, claimed_until = ${fromNow(ms)}
       where (workspace, channel, root) in (
-        select workspace, channel, root from watches
+        select workspace, channel, root from follow_ups
         where ${isDue} and (workspace, channel, root) in (
           select workspace, channel, root from due left join ours using (workspace)
           where place <= ${share} - coalesce(held, 0))
-        order by next_at limit ${limit} for update skip locked)
+        order by next_check_at limit ${limit} for update skip locked)
       returning *`.execute(this.#db);
     return rows;
   }
@@ -49,10 +54,10 @@ export class FollowUpSchedule {
   /** Holds a claim for `ms` more; false where it is another's by now. */
   async renew(followUp: FollowUp, claimedBy: string, ms: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
-      .updateTable('watches')
-      .set({ held_until: fromNow(ms) })
+      .updateTable('follow_ups')
+      .set({ claimed_until: fromNow(ms) })
       .where(inThread(followUp))
-      .where('holder', '=', claimedBy)
+      .where('claimed_by', '=', claimedBy)
       .executeTakeFirstOrThrow();
     return numUpdatedRows > 0n;
   }
@@ -64,35 +69,35 @@ export class FollowUpSchedule {
     next: { ms: number; failed: boolean },
   ): Promise<void> {
     // A turn that ended meanwhile has set a time of its own.
-    const isOurs = sql<boolean>`turn = ${followUp.turn} and next_at <= clock_timestamp()`;
+    const isOurs = sql<boolean>`turn = ${followUp.turn} and next_check_at <= clock_timestamp()`;
     await this.#db
-      .updateTable('watches')
+      .updateTable('follow_ups')
       .set({
-        holder: null,
-        held_until: null,
-        looks: sql<number>`looks + 1`,
-        next_at: sql<Date>`case when ${isOurs} then ${fromNow(next.ms)} else next_at end`,
+        claimed_by: null,
+        claimed_until: null,
+        checks: sql<number>`checks + 1`,
+        next_check_at: sql<Date>`case when ${isOurs} then ${fromNow(next.ms)} else next_check_at end`,
       })
       .where(inThread(followUp))
-      .where('holder', '=', claimedBy)
+      .where('claimed_by', '=', claimedBy)
       .execute();
     if (next.failed) return;
     await this.#db
-      .deleteFrom('watches')
+      .deleteFrom('follow_ups')
       .where(inThread(followUp))
-      .where('holder', 'is', null)
-      .where('until_at', '<', sql<Date>`clock_timestamp()`)
+      .where('claimed_by', 'is', null)
+      .where('ends_at', '<', sql<Date>`clock_timestamp()`)
       .execute();
   }
 
   /** Nothing more can come: the task or the thread is gone. */
   async cancel(followUp: FollowUp): Promise<void> {
     await this.#db
-      .deleteFrom('watches')
+      .deleteFrom('follow_ups')
       .where(inThread(followUp))
       .where('turn', '=', followUp.turn)
       .execute();
   }
 }
 
-const isDue = sql<boolean>`next_at <= clock_timestamp() and (held_until is null or held_until < clock_timestamp())`;
+const isDue = sql<boolean>`next_check_at <= clock_timestamp() and ${isUnclaimed()}`;

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import { inThread } from '../filters.ts';
+import { inThread, isUnclaimed } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import type { Tables, TaskDeletion } from '../schema.ts';
 
@@ -35,10 +35,10 @@ export class TaskDeletions {
         update threads set task_id = null, task_title = null, task_begun_at = null, task_state = null,
           task_read_at = null, project_id = null, writers = '{}'
         where ${inThread(thread)}`.execute(trx);
-      await trx.deleteFrom('watches').where(inThread(thread)).execute();
+      await trx.deleteFrom('follow_ups').where(inThread(thread)).execute();
       return trx
         .insertInto('task_deletions')
-        .values({ workspace, channel, root, task, person, account, held_until: fromNow(CLAIM_MS) })
+        .values({ workspace, channel, root, task, person, account, claimed_until: fromNow(CLAIM_MS) })
         .returningAll()
         .executeTakeFirstOrThrow();
     });
@@ -57,11 +57,11 @@ export class TaskDeletions {
   /** Claims deletions that are not told yet and that nobody is at. */
   async claimDue(limit: number): Promise<TaskDeletion[]> {
     const { rows } = await sql<TaskDeletion>`
-      update task_deletions set held_until = ${fromNow(CLAIM_MS)}
+      update task_deletions set claimed_until = ${fromNow(CLAIM_MS)}
       where (workspace, task) in (
         select workspace, task from task_deletions
-        where told_at is null and held_until < clock_timestamp()
-        order by held_until limit ${limit} for update skip locked)
+        where told_at is null and ${isUnclaimed()}
+        order by claimed_until limit ${limit} for update skip locked)
       returning *`.execute(this.#db);
     return rows;
   }
@@ -73,7 +73,7 @@ export class TaskDeletions {
       with done as (
         update task_deletions set deleted_at = clock_timestamp()
         where workspace = ${workspace} and task = ${task} and deleted_at is null returning workspace)
-      insert into audit (workspace, kind, person, channel, root, task)
+      insert into audit_events (workspace, kind, person, channel, root, task)
       select workspace, 'deletion', nullif(${person}, ''), ${channel}, ${root}::numeric, ${task} from done`.execute(
       this.#db,
     );
@@ -83,9 +83,9 @@ export class TaskDeletions {
   async intendNotice(deletion: TaskDeletion): Promise<boolean> {
     const row = await this.#update(deletion)
       .set({ telling_at: sql<Date>`coalesce(telling_at, clock_timestamp())` })
-      .where('held_until', '>', sql<Date>`clock_timestamp()`)
+      .where('claimed_until', '>', sql<Date>`clock_timestamp()`)
       // Whoever claims it anew does so for a minute more.
-      .where('held_until', '<', new Date(deletion.held_until.getTime() + 1_000))
+      .where('claimed_until', '<', new Date(deletion.claimed_until.getTime() + 1_000))
       .returning('task')
       .executeTakeFirst();
     return row !== undefined;

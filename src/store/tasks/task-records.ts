@@ -40,6 +40,16 @@ export interface TaskRange {
   most: number;
 }
 
+/** A task that a person started. */
+export interface StartedTask {
+  account: string;
+  task: string;
+  channel: string;
+  root: string;
+  /** Whether no other person's messages were sent to it. */
+  alone: boolean;
+}
+
 /** The tasks of threads, by our own records. */
 export class TaskRecords {
   readonly #db: Kysely<Tables>;
@@ -61,6 +71,21 @@ export class TaskRecords {
   /** A thread's task, where it has one. */
   async get(thread: ThreadKey): Promise<TaskRow | undefined> {
     return (await this.#rows(inThread(thread), { from: 0, most: 1 }))[0];
+  }
+
+  /** The tasks that a person started, former ones of their threads included. */
+  async startedBy(workspace: string, person: string): Promise<StartedTask[]> {
+    const rows = await this.#db
+      .selectFrom('threads')
+      .select(['account', 'task_id', 'former_task_ids', 'channel', 'root', 'writers'])
+      .where('workspace', '=', workspace)
+      .where('starter', '=', person)
+      .execute();
+    return rows.flatMap(({ account, task_id, former_task_ids, channel, root, writers }) => {
+      const alone = writers.every((writer) => writer === person);
+      const tasks = task_id === null ? former_task_ids : [...former_task_ids, task_id];
+      return tasks.map((task) => ({ account, task, channel, root, alone }));
+    });
   }
 
   /** The service's files that went along with the messages of a thread, each once, oldest first. */

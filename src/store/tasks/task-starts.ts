@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
+import { isUnclaimed } from '../filters.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import type { MessageContent, SlackTs, Tables, TaskStart } from '../schema.ts';
 
@@ -33,7 +34,7 @@ export class TaskStarts {
 
   async get({ workspace, id }: TaskStartKey): Promise<TaskStart | undefined> {
     return this.#db
-      .selectFrom('starts')
+      .selectFrom('task_starts')
       .selectAll()
       .where('workspace', '=', workspace)
       .where('id', '=', id)
@@ -44,7 +45,7 @@ export class TaskStarts {
   async saveDraft(draft: TaskStartDraft): Promise<void> {
     const source = draft.source === null ? null : toPostgresJson(draft.source);
     await this.#db
-      .insertInto('starts')
+      .insertInto('task_starts')
       .values({ ...draft, source, state: 'draft' })
       .onConflict((conflict) => conflict.columns(['workspace', 'id']).doNothing())
       .execute();
@@ -63,14 +64,14 @@ export class TaskStarts {
       channel,
       person,
       words: toPostgresJson(start.words),
-      holder: randomUUID(),
-      held_until: fromNow(CLAIM_MS),
+      claimed_by: randomUUID(),
+      claimed_until: fromNow(CLAIM_MS),
     };
     return this.#db
-      .insertInto('starts')
+      .insertInto('task_starts')
       .values({ workspace: start.workspace, id: start.id, ...set })
       .onConflict((conflict) =>
-        conflict.columns(['workspace', 'id']).doUpdateSet(set).where('starts.state', '=', 'draft'),
+        conflict.columns(['workspace', 'id']).doUpdateSet(set).where('task_starts.state', '=', 'draft'),
       )
       .returningAll()
       .executeTakeFirst();
@@ -91,7 +92,7 @@ export class TaskStarts {
         state: 'draft',
         intended_at: null,
         ...(form === 'open' ? {} : { source: toPostgresJson({ ...(source ?? { text: '' }), ...files }) }),
-        ...(form === 'later' ? { held_until: fromNow(CLAIM_MS) } : { words: null, held_until: null }),
+        ...(form === 'later' ? { claimed_until: fromNow(CLAIM_MS) } : { words: null, claimed_until: null }),
       })
       .where('state', '=', 'posting')
       .execute();
@@ -99,7 +100,7 @@ export class TaskStarts {
 
   /** The form is back with its writer, who has the words now. */
   async markFormReturned(key: TaskStartKey): Promise<void> {
-    await this.#update(key).set({ words: null, held_until: null }).where('state', '=', 'draft').execute();
+    await this.#update(key).set({ words: null, claimed_until: null }).where('state', '=', 'draft').execute();
   }
 
   /** An open form's question goes to another channel: its thread takes none. */
@@ -108,14 +109,14 @@ export class TaskStarts {
   }
 
   /** The post is about to be sent: the first time is noted. False where another process has taken it over. */
-  async intend({ workspace, id, holder }: TaskStart): Promise<boolean> {
+  async intend({ workspace, id, claimed_by }: TaskStart): Promise<boolean> {
     const row = await this.#update({ workspace, id })
       .set({
         intended_at: sql<Date>`coalesce(intended_at, clock_timestamp())`,
-        held_until: fromNow(CLAIM_MS),
+        claimed_until: fromNow(CLAIM_MS),
       })
       .where('state', '=', 'posting')
-      .where('holder', '=', holder)
+      .where('claimed_by', '=', claimed_by)
       .returning('id')
       .executeTakeFirst();
     return row !== undefined;
@@ -137,32 +138,32 @@ export class TaskStarts {
   }
 
   /** Goes on holding questions that are at work. */
-  async renewClaims(starts: readonly Pick<TaskStart, 'holder'>[]): Promise<void> {
-    const holders = starts.flatMap(({ holder }) => holder ?? []);
+  async renewClaims(starts: readonly Pick<TaskStart, 'claimed_by'>[]): Promise<void> {
+    const holders = starts.flatMap(({ claimed_by }) => claimed_by ?? []);
     if (holders.length === 0) return;
     await this.#db
-      .updateTable('starts')
-      .set({ held_until: fromNow(CLAIM_MS) })
-      .where('holder', 'in', holders)
-      .where('held_until', 'is not', null)
+      .updateTable('task_starts')
+      .set({ claimed_until: fromNow(CLAIM_MS) })
+      .where('claimed_by', 'in', holders)
+      .where('claimed_until', 'is not', null)
       .execute();
   }
 
   /** Questions that no process is posting or giving back any more, to be posted by this one from now on. */
   async claimAbandoned(limit: number): Promise<TaskStart[]> {
     return this.#db
-      .updateTable('starts')
-      .set({ state: 'posting', holder: randomUUID(), held_until: fromNow(CLAIM_MS) })
+      .updateTable('task_starts')
+      .set({ state: 'posting', claimed_by: randomUUID(), claimed_until: fromNow(CLAIM_MS) })
       .where((where) =>
         where(
           where.refTuple('workspace', 'id'),
           'in',
           where
-            .selectFrom('starts')
+            .selectFrom('task_starts')
             .select(['workspace', 'id'])
             .where('state', 'in', ['posting', 'draft'])
             .where('words', 'is not', null)
-            .where('held_until', '<', sql<Date>`clock_timestamp()`)
+            .where(isUnclaimed())
             .limit(limit)
             .forUpdate()
             .skipLocked()
@@ -174,6 +175,6 @@ export class TaskStarts {
   }
 
   #update({ workspace, id }: TaskStartKey) {
-    return this.#db.updateTable('starts').where('workspace', '=', workspace).where('id', '=', id);
+    return this.#db.updateTable('task_starts').where('workspace', '=', workspace).where('id', '=', id);
   }
 }

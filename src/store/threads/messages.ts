@@ -17,13 +17,6 @@ export interface NewMessage {
   asksAgain?: string;
 }
 
-/** A change that arrived before its message: obeyed when the message comes. */
-export interface EarlyEdit {
-  deleted: boolean;
-  words: MessageContent | null;
-  edited_ts: SlackTs | null;
-}
-
 /** People's messages for the agent: the inbox. */
 export class Messages {
   readonly #db: Kysely<Tables>;
@@ -188,101 +181,19 @@ export class Messages {
     return row !== undefined;
   }
 
-  /** Leaves a mark for a message that has not arrived: a deletion wins, else the latest edit. */
-  async recordEarlyEdit(key: MessageKey, change: EarlyEdit): Promise<void> {
-    await this.#db
-      .insertInto('early_changes')
-      .values({
-        ...key,
-        deleted: change.deleted,
-        words: change.words === null ? null : toPostgresJson(change.words),
-        edited_ts: change.edited_ts,
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['workspace', 'channel', 'ts'])
-          .doUpdateSet((eb) => ({
-            deleted: sql<boolean>`early_changes.deleted or excluded.deleted`,
-            words: eb.ref('excluded.words'),
-            edited_ts: eb.ref('excluded.edited_ts'),
-            // What is delivered again is no other change.
-            taken_by: sql<SlackTs | null>`case when excluded.edited_ts = early_changes.edited_ts
-              then early_changes.taken_by end`,
-          }))
-          // An edit that comes late says nothing new.
-          .where(sql<boolean>`(excluded.edited_ts < early_changes.edited_ts) is not true`),
-      )
-      .execute();
-  }
-
-  /** Takes the noted words of a message for another one, `by`, that says them; undefined where that was done before. */
-  async claimEarlyEdit(key: MessageKey, by: SlackTs): Promise<EarlyEdit | undefined> {
+  /** The last message before this ts that waits in a direct channel and may be sent, in any thread. */
+  async latestWaiting(workspace: string, channel: string, before: SlackTs): Promise<Message | undefined> {
     return this.#db
-      .updateTable('early_changes')
-      .set({ taken_by: by })
-      .where(ofMessage(key))
-      .where('taken_by', 'is', null)
-      .returning(['deleted', 'words', 'edited_ts'])
-      .executeTakeFirst();
-  }
-
-  /** A message that says a change does not go: the change may be taken again. */
-  async releaseEarlyEdit({ workspace, channel, ts }: MessageKey): Promise<void> {
-    await this.#db
-      .updateTable('early_changes')
-      .set({ taken_by: null })
+      .selectFrom('messages')
+      .selectAll()
       .where('workspace', '=', workspace)
       .where('channel', '=', channel)
-      .where('taken_by', '=', ts)
-      .execute();
-  }
-
-  /** The change that arrived before its message, if any. */
-  async earlyEdit(key: MessageKey): Promise<EarlyEdit | undefined> {
-    return this.#db
-      .selectFrom('early_changes')
-      .select(['deleted', 'words', 'edited_ts'])
-      .where(ofMessage(key))
+      .where('state', '=', 'waiting')
+      .where('ts', '<', before)
+      .where(maySend)
+      .orderBy('ts', 'desc')
+      .limit(1)
       .executeTakeFirst();
-  }
-
-  /**
-   * Threads that have an open turn or a waiting message that may go, where the app is installed: each must have a job.
-   * In the order of their keys, behind `after`.
-   */
-  async threadsWithWork(limit: number, after?: ThreadKey): Promise<ThreadKey[]> {
-    const waiting = this.#db
-      .selectFrom('messages')
-      .select(['workspace', 'channel', 'root'])
-      .where('state', 'in', ['waiting', 'sending'])
-      .where(maySend);
-    const open = this.#db
-      .selectFrom('turns')
-      .select(['workspace', 'channel', 'root'])
-      .where('finished_at', 'is', null);
-    return this.#db
-      .selectFrom(waiting.union(open).as('busy'))
-      .selectAll()
-      .where((where) =>
-        where.not(
-          where.exists(
-            where
-              .selectFrom('workspaces')
-              .whereRef('workspaces.workspace', '=', 'busy.workspace')
-              .where('left_at', 'is not', null),
-          ),
-        ),
-      )
-      .$if(after !== undefined, (threads) =>
-        threads.where(
-          sql<boolean>`(workspace, channel, root) > (${after?.workspace}, ${after?.channel}, ${after?.root})`,
-        ),
-      )
-      .orderBy('workspace')
-      .orderBy('channel')
-      .orderBy('root')
-      .limit(limit)
-      .execute();
   }
 
   #update(key: MessageKey) {

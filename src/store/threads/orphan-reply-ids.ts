@@ -13,7 +13,7 @@ export class OrphanReplyIds {
 
   async add(thread: ThreadKey, ts: SlackTs): Promise<void> {
     await this.#db
-      .insertInto('strays')
+      .insertInto('orphan_replies')
       .values({ ...thread, ts })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
@@ -22,7 +22,7 @@ export class OrphanReplyIds {
   /** The strays of a thread that is ours now, later than the message that made it ours. */
   async after(thread: ThreadKey, ts: SlackTs): Promise<SlackTs[]> {
     const rows = await this.#db
-      .selectFrom('strays')
+      .selectFrom('orphan_replies')
       .select('ts')
       .where(inThread(thread))
       .where('ts', '>', ts)
@@ -33,6 +33,6 @@ export class OrphanReplyIds {
 
   /** Forgets a thread's strays: they were read back. */
   async clear(thread: ThreadKey): Promise<void> {
-    await this.#db.deleteFrom('strays').where(inThread(thread)).execute();
+    await this.#db.deleteFrom('orphan_replies').where(inThread(thread)).execute();
   }
 }

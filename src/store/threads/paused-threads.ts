@@ -19,7 +19,7 @@ export class PausedThreads {
     const other = await this.#waiting(turn).where('ts', '!=', turn.message_ts).limit(1).executeTakeFirst();
     if (other === undefined) return;
     await this.#update(turn)
-      .set({ held_turn: sql<string>`coalesce(held_turn, ${turn.id})` })
+      .set({ paused_by_turn_id: sql<string>`coalesce(paused_by_turn_id, ${turn.id})` })
       .execute();
   }
 
@@ -27,17 +27,17 @@ export class PausedThreads {
   async pausedBy(thread: ThreadKey): Promise<string | undefined> {
     const row = await this.#db
       .selectFrom('threads')
-      .select('held_turn')
+      .select('paused_by_turn_id')
       .where(inThread(thread))
       .executeTakeFirst();
-    return row?.held_turn ?? undefined;
+    return row?.paused_by_turn_id ?? undefined;
   }
 
   /** Ends the hold of this turn; false where the thread is not held by it. */
   async resume(thread: ThreadKey, turnId: string): Promise<boolean> {
     const row = await this.#update(thread)
-      .set({ held_turn: null })
-      .where('held_turn', '=', turnId)
+      .set({ paused_by_turn_id: null })
+      .where('paused_by_turn_id', '=', turnId)
       .returning('root')
       .executeTakeFirst();
     return row !== undefined;

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { ofTurn } from '../filters.ts';
-import type { Post, PostState, SlackTs, Tables, TurnId, TurnLocation } from '../schema.ts';
+import type { MessageKey } from '../keys.ts';
+import type { Post, PostState, SlackTs, Tables, Turn, TurnId, TurnLocation } from '../schema.ts';
 
 /** Our own messages in Slack: the intent first, then where it went. */
 export class Posts {
@@ -14,6 +15,20 @@ export class Posts {
   async ofTurn(turn: TurnId): Promise<Map<string, Post>> {
     const rows = await this.#db.selectFrom('posts').selectAll().where(ofTurn(turn)).execute();
     return new Map(rows.map((row) => [row.part, row]));
+  }
+
+  /** The turn that a message of ours belongs to. */
+  async turnOf({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
+    return this.#db
+      .selectFrom('posts')
+      .innerJoin('turns', (join) =>
+        join.onRef('turns.workspace', '=', 'posts.workspace').onRef('turns.id', '=', 'posts.turn'),
+      )
+      .selectAll('turns')
+      .where('posts.workspace', '=', workspace)
+      .where('posts.channel', '=', channel)
+      .where('posts.ts', '=', ts)
+      .executeTakeFirst();
   }
 
   /** Records that a part is about to be posted, or posted again. */

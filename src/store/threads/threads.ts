@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { inThread } from '../filters.ts';
-import type { ThreadKey } from '../keys.ts';
+import { inThread, maySend } from '../filters.ts';
+import { type ThreadKey, threadKeyText } from '../keys.ts';
 import type { SlackTs, Tables, Thread } from '../schema.ts';
 
 /** The threads that are ours. */
@@ -16,8 +16,7 @@ export class Threads {
    * a message must not depend on a mention that is being written at the same time.
    */
   async lock(key: ThreadKey): Promise<void> {
-    const name = `${key.workspace}/${key.channel}/${key.root}`;
-    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(this.#db);
+    await sql`select pg_advisory_xact_lock(hashtextextended(${threadKeyText(key)}, 0))`.execute(this.#db);
   }
 
   async get(key: ThreadKey): Promise<Thread | undefined> {
@@ -45,7 +44,7 @@ export class Threads {
 
   /** A thread that no task came of: its replies need a mention again. */
   async makeDormant(key: ThreadKey): Promise<void> {
-    await this.#change(key, { dormant: true });
+    await this.#update(key).set({ dormant: true }).execute();
   }
 
   /** Records the project that the thread's files and task go to; the answer is that, or one that was recorded before. */
@@ -94,7 +93,7 @@ export class Threads {
 
   /** The task was surely not started. */
   async forgetTaskIntent(key: ThreadKey): Promise<void> {
-    await this.#change(key, { task_intended_at: null });
+    await this.#update(key).set({ task_intended_at: null }).execute();
   }
 
   /** Records the thread's task; the answer is the thread's task, which may be another that was recorded before. */
@@ -116,7 +115,7 @@ export class Threads {
       .set({
         task_id: null,
         task_intended_at: null,
-        former_tasks: sql<string[]>`former_tasks || ${taskId}::text`,
+        former_task_ids: sql<string[]>`former_task_ids || ${taskId}::text`,
         task_begun_at: null,
         task_state: null,
         task_read_at: null,
@@ -153,20 +152,50 @@ export class Threads {
     return row.writers;
   }
 
+  /**
+   * Threads with an open turn or a waiting message that may be sent, in workspaces that still have the app: each must
+   * have a job. In the order of their keys, after `after`.
+   */
+  async withWork(limit: number, after?: ThreadKey): Promise<ThreadKey[]> {
+    const waiting = this.#db
+      .selectFrom('messages')
+      .select(['workspace', 'channel', 'root'])
+      .where('state', 'in', ['waiting', 'sending'])
+      .where(maySend);
+    const open = this.#db
+      .selectFrom('turns')
+      .select(['workspace', 'channel', 'root'])
+      .where('finished_at', 'is', null);
+    return this.#db
+      .selectFrom(waiting.union(open).as('busy'))
+      .selectAll()
+      .where((where) =>
+        where.not(
+          where.exists(
+            where
+              .selectFrom('workspaces')
+              .whereRef('workspaces.workspace', '=', 'busy.workspace')
+              .where('left_at', 'is not', null),
+          ),
+        ),
+      )
+      .$if(after !== undefined, (threads) =>
+        threads.where(
+          sql<boolean>`(workspace, channel, root) > (${after?.workspace}, ${after?.channel}, ${after?.root})`,
+        ),
+      )
+      .orderBy('workspace')
+      .orderBy('channel')
+      .orderBy('root')
+      .limit(limit)
+      .execute();
+  }
+
   #update(key: ThreadKey) {
     return this.#db.updateTable('threads').where(inThread(key));
   }
 
   #thread(key: ThreadKey) {
     return this.#db.selectFrom('threads').selectAll().where(inThread(key));
-  }
-
-  async #change(
-    key: ThreadKey,
-    values: Partial<
-      Pick<Thread, 'began_ts' | 'dormant' | 'project_id' | 'task_title' | 'model' | 'task_intended_at'>
-    >,
-  ): Promise<void> {
-    await this.#update(key).set(values).execute();
   }
 }

@@ -26,7 +26,9 @@ export class TurnUsage {
 
   /** Holds everybody else who begins a turn in the workspace until the transaction ends. */
   async lockWorkspace(workspace: string): Promise<void> {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`turns/${workspace}`}, 0))`.execute(this.#db);
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`turn-quota/${workspace}`}, 0))`.execute(
+      this.#db,
+    );
   }
 
   /** The first limit that one more turn of a person would go beyond. */

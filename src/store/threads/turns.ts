@@ -83,6 +83,31 @@ export class Turns {
       .executeTakeFirst();
   }
 
+  /** The turn at work in a thread that has not settled: the running one, else the first that it forwarded. */
+  async running(thread: ThreadKey): Promise<Turn | undefined> {
+    return this.#inThread(thread)
+      .where('finished_at', 'is', null)
+      .where('settled_at', 'is', null)
+      .orderBy(sql`passed_on_by is not null`)
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  /** The turn at work in a direct channel, in any thread, that has not settled: the one that started last. */
+  async latestRunning(workspace: string, channel: string): Promise<Turn | undefined> {
+    return this.#db
+      .selectFrom('turns')
+      .selectAll()
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .where('finished_at', 'is', null)
+      .where('settled_at', 'is', null)
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
   /** The turn whose message this one began to pass on and did not get to the service. */
   async unfinishedForward(turn: TurnLocation): Promise<Turn | undefined> {
     return this.#inThread(turn)
@@ -197,37 +222,29 @@ export class Turns {
   /** Claims the one follow-up that a button of a turn makes, the message `ts`; undefined where it was claimed before. */
   async claimButton(workspace: string, id: string, ts: SlackTs): Promise<Turn | undefined> {
     return this.#update({ workspace, id })
-      .set({ followed_at: sql<Date>`now()`, followed_by: ts })
+      .set({ followed_at: sql<Date>`now()`, button_message_ts: ts })
       .where('followed_at', 'is', null)
       .returningAll()
       .executeTakeFirst();
   }
 
-  /**
-   * A message does not go: the button that made it may be pressed again. A process of an earlier release claimed Try
-   * again without the message: that is known by the turn that the message sends again.
-   */
-  async releaseButton(message: Message): Promise<void> {
+  /** The message that a button made is not sent: the button may be pressed again. */
+  async releaseButton(message: ThreadKey & MessageKey): Promise<void> {
     await this.#db
       .updateTable('turns')
-      .set({ followed_at: null, followed_by: null })
+      .set({ followed_at: null, button_message_ts: null })
       .where(inThread(message))
-      .where((where) =>
-        where.or([
-          where('followed_by', '=', message.ts),
-          where.and([where('id', '=', message.resends), where('followed_by', 'is', null)]),
-        ]),
-      )
+      .where('button_message_ts', '=', message.ts)
       .execute();
   }
 
   /** Takes the files that were shared without words before a turn's message: they go with it, and with no other. */
   async takeKeptFiles(turn: Turn): Promise<Pick<Turn, 'attached' | 'file_notes'>[]> {
     const { rows } = await sql<Pick<Turn, 'attached' | 'file_notes' | 'message_ts'>>`
-      update turns as kept set kept_for = ${turn.id}
+      update turns as kept set files_sent_with_turn_id = ${turn.id}
       where ${inThread(turn)} and outcome = 'kept' and message_ts < ${turn.message_ts}
-        and (kept_for is null or kept_for = ${turn.id} or not exists (
-          select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.kept_for
+        and (files_sent_with_turn_id is null or files_sent_with_turn_id = ${turn.id} or not exists (
+          select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.files_sent_with_turn_id
             and (taker.finished_at is null or taker.user_message_id is not null)))
       returning attached, file_notes, message_ts`.execute(this.#db);
     return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));

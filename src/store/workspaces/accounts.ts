@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { AccountRow } from '../schema/workspace-tables.ts';
-import type { Tables } from '../schema.ts';
+import type { AccountRow, Tables } from '../schema.ts';
 import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
 /** The account of the settings, in the rows of every workspace. */
@@ -138,7 +137,7 @@ export class Accounts {
   }
 
   /** What is sealed of all accounts. */
-  async sealed(): Promise<(AccountKey & { sealed: string })[]> {
+  async allEncrypted(): Promise<(AccountKey & { sealed: string })[]> {
     const rows = await this.#db.selectFrom('accounts').select(['workspace', 'account', 'sealed']).execute();
     return rows.flatMap(({ sealed, ...key }) => (sealed === null ? [] : [{ ...key, sealed }]));
   }
@@ -151,7 +150,7 @@ export class Accounts {
     return this.#db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       const { numAffectedRows } = await sql`
-        update accounts set sealed = null, version = nextval('registry_versions')
+        update accounts set sealed = null, version = nextval('installation_change_seq')
         where retired_at is not null and sealed is not null and (
           retired_at < now() - interval '1 day' or not exists (
             select from threads join turns using (workspace, channel, root)

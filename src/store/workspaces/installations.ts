@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import type { InstallationRow } from '../schema/workspace-tables.ts';
-import type { Tables } from '../schema.ts';
+import type { InstallationRow, Tables } from '../schema.ts';
 import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
 /** An installation as it is written down. */
@@ -60,9 +59,9 @@ export class Installations {
       if (!row.organisation) await this.#attach(trx, row.workspace, row.workspace);
       else
         await sql`
-          update workspaces set left_at = null, receiving_at = null, version = nextval('registry_versions'),
+          update workspaces set left_at = null, last_receiving_at = null, version = nextval('installation_change_seq'),
             bot_user = ${row.bot_user}, bot_id = ${row.bot_id}
-          where installation = ${row.workspace} and withdrawn_at is null and (left_at is not null or bot_user <> ${row.bot_user})`.execute(
+          where installation = ${row.workspace} and access_revoked_at is null and (left_at is not null or bot_user <> ${row.bot_user})`.execute(
           trx,
         );
     });
@@ -86,10 +85,10 @@ export class Installations {
       where workspace = ${installation} and left_at is null
       on conflict (workspace) do update set
         name = excluded.name, bot_user = excluded.bot_user, bot_id = excluded.bot_id,
-        installation = excluded.installation, left_at = null, withdrawn_at = null,
+        installation = excluded.installation, left_at = null, access_revoked_at = null,
         -- What was said while the app was away is not made up for.
-        receiving_at = case when workspaces.left_at is null then workspaces.receiving_at end, version = nextval('registry_versions')
-      where workspaces.withdrawn_at is null or workspaces.installation is distinct from excluded.installation`.execute(
+        last_receiving_at = case when workspaces.left_at is null then workspaces.last_receiving_at end, version = nextval('installation_change_seq')
+      where workspaces.access_revoked_at is null or workspaces.installation is distinct from excluded.installation`.execute(
       trx,
     );
     return (numAffectedRows ?? 0n) > 0n;
@@ -142,12 +141,12 @@ export class Installations {
     await this.#db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       await sql`
-        insert into workspaces (workspace, name, bot_user, bot_id, installation, left_at, withdrawn_at)
+        insert into workspaces (workspace, name, bot_user, bot_id, installation, left_at, access_revoked_at)
         select taken.workspace, name, bot_user, bot_id, installations.workspace, clock_timestamp(), clock_timestamp()
         from installations, unnest(${[...new Set(workspaces)]}::text[]) as taken (workspace)
         where installations.workspace = ${organisation}
         on conflict (workspace) do update set left_at = coalesce(workspaces.left_at, excluded.left_at),
-          withdrawn_at = excluded.withdrawn_at, version = nextval('registry_versions')
+          access_revoked_at = excluded.access_revoked_at, version = nextval('installation_change_seq')
         where workspaces.installation = excluded.installation`.execute(trx);
       const gone = sql<{ workspace: string }>`
         select workspace from workspaces
@@ -162,9 +161,9 @@ export class Installations {
     await this.#db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       await sql`
-        update workspaces set withdrawn_at = null, receiving_at = null, version = nextval('registry_versions'),
+        update workspaces set access_revoked_at = null, last_receiving_at = null, version = nextval('installation_change_seq'),
           left_at = (select left_at from installations where installations.workspace = ${organisation})
-        where installation = ${organisation} and withdrawn_at is not null
+        where installation = ${organisation} and access_revoked_at is not null
           and workspace = any(${[...workspaces]}::text[])`.execute(trx);
     });
   }
@@ -207,7 +206,9 @@ export class Installations {
   ): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
       const { rows } = await sql<{ ours: boolean }>`
-        select pg_try_advisory_xact_lock(hashtextextended(${`rotate/${workspace}`}, 0)) as ours`.execute(trx);
+        select pg_try_advisory_xact_lock(hashtextextended(${`rotate-tokens/${workspace}`}, 0)) as ours`.execute(
+        trx,
+      );
       if (rows[0]?.ours !== true) return false;
       const row = await trx
         .selectFrom('installations')
@@ -264,20 +265,9 @@ export class Installations {
   }
 
   /** What is sealed of all installations. */
-  async sealed(): Promise<{ workspace: string; sealed: string }[]> {
+  async allEncrypted(): Promise<{ workspace: string; sealed: string }[]> {
     const rows = await this.#db.selectFrom('installations').select(['workspace', 'sealed']).execute();
     return rows.flatMap(({ workspace, sealed }) => (sealed === null ? [] : [{ workspace, sealed }]));
-  }
-
-  /** Uses the state of an installation up; false where it was used before. */
-  async useOAuthState(state: string): Promise<boolean> {
-    const row = await this.#db
-      .insertInto('spent_states')
-      .values({ state })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('state')
-      .executeTakeFirst();
-    return row !== undefined;
   }
 }
 

@@ -1,7 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { AllowedUsers } from '../schema/channel-tables.ts';
-import type { WorkspaceSettingsTable } from '../schema/workspace-tables.ts';
-import type { Tables } from '../schema.ts';
+import type { WorkspaceSettingsTable } from '../schema/workspaces.ts';
+import type { AllowedUsers, Tables } from '../schema.ts';
 
 /** What a workspace has set; null: as the operator's settings say. */
 export type WorkspaceSettings = Pick<Selectable<WorkspaceSettingsTable>, 'admits' | 'bots'>;

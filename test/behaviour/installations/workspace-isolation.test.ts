@@ -103,7 +103,7 @@ describe('a workspace', () => {
     expect(await rowsOf('T1')).toEqual(before);
     expect(scene.sentToAgent('Summarise this').texts).toHaveLength(1);
     await scene.until('nothing waits there any more', async () => {
-      const left = await store.messages.threadsWithWork(10);
+      const left = await store.threads.withWork(10);
       return left.length === 0;
     });
     expect(scene.agent.tasks.length).toBe(tasks);

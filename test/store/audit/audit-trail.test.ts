@@ -43,8 +43,8 @@ describe('the audit trail', () => {
     await store.threads.bindTask(thread, 'task-1');
     await store.turns.record(turn, { attached: ['file-1', 'file-2'], bytes_up: 30, skill: 'omics' });
     await store.turns.record(turn, { user_message_id: 'message-1' });
-    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U2', ts: '10.000000' });
-    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U3', ts: '11.000000' });
+    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U2', ts: '10.000000' }, 10);
+    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U3', ts: '11.000000' }, 10);
     await store.results.claim(turn, '', ['result-1']);
     await store.turns.record(turn, { settled_at: new Date(), tools: { plot: 2 } });
     await store.turns.finish(turn, 'cancelled');
@@ -99,8 +99,8 @@ describe('the audit trail', () => {
   });
 
   test.each([
-    ['changed', sql`update audit set person = 'U9'`],
-    ['deleted', sql`delete from audit`],
+    ['changed', sql`update audit_events set person = 'U9'`],
+    ['deleted', sql`delete from audit_events`],
     ['emptied', sql`truncate audit`],
   ])('cannot be %s', async (_, statement) => {
     await store.audit.add({ workspace: 'T1', kind: 'refusal', person: 'U1' });
@@ -111,7 +111,7 @@ describe('the audit trail', () => {
   test('is read by time and workspace, oldest first, over many pages', async () => {
     const half = async () => {
       await kysely
-        .insertInto('audit')
+        .insertInto('audit_events')
         .values(
           Array.from({ length: 700 }, () => ({ workspace: 'T1', kind: 'setting', details: '{}' }) as const),
         )
@@ -134,7 +134,7 @@ describe('the audit trail', () => {
   test('loses its rows when their time is over, and only those', async () => {
     await store.audit.add({ workspace: 'T1', kind: 'setting' });
     await kysely
-      .insertInto('audit')
+      .insertInto('audit_events')
       .values({
         workspace: 'T1',
         kind: 'deletion',
@@ -171,16 +171,13 @@ describe('forgetting', () => {
         attached: [`file of ${turn.id}`],
         file_notes: [{ name, reason: null }],
       });
-      await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'UGONE', ts: '10.000000' });
+      await store.stopRequests.record(
+        { workspace: 'T1', turn: turn.id, person: 'UGONE', ts: '10.000000' },
+        10,
+      );
       await store.feedback.rate({ workspace: 'T1', turn: turn.id, person: 'UGONE' }, true);
       await store.turns.finish(turn, 'completed');
     }
-    // As a release before wrote it, of a message that has left since.
-    const row = { workspace: 'T1', slack_file: 'F1', project_id: 'p', file_id: 'file-1', size_bytes: 1 };
-    await kysely
-      .insertInto('files')
-      .values({ ...row, name: 'UGONE genome.vcf' })
-      .execute();
     const waiting = await begun('UGONE');
     await store.workspaceSettings.set('T1', 'UGONE', { admits: 'guests', bots: null });
     await store.channelSettings.set('T1', 'C1', 'UGONE', { admits: 'guests' });
@@ -215,8 +212,8 @@ describe('forgetting', () => {
       .set({ writers: ['U1', 'U2'] })
       .where('task_id', '=', 'task-1')
       .execute();
-    expect(await store.erasure.tasksStartedBy('T1', 'U1')).toMatchObject([{ task: 'task-1', alone: false }]);
-    expect(await store.erasure.tasksStartedBy('T2', 'U1')).toEqual([]);
+    expect(await store.tasks.startedBy('T1', 'U1')).toMatchObject([{ task: 'task-1', alone: false }]);
+    expect(await store.tasks.startedBy('T2', 'U1')).toEqual([]);
   });
 
   test('a workspace leaves no row, another one stays as it is', async () => {
@@ -232,7 +229,7 @@ describe('forgetting', () => {
   /** Adds rows of many messages that nobody answered. */
   async function grow(workspace: string, count: number): Promise<void> {
     await sql`
-      insert into strays (workspace, channel, root, ts)
+      insert into orphan_replies (workspace, channel, root, ts)
       select ${workspace}, 'C1', 1700000000, 1700000000 + n from generate_series(1, ${count}::int) as n`.execute(
       kysely,
     );

@@ -17,8 +17,9 @@ async function takeAll(lane: string, pace: { perMinute: number; burst: number },
 /** As if this had happened so long ago. */
 async function age(lane: string, seconds: number): Promise<void> {
   await database.pool.query(
-    `update lanes set tat = tat - $2 * interval '1 s', held_until = held_until - $2 * interval '1 s',
-      slowed_at = slowed_at - $2 * interval '1 s' where lane = $1`,
+    `update rate_limits set theoretical_arrival_at = theoretical_arrival_at - $2 * interval '1 s',
+      blocked_until = blocked_until - $2 * interval '1 s',
+      rate_reduced_at = rate_reduced_at - $2 * interval '1 s' where limit_key = $1`,
     [lane, seconds],
   );
 }
@@ -76,7 +77,7 @@ describe('a refusal', () => {
   async function cost(lane: string): Promise<number> {
     const paidAt = async () => {
       const { rows } = await database.pool.query<{ at: number }>(
-        'select extract(epoch from tat)::float8 as at from lanes where lane = $1',
+        'select extract(epoch from theoretical_arrival_at)::float8 as at from rate_limits where limit_key = $1',
         [lane],
       );
       return rows[0]?.at ?? 0;
@@ -102,7 +103,7 @@ describe('a refusal', () => {
     for (const factor of [0.8, 0.64, 0.512, 0.41, 0.328, 0.3, 0.3]) {
       await lanes.hold('T1', 'refused', 0);
       const { rows } = await database.pool.query<{ factor: number }>(
-        "select factor from lanes where lane = 'refused'",
+        "select rate_factor as factor from rate_limits where limit_key = 'refused'",
       );
       // Each comes 2.2 seconds after the one before.
       expect(rows[0]?.factor).toBeGreaterThanOrEqual(factor - 0.001);
@@ -132,7 +133,8 @@ describe('under 16 clients at once', () => {
       create table grants (at double precision);
       create function note_grant() returns trigger language plpgsql as
         'begin insert into grants values (extract(epoch from clock_timestamp()) * 1000); return null; end';
-      create trigger note after insert or update of tat on lanes for each row execute function note_grant()`);
+      create trigger note after insert or update of theoretical_arrival_at on rate_limits
+        for each row execute function note_grant()`);
     // A hundred times faster than a real lane: 100 a second stand for 100 a minute.
     const pace = { perMinute: 6_000, burst: 20 };
     const started = performance.now();

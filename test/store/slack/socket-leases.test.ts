@@ -111,7 +111,7 @@ describe("sharing Slack's connections", () => {
     await receivers.renew(dead, 0, 2);
     expect((await receivers.renew(heir, 0, 2)).allowed).toBe(0);
     await database.pool.query(
-      `update receivers set held_until = held_until - $1::float8 * interval '1 ms' where process = $2`,
+      `update socket_leases set expires_at = expires_at - $1::float8 * interval '1 ms' where process = $2`,
       [SOCKET_LEASE_MS, dead.process],
     );
     expect(await receivers.renew(heir, 0, 2)).toEqual({ allowed: 2, processes: 1 });

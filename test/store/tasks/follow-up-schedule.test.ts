@@ -29,7 +29,7 @@ test('a look that failed is made again, also after the time; one that was made t
   const watch = await claimed(one);
   await watches.recordCheck(watch, one, { ms: -1, failed: true });
   const again = await claimed(two);
-  expect(again).toMatchObject({ turn: turn.id, looks: 1 });
+  expect(again).toMatchObject({ turn: turn.id, checks: 1 });
   // It is another's by now.
   await watches.recordCheck(watch, one, { ms: 60_000, failed: false });
   expect(await watches.renew(again, two, 10_000)).toBe(true);

@@ -82,7 +82,7 @@ describe('the deletion of a task', () => {
     expect(await store.taskDeletions.claimDue(10)).toEqual([]);
     await kysely
       .updateTable('task_deletions')
-      .set({ held_until: new Date(0) })
+      .set({ claimed_until: new Date(0) })
       .execute();
     const claims = await Promise.all([store.taskDeletions.claimDue(10), store.taskDeletions.claimDue(10)]);
     expect(claims.flat()).toHaveLength(1);
@@ -91,7 +91,7 @@ describe('the deletion of a task', () => {
     await store.taskDeletions.markDeleted(deletion);
     await store.taskDeletions.markDeleted(deletion);
     const trail = await kysely
-      .selectFrom('audit')
+      .selectFrom('audit_events')
       .select(['kind', 'task'])
       .where('task', '=', task)
       .execute();
@@ -99,7 +99,7 @@ describe('the deletion of a task', () => {
     await store.taskDeletions.markNotified(deletion);
     await kysely
       .updateTable('task_deletions')
-      .set({ held_until: new Date(0) })
+      .set({ claimed_until: new Date(0) })
       .execute();
     expect(await store.taskDeletions.claimDue(10)).toEqual([]);
   });
@@ -123,10 +123,10 @@ describe('the deletion of a task', () => {
   });
 });
 
-test('what is said once is claimed by one, and by another where it was not said after all', async () => {
-  const saying = { workspace, channel: 'D9', what: 'something' };
-  const claims = await Promise.all([store.oneTimeNotices.claim(saying), store.oneTimeNotices.claim(saying)]);
+test('a one-time notice is claimed by one caller, and by another after a release', async () => {
+  const notice = { workspace, channel: 'D9', notice: 'new_task_in_dm' as const };
+  const claims = await Promise.all([store.oneTimeNotices.claim(notice), store.oneTimeNotices.claim(notice)]);
   expect(claims.filter(Boolean)).toHaveLength(1);
-  await store.oneTimeNotices.release(saying);
-  expect(await store.oneTimeNotices.claim(saying)).toBe(true);
+  await store.oneTimeNotices.release(notice);
+  expect(await store.oneTimeNotices.claim(notice)).toBe(true);
 });

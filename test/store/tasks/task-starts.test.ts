@@ -19,7 +19,7 @@ const asked = (id = randomUUID()) => ({
 
 /** As if the process that is at it had been away for too long. */
 const letGo = (id: string) =>
-  sql`update starts set held_until = now() - interval '1 second' where id = ${id}`.execute(kysely);
+  sql`update task_starts set claimed_until = now() - interval '1 second' where id = ${id}`.execute(kysely);
 
 test('a form that is sent many times at once is carried out by one', async () => {
   const form = asked();
@@ -79,7 +79,7 @@ test('a form that nobody surely sees again is taken up, and not dropped as one t
   for (const start of [seen, unseen]) await starts.returnToDraft(start, 'later');
   await starts.markFormReturned(seen);
   expect(await starts.claimAbandoned(10)).toEqual([]);
-  await sql`update starts set made_at = now() - interval '3 hours', held_until = now() - interval '1 second'
+  await sql`update task_starts set made_at = now() - interval '3 hours', claimed_until = now() - interval '1 second'
     where id in (${seen.id}, ${unseen.id})`.execute(kysely);
   await store.retention.deleteExpired({ words: 7, rows: 30, audit: 365, uninstalled: 30 });
   expect(await starts.get(seen)).toBeUndefined();

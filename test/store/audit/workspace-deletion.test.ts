@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { deleteWorkspace } from '../../../src/store/audit/workspace-deletion.ts';
 import { Store } from '../../../src/store/store.ts';
-import { deleteWorkspace } from '../../../src/store/workspaces/workspace-deletion.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();

@@ -1,12 +1,12 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
-import { allowAuditChange } from '../audit/audit-trail.ts';
 import type { Tables } from '../schema.ts';
+import { allowAuditChange } from './audit-trail.ts';
 
 /** Rows that one transaction deletes at most, so that it holds nothing for long. */
 const MAX_ROWS_PER_TRANSACTION = 1_000;
 
 /** These rows tell that there is something left to delete, so they go last. */
-const DELETED_LAST = ['audit', 'installations', 'workspaces'];
+const DELETED_LAST = ['audit_events', 'installations', 'workspaces'];
 
 /** How the rows of a workspace are deleted. */
 export interface WorkspaceDeletionOptions {

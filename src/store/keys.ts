@@ -1,6 +1,6 @@
 import type { SlackTs } from './schema.ts';
 
-/** Names one thread: `root` is the ts of its first message. */
+/** Identifies a thread; `root` is the ts of its first message. */
 export interface ThreadKey {
   workspace: string;
   channel: string;
@@ -12,14 +12,14 @@ export function threadKeyText({ workspace, channel, root }: ThreadKey): string {
   return `${workspace}/${channel}/${root}`;
 }
 
-/** Names one message in Slack. */
+/** Identifies a message in Slack. */
 export interface MessageKey {
   workspace: string;
   channel: string;
   ts: SlackTs;
 }
 
-/** Names a channel's project under one service account. */
+/** Identifies a channel's project under a service account. */
 export interface ProjectKey {
   workspace: string;
   channel: string;

@@ -37,7 +37,7 @@ import { OAuthStates } from './workspaces/oauth-states.ts';
 import { WorkspaceSettingsStore } from './workspaces/workspace-settings-store.ts';
 import { Workspaces } from './workspaces/workspaces.ts';
 
-/** Every table's questions on one connection pool, or inside one transaction. */
+/** All queries, on one connection pool or inside one transaction. */
 export class Store {
   readonly db: Kysely<Tables>;
   readonly inbox: InboxWriter;
@@ -76,7 +76,7 @@ export class Store {
   readonly workspaceSettings: WorkspaceSettingsStore;
   readonly #onStep: OnStep | undefined;
 
-  /** `onStep` hears of every step of a turn that is recorded, for logs and figures. */
+  /** `onStep` is called for every recorded step of a turn, for logs and metrics. */
   constructor(db: Kysely<Tables>, onStep?: OnStep, prepared?: PreparedQuery) {
     this.#onStep = onStep;
     this.db = db;
@@ -116,12 +116,12 @@ export class Store {
     this.workspaceSettings = new WorkspaceSettingsStore(db);
   }
 
-  /** Runs `work` in one transaction; a throw rolls it back. */
+  /** Runs `work` in one transaction, which an error rolls back. */
   async transaction<T>(work: (store: Store, trx: Transaction<Tables>) => Promise<T>): Promise<T> {
     return this.db.transaction().execute((trx) => work(this.within(trx), trx));
   }
 
-  /** The same questions inside a transaction. */
+  /** The same queries inside a transaction. */
   protected within(trx: Transaction<Tables>): Store {
     return new Store(trx, this.#onStep);
   }

@@ -5,7 +5,7 @@ import { lockChangeSequence } from '../workspaces/change-sequence.ts';
 import { allowAuditChange } from './audit-trail.ts';
 import { deleteWorkspace, type WorkspaceDeletionOptions } from './workspace-deletion.ts';
 
-/** Forgets what is kept of a person or of a workspace, at once and for good. What the service keeps is the service's. */
+/** Erases what we keep about a person or a workspace, at once and irreversibly. The service's data stays. */
 export class Erasure {
   readonly #db: Kysely<Tables>;
 
@@ -14,8 +14,8 @@ export class Erasure {
   }
 
   /**
-   * Blanks the words, the file names and the id of a person wherever they are kept. What waits to be sent is taken
-   * back first; ids of messages stay, so that nothing is taken for new. The answer is how many messages it was.
+   * Erases a person's text, file names and id everywhere. Withdraws their waiting messages first. Message ids stay, so
+   * that no message is taken for a new one. Returns the number of messages.
    */
   async eraseUser(workspace: string, person: string): Promise<number> {
     return this.#db.transaction().execute(async (trx) => {
@@ -83,7 +83,7 @@ export class Erasure {
     });
   }
 
-  /** Deletes every row of a workspace, in every table there is, in parts; the answer is how many. */
+  /** Deletes every row of a workspace from every table, in batches; returns how many. */
   async eraseWorkspace(
     workspace: string,
     options: Pick<WorkspaceDeletionOptions, 'signal' | 'onProgress'> = {},
@@ -92,28 +92,28 @@ export class Erasure {
   }
 
   /**
-   * Deletes rows, about `most` of them, of one workspace that the app has left so many days ago, or of one organisation;
-   * the answer is how many. What is left is for the next call, unless the app was installed again by then. Of a
-   * workspace that uses another's token by now, its former installation goes.
+   * Deletes about `maxRows` rows of one workspace or organisation that uninstalled the app `days` ago; returns how many.
+   * The next call continues, unless the app is installed again by then. If the workspace now uses another
+   * installation's token, only its former installation is deleted.
    */
-  async eraseUninstalled(days: number, most = 20_000): Promise<number> {
-    const [left] = await this.#dueWorkspaces(this.#db, days);
-    if (left === undefined) return 0;
-    const { workspace, whole } = left;
-    // Nothing is installed while a part is deleted.
-    const may = async (trx: Transaction<Tables>) => {
+  async eraseUninstalled(days: number, maxRows = 20_000): Promise<number> {
+    const [due] = await this.#dueWorkspaces(this.#db, days);
+    if (due === undefined) return 0;
+    const { workspace, whole } = due;
+    // The lock keeps the app from being installed while a batch is deleted.
+    const mayContinue = async (trx: Transaction<Tables>) => {
       await lockChangeSequence(trx);
       return (await this.#dueWorkspaces(trx, days, workspace)).some((still) => still.whole === whole);
     };
-    if (whole) return deleteWorkspace(this.#db, workspace, { maxRows: most, mayContinue: may });
+    if (whole) return deleteWorkspace(this.#db, workspace, { maxRows, mayContinue });
     return this.#db.transaction().execute(async (trx) => {
-      if (!(await may(trx))) return 0;
+      if (!(await mayContinue(trx))) return 0;
       await trx.deleteFrom('installations').where('workspace', '=', workspace).execute();
       return 1;
     });
   }
 
-  /** Workspaces whose days are over, or the one named; `whole` where nothing of it is in use. */
+  /** Workspaces due for deletion, or `only` this one; `whole` if nothing of the workspace is in use. */
   async #dueWorkspaces(
     db: Kysely<Tables>,
     days: number,
@@ -131,8 +131,8 @@ export class Erasure {
 }
 
 /**
- * Blanks what others sent with a person's words in it: a message that they asked about, and the messages before the one
- * that began a thread in its middle, of which it is not known who wrote them, where the person wrote in that thread.
+ * Erases what others sent that quotes the person: a message that they asked about, and a prompt that began with the
+ * earlier messages of a thread in which the person wrote (who wrote which of those is unknown).
  */
 async function eraseQuotes(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
   await sql`
@@ -156,7 +156,7 @@ async function eraseQuotes(trx: Transaction<Tables>, workspace: string, person: 
       and turns.message_ts = threads.began_ts`.execute(trx);
 }
 
-/** Blanks a person's words where others sent or asked them again, and drops the forms in which they were about to. */
+/** Erases a person's text where others sent it again, and deletes the forms in which they were about to. */
 async function eraseRepeats(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
   await sql`
     with recursive said as (

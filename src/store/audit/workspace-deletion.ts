@@ -2,55 +2,50 @@ import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Tables } from '../schema.ts';
 import { allowAuditChange } from './audit-trail.ts';
 
-/** Rows that one transaction deletes at most, so that it holds nothing for long. */
+/** The most rows of one transaction, so that it holds no lock for long. */
 const MAX_ROWS_PER_TRANSACTION = 1_000;
 
-/** These rows tell that there is something left to delete, so they go last. */
+/** These rows show that there is something left to delete, so they are deleted last. */
 const DELETED_LAST = ['audit_events', 'installations', 'workspaces'];
 
 /** How the rows of a workspace are deleted. */
 export interface WorkspaceDeletionOptions {
-  /** Rows to delete at most, to within one part; all of them when left out. */
+  /** The most rows to delete, to within one batch; all by default. */
   maxRows?: number;
-  /** Asked inside each part's transaction whether it may go on. */
+  /** Asked inside each batch's transaction whether to continue. */
   mayContinue?: (trx: Transaction<Tables>) => Promise<boolean>;
-  /** Ends the deletion after the part under way. */
+  /** Ends the deletion after the current batch. */
   signal?: AbortSignal | undefined;
-  /** Hears after each part how many rows are deleted so far. */
+  /** Called after each batch with the number of rows deleted so far. */
   onProgress?: ((rows: number) => void) | undefined;
 }
 
 /**
- * Deletes the rows of a workspace, in every table there is, in parts with a transaction each. The answer is how many;
- * what is left when it is interrupted is deleted by the next call.
+ * Deletes the rows of a workspace from every table, in batches with a transaction each. Returns how many rows. After an
+ * interruption, the next call deletes the rest.
  */
 export async function deleteWorkspace(
   db: Kysely<Tables>,
   workspace: string,
-  {
-    maxRows: most = Number.POSITIVE_INFINITY,
-    mayContinue: may,
-    signal,
-    onProgress: onPart,
-  }: WorkspaceDeletionOptions = {},
+  { maxRows = Number.POSITIVE_INFINITY, mayContinue, signal, onProgress }: WorkspaceDeletionOptions = {},
 ): Promise<number> {
   const deletions = await tableDeletions(db, workspace);
   let rows = 0;
-  while (deletions.length > 0 && rows < most && signal?.aborted !== true) {
-    const part = await db.transaction().execute(async (trx) => {
-      if (may !== undefined && !(await may(trx))) return undefined;
+  while (deletions.length > 0 && rows < maxRows && signal?.aborted !== true) {
+    const batch = await db.transaction().execute(async (trx) => {
+      if (mayContinue !== undefined && !(await mayContinue(trx))) return undefined;
       await allowAuditChange(trx, 'forget');
       return deleteBatch(trx, deletions);
     });
-    if (part === undefined) break;
-    deletions.splice(0, part.emptied);
-    rows += part.rows;
-    onPart?.(rows);
+    if (batch === undefined) break;
+    deletions.splice(0, batch.emptied);
+    rows += batch.rows;
+    onProgress?.(rows);
   }
   return rows;
 }
 
-/** Deletes the rows of one part, table by table; the answer is also how many tables have none left. */
+/** Deletes one batch, table by table; `emptied` is how many tables have no rows left. */
 async function deleteBatch(
   trx: Transaction<Tables>,
   deletions: readonly TableDeletion[],
@@ -62,21 +57,21 @@ async function deleteBatch(
     const deleted = Number(numAffectedRows ?? 0);
     rows += deleted;
     if (deleted === room) return { rows, emptied: index };
-    // A row that another transaction changed meanwhile was passed over; a new statement sees it.
+    // The statement skipped a row that another transaction changed meanwhile; a new one sees it.
     if ((await deletion.remaining.execute(trx)).rows.length > 0) return { rows, emptied: index };
   }
   return { rows, emptied: deletions.length };
 }
 
-/** How a workspace's rows leave a table. */
+/** How a workspace's rows are deleted from a table. */
 interface TableDeletion {
-  /** Deletes so many at most. */
-  readonly delete: (most: number) => RawBuilder<unknown>;
+  /** Deletes at most `limit` rows. */
+  readonly delete: (limit: number) => RawBuilder<unknown>;
   /** One row, if there is any. */
   readonly remaining: RawBuilder<unknown>;
 }
 
-/** The deletions from each table, in their order. */
+/** The deletion from each table, in order. */
 async function tableDeletions(db: Kysely<Tables>, workspace: string): Promise<TableDeletion[]> {
   const tables = await sql<{ name: string }>`
     select table_name as name from information_schema.columns
@@ -88,9 +83,9 @@ async function tableDeletions(db: Kysely<Tables>, workspace: string): Promise<Ta
     db,
   );
   const jobs: TableDeletion = {
-    delete: (most) => sql`
+    delete: (limit) => sql`
       delete from pgboss.job where id in (
-        select id from pgboss.job where data ->> 'workspace' = ${workspace} limit ${most})`,
+        select id from pgboss.job where data ->> 'workspace' = ${workspace} limit ${limit})`,
     remaining: sql`select 1 from pgboss.job where data ->> 'workspace' = ${workspace} limit 1`,
   };
   return [
@@ -98,9 +93,9 @@ async function tableDeletions(db: Kysely<Tables>, workspace: string): Promise<Ta
     ...[...names, ...DELETED_LAST].map((name): TableDeletion => {
       const table = sql.table(name);
       return {
-        delete: (most) => sql`
+        delete: (limit) => sql`
           delete from ${table} where ctid = any (array(
-            select ctid from ${table} where workspace = ${workspace} limit ${most}))`,
+            select ctid from ${table} where workspace = ${workspace} limit ${limit}))`,
         remaining: sql`select 1 from ${table} where workspace = ${workspace} limit 1`,
       };
     }),

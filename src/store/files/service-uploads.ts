@@ -3,14 +3,14 @@ import { fromNow } from '../clock.ts';
 import { isUnclaimed } from '../filters.ts';
 import type { Tables } from '../schema.ts';
 
-/** Names one upload: a Slack file on its way into a project. */
+/** Identifies an upload: a Slack file and its project. */
 export interface UploadKey {
   workspace: string;
   slack_file: string;
   project_id: string;
 }
 
-/** What is recorded of an upload that has begun. */
+/** What is recorded of an upload that has started. */
 export interface UploadProgress {
   fileId: string;
   uploadId: string | null;
@@ -21,15 +21,15 @@ export interface UploadProgress {
   sizeBytes: number;
 }
 
-/** Whose an upload is. */
+/** The outcome of claiming an upload. */
 export type UploadClaim =
   | { kind: 'ours'; begun: UploadProgress | undefined }
-  /** Somebody else is at it. */
+  /** Another turn is uploading it. */
   | { kind: 'taken' }
   /** The file is at the service. */
   | { kind: 'done'; fileId: string };
 
-/** Uploads under way: who holds each, and what the storage has of it. */
+/** Uploads under way: the turn that claimed each, and what the storage has. */
 export class ServiceUploads {
   readonly #db: Kysely<Tables>;
 
@@ -38,8 +38,8 @@ export class ServiceUploads {
   }
 
   /**
-   * Claims an upload for `ms`; whoever held it before must be silent for as long. A file that has another size than the
-   * one at the service was edited since.
+   * Claims an upload for `ms`, once any earlier claim has expired. A file whose size differs from the one at the service
+   * was edited since and is uploaded again.
    */
   async claim(key: UploadKey, claimedBy: string, ms: number, sizeBytes: number): Promise<UploadClaim> {
     const done = await this.#db
@@ -82,7 +82,7 @@ export class ServiceUploads {
     return { kind: 'ours', begun };
   }
 
-  /** Holds the claim for `ms` more; false where it is another's by now. */
+  /** Extends the claim to `ms` from now; false if another turn has it. */
   async renew(key: UploadKey, claimedBy: string, ms: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable('uploads')
@@ -103,7 +103,7 @@ export class ServiceUploads {
       .execute();
   }
 
-  /** The upload has begun, or begun anew: the parts that were recorded before are void. */
+  /** The upload has started, or started over: earlier parts are void. */
   async recordStart(key: UploadKey, begun: Omit<UploadProgress, 'parts' | 'finalizing'>): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
       await trx.deleteFrom('upload_parts').where(ofUpload(key)).execute();
@@ -136,7 +136,7 @@ export class ServiceUploads {
       .execute();
   }
 
-  /** All bytes are there; from here on the finalize may have taken effect. */
+  /** All bytes are uploaded; from now on finalizing may have taken effect. */
   async markFinalizing(key: UploadKey): Promise<void> {
     await this.#db.updateTable('uploads').set({ is_finalizing: true }).where(ofUpload(key)).execute();
   }
@@ -155,7 +155,7 @@ export class ServiceUploads {
     });
   }
 
-  /** Nothing is to come of it: the file cannot be had. */
+  /** Abandons the upload: the file is not available. */
   async discard(key: UploadKey, claimedBy: string): Promise<void> {
     await this.#db.deleteFrom('uploads').where(ofUpload(key)).where('claimed_by', '=', claimedBy).execute();
   }

@@ -8,7 +8,7 @@ export type ChannelSettings = Omit<
   'workspace' | 'channel' | 'changed_by' | 'changed_at'
 >;
 
-/** The settings of a channel for which nobody has set anything. */
+/** The settings of a channel without a row. */
 export const DEFAULT_CHANNEL_SETTINGS: ChannelSettings = {
   model: null,
   listens: 'mentions',
@@ -19,7 +19,7 @@ export const DEFAULT_CHANNEL_SETTINGS: ChannelSettings = {
   follows_name: false,
 };
 
-/** What people set for channels. */
+/** The settings of channels. */
 export class ChannelSettingsStore {
   readonly #db: Kysely<Tables>;
 
@@ -38,7 +38,7 @@ export class ChannelSettingsStore {
     return row ?? DEFAULT_CHANNEL_SETTINGS;
   }
 
-  /** Sets what is given; the rest stays. */
+  /** Sets the given values; the others stay. */
   async set(
     workspace: string,
     channel: string,

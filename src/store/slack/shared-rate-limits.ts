@@ -3,31 +3,31 @@ import { fromNow, millis } from '../clock.ts';
 import type { Tables } from '../schema.ts';
 
 /**
- * The pace of a lane: `perMinute` permits spread evenly, of which up to `burst` may be had at once. No sliding
- * minute sees more than `perMinute + burst` of them.
+ * A rate: `perMinute` permits spread evenly, of which up to `burst` are granted at once. No sliding minute has more than
+ * `perMinute + burst` of them.
  */
 export interface PermitRate {
   perMinute: number;
   burst: number;
 }
 
-/** How much slower a refusal makes a lane, for all processes alike, and how it comes back to its pace. */
+/** How much a 429 reduces a rate, for all processes, and how it recovers. */
 export const BACKOFF = {
-  /** What a refusal leaves of the pace. */
+  /** What a 429 leaves of the rate. */
   refusalFactor: 0.8,
   minFactor: 0.3,
-  /** Of the full pace: one refusal costs a minute. A refusal of one call in a hundred leaves a busy lane 0.8 of it. */
+  /** Of the full rate: one 429 costs a minute. With one 429 in a hundred calls, a busy limit keeps 0.8 of its rate. */
   recoveryPerMinute: 0.2,
-  /** Refusals of requests that were on their way together count once (ms). */
+  /** 429s of requests that were under way together count once (ms). */
   sameRefusalMs: 2_000,
 } as const;
 
-/** How much of its pace a lane has now; a clock that went back does not stop it. */
+/** The share of the full rate now; a clock that went back does not matter. */
 const currentFactor = sql`least(1, greatest(${BACKOFF.minFactor}::float8, rate_limit.rate_factor + ${BACKOFF.recoveryPerMinute}::float8
   * extract(epoch from clock_timestamp() - rate_limit.rate_reduced_at)::float8 / 60))`;
 
 /**
- * Permits for calls that are limited per workspace, shared by all processes: a GCRA with one row per lane, on the
+ * Permits for calls that Slack limits per workspace, shared by all processes: GCRA with one row per limit, by the
  * database's clock.
  */
 export class SharedRateLimits {
@@ -38,15 +38,15 @@ export class SharedRateLimits {
   }
 
   /**
-   * Asks for one permit: 0 when it is granted, else the milliseconds until asking again is worth it. Callers of one
-   * lane may ask with different paces; a deeper `burst` gets permits that a shallow one is refused. In a lane that was
-   * slowed, each permit costs more, but the room for a burst stays that of its pace: nobody gets ahead of the others.
+   * Requests one permit: 0 if it is granted, else the milliseconds until the next request is worthwhile. Callers may
+   * use different rates for one limit; a larger `burst` gets permits that a smaller one does not. With a reduced rate,
+   * each permit costs more, but the burst stays that of the full rate: no caller gets ahead of the others.
    */
   async take(workspace: string, lane: string, rate: PermitRate): Promise<number> {
     const costMs = 60_000 / rate.perMinute;
     const roomMs = costMs * (rate.burst - 1);
-    // The row is locked by the conflict, and only then decided on: `where` and `set` see its newest version and read
-    // the clock after the wait for the lock. The wait that is answered to a refusal is an estimate and may be stale.
+    // The conflict locks the row before the decision: `where` and `set` see its newest version and read the clock after
+    // the wait for the lock. The returned wait is an estimate and may be out of date.
     const { rows } = await sql<{ granted: boolean; waitMs: number | null }>`
       with granted as (
         insert into rate_limits as rate_limit (workspace, limit_key, theoretical_arrival_at)
@@ -65,7 +65,7 @@ export class SharedRateLimits {
     return row?.granted === true ? 0 : Math.max(1, Math.ceil(row?.waitMs ?? 1));
   }
 
-  /** A 429 was answered: refuses everybody in the lane for this long, and slows it. A longer hold stays. */
+  /** Slack answered 429: blocks the limit for all processes for `holdMs`, and reduces its rate. A longer block stays. */
   async hold(workspace: string, lane: string, holdMs: number): Promise<void> {
     const counted = sql`rate_limit.rate_reduced_at > clock_timestamp() - ${millis(BACKOFF.sameRefusalMs)}`;
     await sql`

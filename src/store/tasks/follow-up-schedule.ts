@@ -3,7 +3,7 @@ import { fromNow } from '../clock.ts';
 import { inThread, isUnclaimed } from '../filters.ts';
 import type { FollowUp, Tables, Turn } from '../schema.ts';
 
-/** Tasks that are looked at now and then after their turn has ended; any process may look. */
+/** Tasks to check now and then after their turn has ended; any process may check. */
 export class FollowUpSchedule {
   readonly #db: Kysely<Tables>;
 
@@ -11,13 +11,13 @@ export class FollowUpSchedule {
     this.#db = db;
   }
 
-  /** Watches the thread of a turn that has ended for `forMs`, from `firstMs` on. */
+  /** Schedules checks of an ended turn's thread: the first in `firstMs`, the last in `forMs`. */
   async schedule(
     turn: Pick<Turn, 'workspace' | 'channel' | 'root' | 'id'>,
     times: { firstMs: number; forMs: number },
   ): Promise<void> {
     const { workspace, channel, root, id } = turn;
-    const begun = {
+    const row = {
       turn: id,
       checks: 0,
       next_check_at: fromNow(times.firstMs),
@@ -25,12 +25,12 @@ export class FollowUpSchedule {
     };
     await this.#db
       .insertInto('follow_ups')
-      .values({ workspace, channel, root, ...begun })
-      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'root']).doUpdateSet(begun))
+      .values({ workspace, channel, root, ...row })
+      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'root']).doUpdateSet(row))
       .execute();
   }
 
-  /** Claims watches that are due, for `ms`; of each workspace no more than leave it `share` claims of this holder's. */
+  /** Claims due checks for `ms`; at most `share` of one workspace at a time, earlier claims included. */
   async claim(claimedBy: string, ms: number, limit: number, share: number = limit): Promise<FollowUp[]> {
     const { rows } = await sql<FollowUp>`
       with ours as (
@@ -51,7 +51,7 @@ export class FollowUpSchedule {
     return rows;
   }
 
-  /** Holds a claim for `ms` more; false where it is another's by now. */
+  /** Extends a claim to `ms` from now; false if another process has it. */
   async renew(followUp: FollowUp, claimedBy: string, ms: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable('follow_ups')
@@ -62,13 +62,13 @@ export class FollowUpSchedule {
     return numUpdatedRows > 0n;
   }
 
-  /** A look is over: the next is in `ms`. Where the time is over there is none, but after one that failed. */
+  /** Records a check; the next is in `ms`. After the last one the row is deleted, unless the check failed. */
   async recordCheck(
     followUp: FollowUp,
     claimedBy: string,
     next: { ms: number; failed: boolean },
   ): Promise<void> {
-    // A turn that ended meanwhile has set a time of its own.
+    // A turn that ended meanwhile has set another time.
     const isOurs = sql<boolean>`turn = ${followUp.turn} and next_check_at <= clock_timestamp()`;
     await this.#db
       .updateTable('follow_ups')
@@ -90,7 +90,7 @@ export class FollowUpSchedule {
       .execute();
   }
 
-  /** Nothing more can come: the task or the thread is gone. */
+  /** Cancels all checks: the task or the thread is gone. */
   async cancel(followUp: FollowUp): Promise<void> {
     await this.#db
       .deleteFrom('follow_ups')

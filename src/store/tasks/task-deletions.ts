@@ -4,12 +4,12 @@ import { inThread, isUnclaimed } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import type { Tables, TaskDeletion } from '../schema.ts';
 
-/** How long a process has to carry a deletion out before another takes it up (ms). */
+/** How long a process has for a deletion before another continues it (ms). */
 const CLAIM_MS = 60_000;
 
 type TaskDeletionKey = Pick<TaskDeletion, 'workspace' | 'task'>;
 
-/** Tasks that people had deleted: asked for, done at the service, told in the thread. */
+/** Deletions of tasks: requested by a person, done at the service, announced in the thread. */
 export class TaskDeletions {
   readonly #db: Kysely<Tables>;
 
@@ -18,8 +18,8 @@ export class TaskDeletions {
   }
 
   /**
-   * Takes a task from its thread, whose next message begins another, and notes that it is to be deleted. `busy` while
-   * a turn is under way; `over` where the thread does not have this task any more.
+   * Removes a task from its thread, whose next message starts another one, and records the deletion. `busy` while a turn
+   * is under way; `over` if the thread no longer has this task.
    */
   async request(thread: ThreadKey, task: string, person: string): Promise<TaskDeletion | 'busy' | 'over'> {
     return this.#db.transaction().execute(async (trx) => {
@@ -44,7 +44,7 @@ export class TaskDeletions {
     });
   }
 
-  /** What somebody has had done about this task already. */
+  /** The deletion of a task, if it was requested. */
   async get({ workspace, task }: TaskDeletionKey): Promise<TaskDeletion | undefined> {
     return this.#db
       .selectFrom('task_deletions')
@@ -54,7 +54,7 @@ export class TaskDeletions {
       .executeTakeFirst();
   }
 
-  /** Claims deletions that are not told yet and that nobody is at. */
+  /** Claims deletions that are not announced yet and that no process is working on. */
   async claimDue(limit: number): Promise<TaskDeletion[]> {
     const { rows } = await sql<TaskDeletion>`
       update task_deletions set claimed_until = ${fromNow(CLAIM_MS)}
@@ -66,7 +66,7 @@ export class TaskDeletions {
     return rows;
   }
 
-  /** The task is gone at the service: recorded together with its row of the audit trail. */
+  /** The task is gone at the service: recorded together with an audit event. */
   async markDeleted(deletion: TaskDeletion): Promise<void> {
     const { workspace, channel, root, task, person } = deletion;
     await sql`
@@ -79,19 +79,19 @@ export class TaskDeletions {
     );
   }
 
-  /** The thread is about to be told; false where the time of who claimed the deletion is over, and another may tell it. */
+  /** The thread is about to be notified; false if the claim has expired: another process may do it. */
   async intendNotice(deletion: TaskDeletion): Promise<boolean> {
     const row = await this.#update(deletion)
       .set({ telling_at: sql<Date>`coalesce(telling_at, clock_timestamp())` })
       .where('claimed_until', '>', sql<Date>`clock_timestamp()`)
-      // Whoever claims it anew does so for a minute more.
+      // A later claim ends at least a minute after this one.
       .where('claimed_until', '<', new Date(deletion.claimed_until.getTime() + 1_000))
       .returning('task')
       .executeTakeFirst();
     return row !== undefined;
   }
 
-  /** The thread was told, or has no place for it. */
+  /** The thread was notified, or cannot be. */
   async markNotified(key: TaskDeletionKey): Promise<void> {
     await this.#update(key).set({ told_at: new Date() }).execute();
   }

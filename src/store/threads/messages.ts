@@ -4,16 +4,16 @@ import type { MessageKey, ThreadKey } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import type { Message, MessageContent, MessageState, SlackTs, Tables } from '../schema.ts';
 
-/** A message as it is written down. */
+/** A new message. */
 export interface NewMessage {
   root: SlackTs;
   person: string;
   state: MessageState;
   words: MessageContent;
   editedTs: SlackTs | null;
-  /** The turn whose words and files it sends again. */
+  /** The turn whose content and files it sends again. */
   resends?: string;
-  /** The turn whose question it asks again, with other words or choices, or corrects. */
+  /** The turn whose question it asks again with other content or choices, or corrects. */
   asksAgain?: string;
 }
 
@@ -25,7 +25,7 @@ export class Messages {
     this.#db = db;
   }
 
-  /** Writes a message down once; false where this workspace, channel and ts is known already. */
+  /** Adds a message once; false if this workspace, channel and ts is known. */
   async add(key: MessageKey, message: NewMessage): Promise<boolean> {
     const row = await this.#db
       .insertInto('messages')
@@ -49,7 +49,7 @@ export class Messages {
     return this.#db.selectFrom('messages').selectAll().where(ofMessage(key)).executeTakeFirst();
   }
 
-  /** The thread's waiting message with the lowest ts that may go. */
+  /** The thread's waiting message with the lowest ts that may be sent. */
   async nextWaiting(thread: ThreadKey): Promise<Message | undefined> {
     return this.#db
       .selectFrom('messages')
@@ -62,7 +62,7 @@ export class Messages {
       .executeTakeFirst();
   }
 
-  /** The first `most` of the thread's waiting messages that carry no mark, but for the one whose turn has begun. */
+  /** The thread's waiting messages without a turn and without the waiting reaction. */
   async withoutWaitingReaction(thread: ThreadKey, limit: number): Promise<MessageKey[]> {
     return this.#db
       .selectFrom('messages')
@@ -76,7 +76,7 @@ export class Messages {
       .execute();
   }
 
-  /** Marked messages that do not wait any more: their turn has begun, or they were taken back. */
+  /** Messages with the waiting reaction that no longer wait: their turn has started, or they were withdrawn. */
   async withStaleWaitingReaction(limit: number): Promise<MessageKey[]> {
     return this.#db
       .selectFrom('messages')
@@ -88,7 +88,7 @@ export class Messages {
       .execute();
   }
 
-  /** How many messages of a workspace carry a mark. */
+  /** How many messages of a workspace have the waiting reaction. */
   async countWaitingReactions(workspace: string): Promise<number> {
     const row = await this.#db
       .selectFrom('messages')
@@ -99,7 +99,7 @@ export class Messages {
     return row.count;
   }
 
-  /** Freezes a waiting message; undefined where it was withdrawn or frozen already. */
+  /** Freezes a waiting message; undefined if it was withdrawn or frozen before. */
   async freeze(key: MessageKey): Promise<Message | undefined> {
     return this.#update(key)
       .set({ state: 'sending' })
@@ -113,7 +113,7 @@ export class Messages {
     await this.#update(key).set({ state: 'sent' }).execute();
   }
 
-  /** A message was not sent: it waits again, or never goes. False where it had been taken back. */
+  /** A message was not sent: it waits again, or is closed. False if it was withdrawn. */
   async putBack(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
     const row = await this.#update(key)
       .set({ state })
@@ -123,12 +123,12 @@ export class Messages {
     return row !== undefined;
   }
 
-  /** Notes whether the message carries our waiting mark. */
+  /** Records whether the message has our waiting reaction. */
   async setWaitingReaction(key: MessageKey, marked: boolean): Promise<void> {
     await this.#update(key).set({ marked }).execute();
   }
 
-  /** Takes a waiting message back; false where it is not waiting any more. */
+  /** Withdraws a waiting message; false if it no longer waits. */
   async withdraw(key: MessageKey): Promise<boolean> {
     const row = await this.#update(key)
       .set({ state: 'withdrawn', words: null })
@@ -138,7 +138,7 @@ export class Messages {
     return row !== undefined;
   }
 
-  /** Refuses a waiting message, and forgets its words; false where it is not waiting any more. */
+  /** Refuses a waiting message and erases its content; false if it no longer waits. */
   async refuse(key: MessageKey): Promise<boolean> {
     const row = await this.#update(key)
       .set({ state: 'refused', words: null })
@@ -148,7 +148,7 @@ export class Messages {
     return row !== undefined;
   }
 
-  /** Whether a message of a person was refused in a channel before. */
+  /** Whether an earlier message of a person in a channel was refused. */
   async wasRefused(
     { workspace, channel }: Pick<MessageKey, 'workspace' | 'channel'>,
     person: string,
@@ -165,12 +165,12 @@ export class Messages {
     return row !== undefined;
   }
 
-  /** Takes a message out that turned out to be none for us; its row must not stand in the way of a later copy. */
+  /** Deletes a message that turned out not to be for us, so that a later copy is not taken for a duplicate. */
   async remove(key: MessageKey): Promise<void> {
     await this.#db.deleteFrom('messages').where(ofMessage(key)).execute();
   }
 
-  /** Gives a waiting message its edited words, unless a later edit came first; false where it is not waiting. */
+  /** Updates a waiting message, unless a later edit came first; false if it no longer waits. */
   async updateContent(key: MessageKey, words: MessageContent, editedTs: SlackTs): Promise<boolean> {
     const row = await this.#update(key)
       .set({ words: toPostgresJson(words), edited_ts: editedTs })

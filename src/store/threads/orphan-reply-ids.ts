@@ -3,7 +3,7 @@ import { inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import type { SlackTs, Tables } from '../schema.ts';
 
-/** Replies in threads that were not ours when they arrived: ids only, forgotten after ten minutes. */
+/** Replies in threads that were not ours when they arrived: ids only, for ten minutes. */
 export class OrphanReplyIds {
   readonly #db: Kysely<Tables>;
 
@@ -19,7 +19,7 @@ export class OrphanReplyIds {
       .execute();
   }
 
-  /** The strays of a thread that is ours now, later than the message that made it ours. */
+  /** The orphan replies of a thread after a ts, oldest first. */
   async after(thread: ThreadKey, ts: SlackTs): Promise<SlackTs[]> {
     const rows = await this.#db
       .selectFrom('orphan_replies')
@@ -31,7 +31,7 @@ export class OrphanReplyIds {
     return rows.map((row) => row.ts);
   }
 
-  /** Forgets a thread's strays: they were read back. */
+  /** Deletes a thread's orphan replies: they were read back. */
   async clear(thread: ThreadKey): Promise<void> {
     await this.#db.deleteFrom('orphan_replies').where(inThread(thread)).execute();
   }

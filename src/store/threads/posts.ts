@@ -3,7 +3,7 @@ import { ofTurn } from '../filters.ts';
 import type { MessageKey } from '../keys.ts';
 import type { Post, PostState, SlackTs, Tables, Turn, TurnId, TurnLocation } from '../schema.ts';
 
-/** Our own messages in Slack: the intent first, then where it went. */
+/** Our own messages in Slack: the intent is recorded first, then the outcome. */
 export class Posts {
   readonly #db: Kysely<Tables>;
 
@@ -58,16 +58,16 @@ export class Posts {
       .executeTakeFirstOrThrow();
   }
 
-  /** Records where a part stands in Slack and what it shows. */
+  /** Records where a part is in Slack and what it shows. */
   async setState(
     turn: TurnId,
     part: string,
-    placed: { state: PostState; ts?: SlackTs; digest?: string | null },
+    outcome: { state: PostState; ts?: SlackTs; digest?: string | null },
   ): Promise<void> {
-    await this.#db.updateTable('posts').set(placed).where(ofTurn(turn)).where('part', '=', part).execute();
+    await this.#db.updateTable('posts').set(outcome).where(ofTurn(turn)).where('part', '=', part).execute();
   }
 
-  /** Sets a part's message aside under another name: the part is posted anew, the message is deleted later. */
+  /** Renames a part's message: the part is posted again, and the old message is deleted later. */
   async renamePart(turn: TurnId, part: string, name: string): Promise<void> {
     await this.#db
       .updateTable('posts')
@@ -77,7 +77,7 @@ export class Posts {
       .execute();
   }
 
-  /** The part was surely not posted. */
+  /** The part was certainly not posted. */
   async delete(turn: TurnId, part: string): Promise<void> {
     await this.#db.deleteFrom('posts').where(ofTurn(turn)).where('part', '=', part).execute();
   }

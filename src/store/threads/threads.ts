@@ -3,7 +3,7 @@ import { inThread, maySend } from '../filters.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
 import type { SlackTs, Tables, Thread } from '../schema.ts';
 
-/** The threads that are ours. */
+/** Threads of ours. */
 export class Threads {
   readonly #db: Kysely<Tables>;
 
@@ -12,8 +12,8 @@ export class Threads {
   }
 
   /**
-   * Holds everybody else who decides about this thread until the transaction ends: whether a reply is a stray or
-   * a message must not depend on a mention that is being written at the same time.
+   * Locks the thread until the transaction ends: whether a reply is an orphan must not depend on a mention that is being
+   * written at the same time.
    */
   async lock(key: ThreadKey): Promise<void> {
     await sql`select pg_advisory_xact_lock(hashtextextended(${threadKeyText(key)}, 0))`.execute(this.#db);
@@ -23,12 +23,12 @@ export class Threads {
     return this.#thread(key).executeTakeFirst();
   }
 
-  /** The thread's row; throws where the thread is not ours. */
+  /** The thread; throws if it is not ours. */
   async getOrThrow(key: ThreadKey): Promise<Thread> {
     return this.#thread(key).executeTakeFirstOrThrow();
   }
 
-  /** Makes a thread ours, or wakes one that is dormant. */
+  /** Makes a thread ours, or reactivates a dormant one. */
   async adopt(key: ThreadKey, by: { account: string; person: string; ts: SlackTs }): Promise<void> {
     await this.#db
       .insertInto('threads')
@@ -42,12 +42,12 @@ export class Threads {
       .execute();
   }
 
-  /** A thread that no task came of: its replies need a mention again. */
+  /** Makes a thread without a task dormant: its replies need a mention again. */
   async makeDormant(key: ThreadKey): Promise<void> {
     await this.#update(key).set({ dormant: true }).execute();
   }
 
-  /** Records the project that the thread's files and task go to; the answer is that, or one that was recorded before. */
+  /** Records the project of the thread's files and task; returns it, or the one recorded before. */
   async bindProject(key: ThreadKey, projectId: string): Promise<string> {
     const row = await this.#update(key)
       .set({ project_id: sql<string>`coalesce(project_id, ${projectId})` })
@@ -56,7 +56,7 @@ export class Threads {
     return row.project_id ?? projectId;
   }
 
-  /** A thread leaves its account for another one; false where it has done so before, or has a task by now. */
+  /** Moves a thread to another account; false if it was moved before, or has a task by now. */
   async moveToAccount(thread: ThreadKey & Pick<Thread, 'account'>, account: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#update(thread)
       .set({ account, project_id: null })
@@ -67,7 +67,7 @@ export class Threads {
     return numUpdatedRows > 0n;
   }
 
-  /** A thread leaves its project; false where it has a task, or may have one that was not heard of. */
+  /** Removes a thread from its project; false if it has a task, or may have one. */
   async leaveProject(key: ThreadKey, projectId: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#update(key)
       .set({ project_id: null })
@@ -78,7 +78,7 @@ export class Threads {
     return numUpdatedRows > 0n;
   }
 
-  /** Records that a task is about to be started, by its title, before the call. */
+  /** Records, before the call, that a task with this title is about to be created. */
   async intendTask(
     key: ThreadKey,
     projectId: string,
@@ -91,12 +91,12 @@ export class Threads {
       .execute();
   }
 
-  /** The task was surely not started. */
+  /** The task was certainly not created. */
   async forgetTaskIntent(key: ThreadKey): Promise<void> {
     await this.#update(key).set({ task_intended_at: null }).execute();
   }
 
-  /** Records the thread's task; the answer is the thread's task, which may be another that was recorded before. */
+  /** Records the thread's task; returns it, or the one recorded before. */
   async bindTask(key: ThreadKey, taskId: string): Promise<string> {
     const row = await this.#update(key)
       .set({
@@ -109,7 +109,7 @@ export class Threads {
     return row.task_id ?? taskId;
   }
 
-  /** The thread's task takes no more messages: the next one begins another. */
+  /** The thread's task accepts no more messages: the next message starts another one. */
   async leaveTask(key: ThreadKey, taskId: string): Promise<void> {
     await this.#update(key)
       .set({
@@ -138,7 +138,7 @@ export class Threads {
     return rival === undefined;
   }
 
-  /** Notes that a person's words went to the task; the answer is all who wrote, in the order of their first. */
+  /** Records that a person's message was sent to the task; returns all who wrote, in the order of their first message. */
   async addParticipant(key: ThreadKey, person: string): Promise<string[]> {
     const row = await this.#update(key)
       .set({

@@ -10,7 +10,7 @@ export class Workspaces {
     this.#db = db;
   }
 
-  /** Writes down a workspace that uses the settings' token, or what is new of it; one that the app left lives again. */
+  /** Saves a workspace that uses the token of the settings; one that had uninstalled the app is active again. */
   async put(row: { workspace: string; name: string; bot_user: string; bot_id: string }): Promise<void> {
     await this.#db
       .insertInto('workspaces')
@@ -23,7 +23,7 @@ export class Workspaces {
           installation: null,
           left_at: null,
           access_revoked_at: null,
-          // What was said while the app was away is not made up for.
+          // Messages from the time without the app are not read back.
           last_receiving_at: sql<Date>`case when workspaces.left_at is null then workspaces.last_receiving_at end`,
         }),
       )
@@ -31,8 +31,8 @@ export class Workspaces {
   }
 
   /**
-   * Notes that events of this workspace are received now. The answer is when they were last, where that is longer ago
-   * than `gapMs`; one process hears it, and only once if this is part of a transaction that records what to do.
+   * Records that events of this workspace are received now. If they were last received more than `gapMs` ago, returns
+   * when, to one process; in a transaction that records what to do, exactly once.
    */
   async recordReceiving(workspace: string, gapMs: number): Promise<{ since: Date; now: Date } | undefined> {
     const { rows } = await sql<{ since: Date | null; now: Date; gap: boolean }>`

@@ -101,7 +101,7 @@ describe('the audit trail', () => {
   test.each([
     ['changed', sql`update audit_events set person = 'U9'`],
     ['deleted', sql`delete from audit_events`],
-    ['emptied', sql`truncate audit`],
+    ['emptied', sql`truncate audit_events`],
   ])('cannot be %s', async (_, statement) => {
     await store.audit.add({ workspace: 'T1', kind: 'refusal', person: 'U1' });
     await expect(statement.execute(kysely)).rejects.toThrow('the audit trail is only added to');

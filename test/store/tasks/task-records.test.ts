@@ -42,7 +42,7 @@ describe('the tasks of threads', () => {
       [false, 'completed'],
     ]);
     const channel = await store.tasks.ofChannel(workspace, 'C1', { from: 0, most: 1 });
-    expect(channel).toMatchObject({ count: 2, rows: [{ task: second.task, open: true }] });
+    expect(channel).toMatchObject({ total: 2, rows: [{ task: second.task, open: true }] });
     expect((await store.tasks.ofChannel('T2', 'C1', whole)).total).toBe(0);
   });
 

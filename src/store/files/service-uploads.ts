@@ -154,11 +154,6 @@ export class ServiceUploads {
       await trx.deleteFrom('uploads').where(ofUpload(key)).execute();
     });
   }
-
-  /** Abandons the upload: the file is not available. */
-  async discard(key: UploadKey, claimedBy: string): Promise<void> {
-    await this.#db.deleteFrom('uploads').where(ofUpload(key)).where('claimed_by', '=', claimedBy).execute();
-  }
 }
 
 function ofUpload({ workspace, slack_file, project_id }: UploadKey) {

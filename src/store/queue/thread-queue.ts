@@ -19,7 +19,7 @@ export interface ThreadJob {
 }
 
 /** A process that does not renew its jobs for this long (s) loses them; pg-boss's minimum is 10. */
-export const HEARTBEAT_SECONDS = 10;
+const HEARTBEAT_SECONDS = 10;
 
 /** How long `enqueueSoon` collects threads (ms). */
 const BATCH_DELAY_MS = 5;

@@ -3,7 +3,7 @@ import type { NullableJsonColumn, NullableTimeColumn, SlackTs, TimeColumn } from
 import type { MessageContent } from './threads.ts';
 
 /** draft: its form is open; posting: its question is being posted into the channel; done: it is in its thread. */
-export type TaskStartState = 'draft' | 'posting' | 'done';
+type TaskStartState = 'draft' | 'posting' | 'done';
 
 /** A task that a person starts with a form, until it is in its thread. */
 export interface TaskStartTable {

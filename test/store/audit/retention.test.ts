@@ -57,7 +57,7 @@ async function message(days: number, state: MessageState) {
 }
 
 describe('retention', () => {
-  test("people's words leave after their days, the records stay", async () => {
+  test("people's text is erased after its days, and the rows stay", async () => {
     const fresh = await message(6, 'sent');
     const old = await message(8, 'sent');
     await store.retention.deleteExpired(keep);
@@ -68,7 +68,7 @@ describe('retention', () => {
     expect(await old.posts()).toBe(1);
   });
 
-  test('names of files and titles leave with the words, and models and skills that the service did not take', async () => {
+  test('file names, titles and unaccepted models and skills are erased with the text', async () => {
     const fresh = await message(6, 'sent');
     const refused = await message(8, 'closed');
     const sent = await message(8, 'sent');
@@ -87,7 +87,7 @@ describe('retention', () => {
     });
   });
 
-  test('files that wait for the next message keep where they lie, until it takes them', async () => {
+  test('files that wait for the next message keep their links until they are sent', async () => {
     const file = await message(8, 'closed');
     const note = { reason: 'external', link: 'https://drive.example/1' };
     await store.turns.record({ workspace: 'T1', id: file.id }, { file_notes: [{ name: 'secret', ...note }] });
@@ -105,7 +105,7 @@ describe('retention', () => {
     expect((await file.turn())?.file_notes).toBeNull();
   });
 
-  test('what is not done is kept, however old', async () => {
+  test('unfinished work is kept, however old', async () => {
     const waiting = await message(400, 'waiting');
     await store.retention.deleteExpired(keep);
     expect((await waiting.thread()).task_title).toBe('secret title');
@@ -114,7 +114,7 @@ describe('retention', () => {
     expect((await waiting.turn())?.content).toBe('secret words');
   });
 
-  test('records leave after their days', async () => {
+  test('rows are deleted after their days', async () => {
     const old = await message(91, 'sent');
     await store.retention.deleteExpired(keep);
     expect([await old.message(), await old.turn(), await old.posts()]).toEqual([undefined, undefined, 0]);

@@ -24,7 +24,7 @@ async function age(lane: string, seconds: number): Promise<void> {
   );
 }
 
-describe('a lane', () => {
+describe('a rate limit', () => {
   test('grants its burst at once and then says how long to wait', async () => {
     const pace = { perMinute: 4.4, burst: 4 };
     expect(await takeAll('paced', pace)).toBe(4);
@@ -33,13 +33,13 @@ describe('a lane', () => {
     expect(waitMs).toBeLessThanOrEqual(Math.ceil(60_000 / 4.4));
   });
 
-  test('gives a deeper burst what it refuses a shallow one', async () => {
+  test('grants a larger burst what it denies a smaller one', async () => {
     expect(await takeAll('mixed', { perMinute: 4.4, burst: 4 })).toBe(4);
     expect(await takeAll('mixed', { perMinute: 4.4, burst: 6 })).toBe(2);
     expect(await lanes.take('T1', 'mixed', { perMinute: 4.4, burst: 4 })).toBeGreaterThan(25_000);
   });
 
-  test('grants again after the wait that it answered', async () => {
+  test('grants again after the returned wait', async () => {
     const pace = { perMinute: 600, burst: 1 };
     let waitMs = 0;
     while (waitMs === 0) waitMs = await lanes.take('T1', 'waiting', pace);
@@ -47,7 +47,7 @@ describe('a lane', () => {
     expect(await lanes.take('T1', 'waiting', pace)).toBe(0);
   });
 
-  test('is its own for each workspace and each kind of call', async () => {
+  test('is separate for each workspace and each kind of call', async () => {
     const pace = { perMinute: 1, burst: 1 };
     expect(await lanes.take('T1', 'a', pace)).toBe(0);
     expect(await lanes.take('T1', 'b', pace)).toBe(0);
@@ -56,8 +56,8 @@ describe('a lane', () => {
   });
 });
 
-describe('a hold', () => {
-  test('refuses everybody in the lane until it is over, also in a lane that was never used', async () => {
+describe('a block', () => {
+  test('applies to all callers until it ends, also on an unused limit', async () => {
     const pace = { perMinute: 6_000, burst: 10 };
     await lanes.hold('T1', 'held', 60_000);
     await lanes.hold('T1', 'held', 10);
@@ -70,7 +70,7 @@ describe('a hold', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('a 429', () => {
   const rule = { perMinute: 60, burst: 5 };
 
   /** What one permit costs now, as a share of what it costs at full pace. */
@@ -89,7 +89,7 @@ describe('a refusal', () => {
     return (await paidAt()) - before;
   }
 
-  test('slows the lane for everybody, once for those that come together, and it comes back', async () => {
+  test('reduces the rate for everybody, once for simultaneous ones, and the rate recovers', async () => {
     await lanes.hold('T1', 'slowed', 10);
     await lanes.hold('T1', 'slowed', 10);
     await age('slowed', 30);
@@ -98,7 +98,7 @@ describe('a refusal', () => {
     expect(await cost('slowed')).toBeCloseTo(1, 1);
   });
 
-  test('slows a lane that was used before, again and again to a third at the least', async () => {
+  test('reduces the rate repeatedly, to 0.3 at least', async () => {
     await lanes.take('T1', 'refused', rule);
     for (const factor of [0.8, 0.64, 0.512, 0.41, 0.328, 0.3, 0.3]) {
       await lanes.hold('T1', 'refused', 0);
@@ -112,7 +112,7 @@ describe('a refusal', () => {
     }
   });
 
-  test('makes the room for a burst no deeper: the next permit is waited for as long as what was had', async () => {
+  test('does not enlarge the burst', async () => {
     for (let count = 0; count < 6; count += 1) {
       await lanes.hold('T1', 'shallow', 0);
       await age('shallow', 3);
@@ -127,7 +127,7 @@ describe('a refusal', () => {
 });
 
 describe('under 16 clients at once', () => {
-  test('no sliding window sees more than the burst and what its length adds, and little is left unused', async () => {
+  test('no sliding window exceeds the burst and its rate, and little is left unused', async () => {
     // The database itself notes when it granted, so that the windows are exact.
     await database.pool.query(`
       create table grants (at double precision);
@@ -155,7 +155,7 @@ describe('under 16 clients at once', () => {
     expect(most(600)).toBeGreaterThanOrEqual(50);
   });
 
-  test('a rush on a full bucket gets the burst and not one more', async () => {
+  test('simultaneous requests on a full limit get exactly the burst', async () => {
     const pace = { perMinute: 0.5, burst: 10 };
     const answers = await Promise.all(Array.from({ length: 64 }, () => lanes.take('T1', 'rush', pace)));
     expect(answers.filter((waitMs) => waitMs === 0)).toHaveLength(10);

@@ -30,7 +30,7 @@ const ask = (turn: Turn, person: string, seconds: number) =>
     10,
   );
 
-test('a stop is asked for once, and forced by what is asked ten seconds later', async () => {
+test('a stop is requested once, and forced by a request ten seconds later', async () => {
   const turn = await begun(1);
   expect((await ask(turn, 'U1', 0))?.kind).toBe('asked');
   expect((await ask(turn, 'U1', 0))?.kind).toBe('same');
@@ -44,7 +44,7 @@ test('a stop is asked for once, and forced by what is asked ten seconds later', 
   expect((await store.stopRequests.unsettled(10)).map(({ id }) => id)).not.toContain(turn.id);
 });
 
-test('what waits behind a turn is held, but for what is sent again, and has no work meanwhile', async () => {
+test('messages that wait behind a stopped turn are paused, except retries, and cause no work', async () => {
   const turn = await begun(3);
   await store.pausedThreads.pause(turn);
   await store.turns.finish(turn, 'cancelled');
@@ -71,7 +71,7 @@ test('what waits behind a turn is held, but for what is sent again, and has no w
   expect((await store.messages.nextWaiting(turn))?.ts).not.toBe(ts);
 });
 
-test('what is held and nobody lets go leaves with the words, and the hold with it', async () => {
+test('paused messages that nobody resumes are withdrawn when text is erased, and the thread resumes', async () => {
   const turn = await begun(2);
   await store.pausedThreads.pause(turn);
   await store.turns.finish(turn, 'cancelled');
@@ -89,19 +89,19 @@ test('what is held and nobody lets go leaves with the words, and the hold with i
   expect(await store.pausedThreads.pausedBy(turn)).toBeUndefined();
 });
 
-test('nothing is held where nothing waits', async () => {
+test('a thread without waiting messages is not paused', async () => {
   const turn = await begun(1);
   await store.pausedThreads.pause(turn);
   expect(await store.pausedThreads.pausedBy(turn)).toBeUndefined();
 });
 
-test('one answer introduces itself in a channel, also when it asks again', async () => {
+test('one turn posts the introduction in a channel, also when it asks again', async () => {
   const [one, other] = [await begun(1), await begun(1)];
   const claim = (turn: Turn) => store.oneTimeNotices.claimForTurn(turn, 'introduction');
   expect([await claim(one), await claim(other), await claim(one)]).toEqual([true, false, true]);
 });
 
-test('a comment leaves with the words, its thumb with the rows', async () => {
+test('a comment is erased with the text, its rating with the rows', async () => {
   const turn = await begun(1);
   const key = { workspace: 'T1', turn: turn.id, person: 'U1' };
   expect(await store.feedback.addComment(key, 'too early')).toBe(false);
@@ -121,7 +121,7 @@ test('a comment leaves with the words, its thumb with the rows', async () => {
   expect(await store.feedback.get(key)).toBeUndefined();
 });
 
-test('a task that is left is still deleted with the others of its person', async () => {
+test('a former task of a thread still counts among those of its person', async () => {
   const turn = await begun(1);
   await store.threads.bindTask(turn, 'task-old');
   await store.threads.leaveTask(turn, 'task-other');
@@ -135,7 +135,7 @@ test('a task that is left is still deleted with the others of its person', async
   ]);
 });
 
-test('words of a person that others sent or asked again leave with that person', async () => {
+test("a person's text that others sent again is erased with that person", async () => {
   const first = await begun(1);
   await store.turns.finish(first, 'refused');
   const place = { workspace: 'T1', channel: 'C1', root: first.root };
@@ -174,7 +174,7 @@ test('words of a person that others sent or asked again leave with that person',
   expect(await store.messages.nextWaiting(place)).toMatchObject({ ts: ownKey.ts });
 });
 
-test('words of a person that others quoted leave with that person', async () => {
+test("a person's text that others quoted is erased with that person", async () => {
   const place = { workspace: 'T1', channel: 'C7', root: '1600000000.000000' };
   const key = { workspace: 'T1', channel: 'C7', ts: '1600000010.000000' };
   /** Somebody begins a thread in the middle of a conversation, by such a message. */
@@ -204,7 +204,7 @@ test('words of a person that others quoted leave with that person', async () => 
   expect(await others()).toEqual({ content: 'their words', title: 'their words' });
 });
 
-test('Try again may be pressed again where its message does not go', async () => {
+test('Try again can be pressed again if its message is not sent', async () => {
   const [turn, other] = [await begun(1), await begun(1)];
   const press = `${Number(turn.root) + 51}.000000`;
   const row = { root: turn.root, person: 'U1', words: { text: 'hi' }, editedTs: null } as const;
@@ -218,7 +218,7 @@ test('Try again may be pressed again where its message does not go', async () =>
   expect((await store.turns.get('T1', other.id))?.followed_at).not.toBeNull();
 });
 
-test('a hold ends for a new message only where nothing else waits', async () => {
+test('a new message resumes a thread only if nothing else waits', async () => {
   const turn = await begun(3);
   await store.pausedThreads.pause(turn);
   await store.turns.finish(turn, 'cancelled');
@@ -233,7 +233,7 @@ test('a hold ends for a new message only where nothing else waits', async () => 
   expect(await store.pausedThreads.pausedBy(turn)).toBeUndefined();
 });
 
-test('files that were kept for a message go with it though its first turn was taken back', async () => {
+test('files kept for a message are sent with it although its first turn was deleted', async () => {
   const kept = await begun(2);
   await store.turns.record(kept, { attached: ['file-1'] });
   await store.turns.finish(kept, 'kept');

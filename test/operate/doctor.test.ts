@@ -230,7 +230,9 @@ test('the doctor says whether this release may use the database of another one',
   expect([beside.amiss, beside.lines.join()]).toEqual(['', expect.stringContaining('during a roll-out')]);
   await client.query("delete from kysely_migration where name like '0001%'");
   await client.end();
-  expect((await doctor(environment)).amiss).toMatch(/DATABASE_URL: This database was made by an older, unreleased version/);
+  expect((await doctor(environment)).amiss).toMatch(
+    /DATABASE_URL: This database was made by an older, unreleased version/,
+  );
   await dropDatabase(connection);
 });
 

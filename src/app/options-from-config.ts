@@ -38,7 +38,7 @@ export function oauthPagesDeps(
     publicUrl: config.PUBLIC_URL ?? '',
     slackApiUrl: config.SLACK_API_URL,
     secretKeys: config.SECRET_KEY ?? [],
-    markStateUsed: (state) => store.installations.useOAuthState(state),
+    markStateUsed: (state) => store.oauthStates.markUsed(state),
     saveInstallation: (granted) => oauthInstallations.install(granted),
   };
 }

@@ -2,7 +2,7 @@ import { type AdminSection, type HomeActor, isAdminNow } from '../../relay/acces
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
 import * as strings from '../../render/strings/strings.ts';
-import type { AllowedUsers } from '../../store/schema/channel-tables.ts';
+import type { AllowedUsers } from '../../store/schema.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 import {

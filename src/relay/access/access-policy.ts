@@ -1,5 +1,5 @@
 import type { PersonKind, SlackDirectory } from '../../slack/directory.ts';
-import type { AllowedUsers } from '../../store/schema/channel-tables.ts';
+import type { AllowedUsers } from '../../store/schema.ts';
 import type { WorkspaceSettingsStore } from '../../store/workspaces/workspace-settings-store.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
 

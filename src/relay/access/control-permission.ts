@@ -5,7 +5,7 @@ import type { Posting } from '../../slack/posting.ts';
 import type { AuditTrail } from '../../store/audit/audit-trail.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { ChannelSettingsStore } from '../../store/projects/channel-settings-store.ts';
-import type { TaskControl } from '../../store/schema/channel-tables.ts';
+import type { TaskControl } from '../../store/schema.ts';
 import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { type AccessDeps, accessPolicyFor, isKindAllowed } from './access-policy.ts';

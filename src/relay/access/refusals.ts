@@ -41,7 +41,7 @@ export async function refuseMessage(
     if (!(await store.messages.refuse(message))) return undefined;
     // The button that made the message may be pressed again.
     await store.turns.releaseButton(message);
-    await store.messages.releaseEarlyEdit(message);
+    await store.earlyEdits.release(message);
     const dropped = await giveUpThread(store, workspace, message);
     await store.audit.add({ workspace: workspace.id, kind: 'refusal', person, channel, root, details });
     return { isFirst, dropped };

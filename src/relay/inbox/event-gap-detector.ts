@@ -62,21 +62,17 @@ export class EventGapDetector {
 
   async #recordHeartbeats(): Promise<void> {
     for (const workspace of this.#deps.workspaces()) {
-      const hadEvent = this.#workspacesHeardFrom.has(workspace);
-      if (!hadEvent && !this.#deps.canReceiveEvents()) continue;
-      await this.#recordHeartbeat(workspace, hadEvent);
+      if (!this.#workspacesHeardFrom.has(workspace) && !this.#deps.canReceiveEvents()) continue;
+      await this.#recordHeartbeat(workspace);
       this.#workspacesHeardFrom.delete(workspace);
     }
     this.#deps.onHeartbeat();
   }
 
-  async #recordHeartbeat(workspace: string, hadEvent: boolean): Promise<void> {
+  async #recordHeartbeat(workspace: string): Promise<void> {
     const { store, minGapMs, log } = this.#deps;
     const gap = await store.transaction(async (trxStore) => {
-      const ended = await trxStore.workspaces.recordReceiving(workspace, {
-        event: hadEvent,
-        gapMs: minGapMs,
-      });
+      const ended = await trxStore.workspaces.recordReceiving(workspace, minGapMs);
       if (ended === undefined) return undefined;
       const { since, now } = ended;
       const places = await trxStore.backfills.addGap(

@@ -1,5 +1,5 @@
 import type { ThreadKey } from '../../store/keys.ts';
-import type { EarlyEdit } from '../../store/threads/messages.ts';
+import type { EarlyEdit } from '../../store/threads/early-edits.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isStopWord } from '../reading/stop-word.ts';
@@ -83,7 +83,7 @@ export class Inbox {
       });
       switch (decision) {
         case 'changed':
-          earlyEdit = await store.messages.earlyEdit({ workspace, channel, ts });
+          earlyEdit = await store.earlyEdits.get({ workspace, channel, ts });
           continue;
         case 'stray':
         case 'known':
@@ -108,7 +108,7 @@ export class Inbox {
       await store.threads.lock({ workspace, channel, root });
       const known = await store.messages.get(key);
       if (known === undefined) {
-        await store.messages.recordEarlyEdit(key, edit);
+        await store.earlyEdits.record(key, edit);
         return undefined;
       }
       if (await store.messages.updateContent(key, message.content, editedTs)) return { kind: 'reworded' };
@@ -117,7 +117,7 @@ export class Inbox {
       const isOld = known.edited_ts !== null && !isEarlierTs(known.edited_ts, editedTs);
       if (isOld) return { kind: 'known' };
       // Kept for the button that sends the correction.
-      await store.messages.recordEarlyEdit(key, edit);
+      await store.earlyEdits.record(key, edit);
       return { kind: 'too_late', change: 'edit' };
     });
     // An edit that adds a mention starts a turn. So does one that arrives before its message.
@@ -145,13 +145,13 @@ export class Inbox {
       await store.threads.lock({ workspace, channel, root });
       const known = await store.messages.get(key);
       if (known === undefined) {
-        await store.messages.recordEarlyEdit(key, deletion);
+        await store.earlyEdits.record(key, deletion);
         return { kind: 'ignored', why: 'a deletion before its message' };
       }
       if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
       if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
       // Applied if the service rejects the message and it waits again.
-      if (known.state === 'sending') await store.messages.recordEarlyEdit(key, deletion);
+      if (known.state === 'sending') await store.earlyEdits.record(key, deletion);
       return { kind: 'too_late', change: 'deletion' };
     });
   }

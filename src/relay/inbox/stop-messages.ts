@@ -30,7 +30,7 @@ export class StopMessages {
     const key = { workspace, channel, ts };
     const decision = await this.#deps.store.transaction(async (store) => {
       await store.threads.lock(thread);
-      const earlyEdit = await store.messages.earlyEdit(key);
+      const earlyEdit = await store.earlyEdits.get(key);
       if (earlyEdit?.deleted === true) return 'withdrawn';
       if (earlyEdit?.words != null) return 'edited';
       if ((await store.messages.get(key)) !== undefined) return 'known';

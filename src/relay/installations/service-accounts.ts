@@ -6,7 +6,7 @@ import {
   UploadMemoryShare,
   WORKSPACES_UPLOAD_MEMORY_BYTES,
 } from '../../agent/upload-memory.ts';
-import type { AccountRow } from '../../store/schema/workspace-tables.ts';
+import type { AccountRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { encryptionContext } from '../../store/workspaces/encryption-context.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { InstallationRow } from '../../store/schema/workspace-tables.ts';
+import type { InstallationRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
 import { decryptTokens, encryptTokens } from './installation-tokens.ts';

@@ -110,7 +110,7 @@ export class FileUpload {
       signal,
       onStart: (started) => uploads.recordStart(this.#key, toUploadRecord(started, sizeBytes)),
       onPart: (part) => uploads.recordPart(this.#key, part),
-      onFinalize: () => uploads.finalizing(this.#key),
+      onFinalize: () => uploads.markFinalizing(this.#key),
       onProgress: (doneBytes) => {
         sentBytes = Math.max(0, doneBytes - before);
         onProgress(doneBytes);

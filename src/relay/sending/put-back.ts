@@ -37,13 +37,14 @@ export async function putBack(
   reply?: { remove(): Promise<void> },
 ): Promise<boolean> {
   await reply?.remove();
-  return store.transaction(async ({ threads, messages, turns, pausedThreads }) => {
+  return store.transaction(async ({ threads, messages, turns, earlyEdits, pausedThreads }) => {
     await threads.lock(turn);
     const now = await turns.get(turn.workspace, turn.id);
     if (now === undefined) return false;
     const { workspace, passed_on_by } = now;
     const isWaiting =
-      (await messages.putBack(messageKeyOf(now), 'waiting')) && !(await applyPendingEdit(messages, now));
+      (await messages.putBack(messageKeyOf(now), 'waiting')) &&
+      !(await applyPendingEdit({ messages, earlyEdits }, now));
     await turns.delete(turn);
     // The message was being forwarded when the run was stopped, and is now paused like the others.
     const run = passed_on_by === null ? undefined : await turns.get(workspace, passed_on_by);
@@ -54,9 +55,12 @@ export async function putBack(
 }
 
 /** Applies what people changed about a message while it was being sent. True where they deleted it. */
-async function applyPendingEdit(messages: Store['messages'], turn: Turn): Promise<boolean> {
+async function applyPendingEdit(
+  { messages, earlyEdits }: Pick<Store, 'messages' | 'earlyEdits'>,
+  turn: Turn,
+): Promise<boolean> {
   const key = messageKeyOf(turn);
-  const change = await messages.claimEarlyEdit(key, key.ts);
+  const change = await earlyEdits.claim(key, key.ts);
   if (change?.deleted === true) return messages.withdraw(key);
   if (change?.words != null && change.edited_ts !== null)
     await messages.updateContent(key, change.words, change.edited_ts);

@@ -1,8 +1,8 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
-import { DatabaseError } from '../../postgres/errors.ts';
 import * as strings from '../../render/strings/strings.ts';
 import { isLastingRefusal } from '../../slack/errors.ts';
+import { StoreError } from '../../store/errors.ts';
 import type { Thread, Turn, TurnOutcome } from '../../store/schema.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
@@ -112,7 +112,7 @@ export class TurnRun {
   }
 
   async #handleStepError(error: unknown): Promise<void> {
-    if (error instanceof HandOver || error instanceof DatabaseError || this.#lease.remainingMs() <= 0)
+    if (error instanceof HandOver || error instanceof StoreError || this.#lease.remainingMs() <= 0)
       throw error;
     if (isThreadUnreachable(error)) throw error;
     if (!(error instanceof MessagesPaused)) return this.#endEarly(error);

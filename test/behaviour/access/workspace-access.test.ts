@@ -67,7 +67,7 @@ describe('who may use the agent in a workspace', () => {
       JSON.stringify(slack.home(boss)?.blocks).includes('other organisations too (set for this workspace)'),
     );
     const trail = await store.db
-      .selectFrom('audit')
+      .selectFrom('audit_events')
       .select(['workspace', 'person', 'details'])
       .where('kind', '=', 'setting')
       .where('person', '=', boss.id)
@@ -130,7 +130,7 @@ describe('who may use the agent in a workspace', () => {
     await scene.until('the trail has the refusal', async () => {
       await slack.deliverRaw('interactive', forged);
       const rows = await store.db
-        .selectFrom('audit')
+        .selectFrom('audit_events')
         .select('details')
         .where('kind', '=', 'refusal')
         .where('person', '=', person.id)

@@ -11,7 +11,7 @@ import {
   type ChannelSettings,
   DEFAULT_CHANNEL_SETTINGS,
 } from '../../../src/store/projects/channel-settings-store.ts';
-import type { TaskControl } from '../../../src/store/schema/channel-tables.ts';
+import type { TaskControl } from '../../../src/store/schema.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
 const use: ControlUse = { workspace: 'T1', channel: 'C1', person: 'U2', control: 'stop', root: '1.000000' };

@@ -149,7 +149,7 @@ describe('the inbox', () => {
     const [third, fourth] = [ts(), ts()];
     await editAt(fourth, '<@UBOT> fourth words');
     await editAt(third, '<@UBOT> third words');
-    const taken = await store.messages.claimEarlyEdit(keyOf(edited), ts());
+    const taken = await store.earlyEdits.claim(keyOf(edited), ts());
     expect(taken).toMatchObject({ words: { text: '<@UBOT> fourth words' } });
   });
 
@@ -208,7 +208,7 @@ describe('the inbox', () => {
   test('applies the latest of the edits that arrive before their message', async () => {
     const edited = message('<@UBOT> first words');
     await Promise.all([
-      store.messages.recordEarlyEdit(keyOf(edited), change('second words', '1600000000.000001')),
+      store.earlyEdits.record(keyOf(edited), change('second words', '1600000000.000001')),
       say(edited),
       say(edited),
     ]);

@@ -44,9 +44,9 @@ test('a message that was edited while it was sent waits again with its new text,
   const [one, two] = [await begun(), await begun()];
   for (const { key } of [one, two]) {
     await store.messages.freeze(key);
-    await store.messages.recordEarlyEdit(key, edit);
+    await store.earlyEdits.record(key, edit);
   }
-  await store.messages.claimEarlyEdit(two.key, later);
+  await store.earlyEdits.claim(two.key, later);
   for (const { turn } of [one, two]) expect(await putBack({ store }, turn)).toBe(true);
   expect(await one.get()).toMatchObject({ state: 'waiting', words: { text: 'as it is now' } });
   expect(await two.get()).toMatchObject({ state: 'waiting', words: { text: 'as it was' } });
@@ -55,7 +55,7 @@ test('a message that was edited while it was sent waits again with its new text,
 test('a message that was deleted while it was sent does not wait again', async () => {
   const { key, turn, get } = await begun();
   await store.messages.freeze(key);
-  await store.messages.recordEarlyEdit(key, { deleted: true, words: null, edited_ts: null });
+  await store.earlyEdits.record(key, { deleted: true, words: null, edited_ts: null });
   expect(await putBack({ store }, turn)).toBe(false);
   expect(await get()).toMatchObject({ state: 'withdrawn', words: null });
 });

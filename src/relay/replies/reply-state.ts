@@ -109,7 +109,7 @@ export class ReplyState {
   }
 
   /** What became of the message's files. */
-  fileLimits(notes: readonly FileNote[]): void {
+  setFileNotes(notes: readonly FileNote[]): void {
     if (notes === this.#fileNotes) return;
     this.#fileNotes = notes;
     this.#uploadLines = [];
@@ -215,7 +215,12 @@ export class ReplyState {
     return answerText(this.#blocks);
   }
 
-  /** The answer goes on in new messages at these places (characters). */
+  /** The places (characters) at which the answer continues in a new message, with one more. */
+  breaksWith(place: number): number[] {
+    return [...this.#breaks, place].sort((a, b) => a - b);
+  }
+
+  /** The answer continues in new messages at these places (characters). */
   setBreaks(places: readonly number[]): void {
     this.#breaks = places;
     this.#notifyChanged();

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { FollowUp } from '../../store/schema.ts';
-import { isThreadUnreachable } from '../replies/reply-messages.ts';
 import type { RelayDeps, SettledTurnContext } from '../runtime/deps.ts';
 import { RenewableLease, readClocks, SYSTEM_CLOCKS } from '../runtime/lease.ts';
 import { Poller } from '../runtime/poller.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { HandOver } from '../runtime/turn-errors.ts';
+import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
 
 /** How long a watch is held, in ms: longer than its lease counts. */
 const CLAIM_MS = 15_000;

@@ -7,39 +7,27 @@ import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { recoverOrphanReplies } from '../inbox/orphan-replies.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
-import { drainOnUninstall } from '../runtime/lease.ts';
+import { drainOnUninstall, type Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
-import { sleepWithLease } from '../runtime/retry.ts';
 import { HandOver } from '../runtime/turn-errors.ts';
 import { withAgentSession } from './agent-session.ts';
+import { countTakeover, isPoisoned, runAndMarkStable } from './poison-turn.ts';
 import { TurnRun } from './turn.ts';
+import { TurnContext } from './turn-context.ts';
 
-/** A turn that was taken up so often without a step forward, and for so long (ms), is ended with a sentence. */
-const MAX_ATTEMPTS = 5;
-const POISONED_AFTER_MS = 600_000;
-/**
- * From so many attempts on a turn begins later than the others (ms, doubling), and only then counts as attempted: a
- * process that ends before was not brought down by it, and one that brings it down does so less and less often.
- */
-const SUSPECT_ATTEMPTS = 4;
-const SUSPECT_DELAY_MS = { first: 1_000, most: 32_000 };
-/** A turn that was worked on for so long (ms) is none that brings its process down. */
-const STABLE_AFTER_MS = 60_000;
-
-/** What running turns needs beside the relay's parts. */
+/** What turns need to run. */
 export interface TurnRunnerDeps {
   deps: RelayDeps;
   waitingReactions: WaitingReactions;
   /** The read rate of a service account. */
   readRateFor: (account: string) => ReadRate;
-  /** A workspace that this process may not know yet; undefined where the bot is not installed. */
+  /** Finds a workspace, even one that this process does not know yet; undefined if the app is not installed there. */
   findWorkspace: (workspace: string) => Promise<WorkspaceClient | undefined>;
-  /** Queues a thread that has no job that waits. */
+  /** Queues a thread that has no waiting job. */
   requeue: (thread: ThreadKey) => Promise<void>;
 }
 
-/** Does a thread's work: a turn, and a job for what waits behind it. */
+/** Runs a thread's next turn, and queues the thread again if more messages wait. */
 export class TurnRunner {
   readonly #deps: RelayDeps;
   readonly #waitingReactions: WaitingReactions;
@@ -47,7 +35,7 @@ export class TurnRunner {
   readonly #findWorkspace: TurnRunnerDeps['findWorkspace'];
   readonly #requeue: TurnRunnerDeps['requeue'];
   readonly #nextTurnId = uuidV7Generator();
-  /** The turns that this process works on, by id. */
+  /** The turns that this process runs, by id. */
   readonly #runs = new Map<string, TurnRun>();
 
   constructor({ deps, waitingReactions, readRateFor, findWorkspace, requeue }: TurnRunnerDeps) {
@@ -58,16 +46,16 @@ export class TurnRunner {
     this.#requeue = requeue;
   }
 
-  /** Somebody asked for the stop of a turn; one that this process does not work on is another's. */
+  /** Stops a turn if this process runs it. */
   requestStop(turn: Pick<Turn, 'id'>): void {
     this.#runs.get(turn.id)?.requestStop();
   }
 
-  /** Goes on with the thread's open turn, or begins one for the waiting message with the lowest ts. */
+  /** Continues the thread's open turn, or begins one for the waiting message with the lowest ts. */
   async run(thread: ThreadKey, jobLease: Lease): Promise<void> {
     const workspace = await this.#findWorkspace(thread.workspace);
     if (workspace === undefined) {
-      this.#deps.log.warn({ ...thread }, 'the bot is not installed in this workspace; the turn waits');
+      this.#deps.log.warn({ ...thread }, 'the app is not installed in this workspace; the turn waits');
       return;
     }
     const { lease, dispose } = drainOnUninstall(jobLease, workspace.uninstalled);
@@ -78,10 +66,10 @@ export class TurnRunner {
       this.#runs.set(location.id, run);
       try {
         await withAgentSession(this.#deps, workspace, thread, lease, () =>
-          isPoisoned ? run.abandon() : this.#runAndMarkStable(location, lease, () => run.run()),
+          isPoisoned ? run.abandon() : runAndMarkStable(this.#deps, location, lease, () => run.run()),
         );
       } finally {
-        // After a lost lease this process may be at the turn once more.
+        // After a lost lease, this process may already run the turn again.
         if (this.#runs.get(location.id) === run) this.#runs.delete(location.id);
       }
       if (await this.#hasMoreWork(thread, location)) await this.#requeue(thread);
@@ -101,12 +89,12 @@ export class TurnRunner {
     const turn = await this.#resumeOrBeginTurn(workspace, thread, lease);
     if (turn === undefined) return undefined;
     const { task_id: task } = await this.#deps.store.threads.getOrThrow(thread);
-    // Every line about the turn says in which thread and task it is.
+    // Every log line about the turn names its thread and task.
     const log = this.#deps.log.child({ ...thread, ...(task === null ? {} : { task }) });
-    log.info({ turn: turn.id, attempts: turn.attempts }, 'turn taken up');
+    log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
     this.#waitingReactions.addToWaiting(thread);
     this.#waitingReactions.cleanUp();
-    const run = new TurnRun(
+    const context = new TurnContext(
       { ...this.#deps, log },
       workspace,
       turn,
@@ -114,12 +102,13 @@ export class TurnRunner {
       this.#readRateFor,
       this.#waitingReactions,
     );
+    const run = new TurnRun(context);
     return { run, location: turnLocationOf(turn), isPoisoned: isPoisoned(turn) };
   }
 
   /**
-   * Whether the thread has work left after this turn: many messages share a job. A turn that stays open is left to
-   * upkeep, so that it is not taken up over and over.
+   * Whether the thread has more work after this turn: many messages share a job. A turn that stays open is left to
+   * `Maintenance`, so that it does not run over and over.
    */
   async #hasMoreWork(thread: ThreadKey, turn: TurnLocation): Promise<boolean> {
     const { turns, messages } = this.#deps.store;
@@ -135,10 +124,7 @@ export class TurnRunner {
   ): Promise<Turn | undefined> {
     const { store } = this.#deps;
     const open = await store.turns.open(thread);
-    if (open !== undefined) {
-      await sleepWithLease(suspectDelayMs(open.attempts), lease);
-      return store.turns.countAttempt(open);
-    }
+    if (open !== undefined) return countTakeover(this.#deps, open, lease);
     await recoverOrphanReplies(this.#deps, workspace, thread, lease);
     for (;;) {
       const next = await nextAllowedMessage(this.#deps, workspace, thread, lease);
@@ -147,30 +133,4 @@ export class TurnRunner {
       if (turn !== undefined) return turn;
     }
   }
-
-  async #runAndMarkStable(turn: TurnLocation, lease: Lease, run: () => Promise<void>): Promise<void> {
-    const timer = setTimeout(() => {
-      if (lease.signal.aborted) return;
-      this.#deps.store.turns
-        .resetAttempts(turn)
-        .catch((error: unknown) =>
-          this.#deps.log.debug({ err: error }, 'attempts could not be counted anew'),
-        );
-    }, STABLE_AFTER_MS);
-    try {
-      await run();
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-}
-
-function suspectDelayMs(attempts: number): number {
-  if (attempts < SUSPECT_ATTEMPTS) return 0;
-  return Math.min(SUSPECT_DELAY_MS.most, SUSPECT_DELAY_MS.first * 2 ** (attempts - SUSPECT_ATTEMPTS));
-}
-
-/** A process that is started again and again must not cost the answer: many attempts count only over some time. */
-function isPoisoned({ attempts, attempts_since: since }: Turn): boolean {
-  return attempts > MAX_ATTEMPTS && Date.now() - since.getTime() > POISONED_AFTER_MS;
 }

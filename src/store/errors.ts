@@ -1,0 +1,1 @@
+export { DatabaseError as StoreError } from '../postgres/errors.ts';

@@ -160,7 +160,7 @@ serve({
     while (relay().dispatcher.heldJobCount > 0) await sleep(50);
   },
   /** Hands all turns over, as at a stop. */
-  stop: () => relay().dispatcher.stop({ drainMs: 10_000 }),
+  stop: () => relay().dispatcher.stop(10_000),
   took: () => {
     const { user, system } = process.cpuUsage();
     return { cpuMs: (user + system) / 1_000, at: performance.now(), held: relay().dispatcher.heldJobCount };

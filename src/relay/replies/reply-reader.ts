@@ -78,7 +78,7 @@ export class ReplyReader {
           await sleepWithLease(left, lease, this.#followerWait);
           continue;
         }
-        const granted = await rate.acquire(lease.signal, { wait: this.#followerWait });
+        const granted = await rate.acquire(lease.signal, this.#followerWait);
         throwIfInterrupted(lease);
         if (!granted) continue;
         await this.read();
@@ -108,7 +108,7 @@ export class ReplyReader {
     const { rate, lease } = this.#options;
     const wait: InterruptibleWait = { end: undefined };
     this.#dueWait = wait;
-    const granted = await rate.acquire(lease.signal, { isDue: true, withinMs: DUE_READ_TIMEOUT_MS, wait });
+    const granted = await rate.acquire(lease.signal, wait, DUE_READ_TIMEOUT_MS);
     if (this.#dueWait === wait) this.#dueWait = undefined;
     if (!granted || this.#isFresh()) return;
     const { promise: late, resolve } = Promise.withResolvers<void>();

@@ -1,13 +1,24 @@
+import type { Logger } from 'pino';
 import { AgentError } from '../../agent/errors.ts';
 import type { AnswerRest } from '../../render/splitting/overflow.ts';
 import { isLastingRefusal, SlackAuthError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
+import type { FileUploads } from '../../slack/file-uploads.ts';
 import { StoreError } from '../../store/errors.ts';
+import type { SlackFiles } from '../../store/files/slack-files.ts';
 import type { SlackFileRow, TurnLocation } from '../../store/schema.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { backoffMs, sleepWithLease, throwIfInterrupted, transientFailure } from '../runtime/retry.ts';
 import { HandOver } from '../runtime/turn-errors.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+
+/** What files need of the relay and of a workspace. */
+interface FileDeps {
+  log: Logger;
+  store: { slackFiles: Pick<SlackFiles, 'ofTurn' | 'begin' | 'setState' | 'delete'> };
+}
+interface FileWorkspace {
+  uploads: Pick<FileUploads, 'stage' | 'share' | 'shareStatus'>;
+}
 
 /** Attempts at a step before a file is left out. */
 const MAX_ATTEMPTS = 3;
@@ -31,13 +42,13 @@ export interface FileToShare {
  * settles an unknown outcome.
  */
 export class ThreadFiles {
-  readonly #deps: RelayDeps;
-  readonly #workspace: WorkspaceClient;
+  readonly #deps: FileDeps;
+  readonly #workspace: FileWorkspace;
   readonly #turn: TurnLocation;
   readonly #lease: Lease;
   #rows = new Map<string, SlackFileRow>();
 
-  constructor(deps: RelayDeps, workspace: WorkspaceClient, turn: TurnLocation, lease: Lease) {
+  constructor(deps: FileDeps, workspace: FileWorkspace, turn: TurnLocation, lease: Lease) {
     this.#deps = deps;
     this.#workspace = workspace;
     this.#turn = turn;

@@ -53,7 +53,7 @@ test('reads whose edit is due go before those that waited longer', async () => {
   const others = asking(rate, 100);
   await vi.advanceTimersByTimeAsync(500);
   let had = false;
-  void rate.acquire(never, { isDue: true }).then(() => {
+  void rate.acquire(never, undefined, 60_000).then(() => {
     had = true;
   });
   await vi.advanceTimersByTimeAsync(51);
@@ -65,7 +65,7 @@ test('more due reads than the rate has room for stay within it, and leave the ot
   const rate = new ReadRate(20);
   let due = 0;
   const steady = setInterval(() => {
-    void rate.acquire(never, { isDue: true, withinMs: 1_000 }).then((had) => {
+    void rate.acquire(never, undefined, 1_000).then((had) => {
       due += had ? 1 : 0;
     });
   }, 45);
@@ -85,8 +85,8 @@ test('a wait that is ended, or whose time is up, uses no turn', async () => {
   const rate = new ReadRate(1);
   const wait: InterruptibleWait = { end: undefined };
   await rate.acquire(never);
-  const ended = rate.acquire(never, { wait });
-  const late = rate.acquire(never, { isDue: true, withinMs: 100 });
+  const ended = rate.acquire(never, wait);
+  const late = rate.acquire(never, undefined, 100);
   const next = rate.acquire(never);
   wait.end?.();
   await vi.advanceTimersByTimeAsync(1_000);

@@ -90,7 +90,7 @@ describe('one process', () => {
     const clocks = new TestClocks();
     const dispatcher = new Dispatcher({ queue, log: silentLog, clocks, renewIntervalMs: 20, ...options });
     dispatcher.start();
-    ending.push(() => dispatcher.stop({ drainMs: 0 }));
+    ending.push(() => dispatcher.stop(0));
     return { queue, clocks, dispatcher };
   }
 
@@ -252,7 +252,7 @@ describe('one process', () => {
     const obeying = queue.add();
     const stubborn = queue.add();
     await waitFor(() => expect(dispatcher.heldJobCount).toBe(2));
-    const stopping = dispatcher.stop({ drainMs: 1_500 });
+    const stopping = dispatcher.stop(1_500);
     await waitFor(() => expect(queue.handedBack).toEqual([obeying.id]), { interval: 5 });
     await stopping;
     expect(queue.handedBack).toEqual([obeying.id, stubborn.id]);
@@ -266,7 +266,7 @@ describe('one process', () => {
     const { queue, dispatcher } = start({ run: () => new Promise(() => undefined) });
     const job = queue.add();
     await waitFor(() => expect(dispatcher.heldJobCount).toBe(1));
-    await dispatcher.stop({ drainMs: 20 });
+    await dispatcher.stop(20);
     expect(queue.handedBack).toEqual([job.id]);
   });
 });
@@ -280,7 +280,7 @@ describe('several processes on one database', async () => {
     const dispatcher = new Dispatcher({ queue, log: silentLog, run, ...options });
     dispatcher.start();
     ending.push(async () => {
-      await dispatcher.stop({ drainMs: 0 });
+      await dispatcher.stop(0);
       await queue.stop();
     });
     return { queue, dispatcher };
@@ -363,7 +363,7 @@ describe('several processes on one database', async () => {
       runs.push('staying');
     });
     const stopped = performance.now();
-    await leaving.dispatcher.stop({ drainMs: 5_000 });
+    await leaving.dispatcher.stop(5_000);
     await waitFor(() => expect(runs).toEqual(['leaving', 'staying']), { interval: 5 });
     // Where it is not handed over, the lease has to run out.
     expect(performance.now() - stopped).toBeLessThan(5_000);

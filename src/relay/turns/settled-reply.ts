@@ -31,7 +31,7 @@ export async function showSettledReply(
   const outcome = outcomeOfReply(settled, taskState === 'cancelled' && stoppedBy !== '');
   const phase = outcome === 'completed' ? (taskState === 'working' ? 'background' : 'done') : outcome;
   const notes = [...(await endNotes(context, phase)), ...system];
-  state.settle(settled, { notes, stoppedBy, phase });
+  state.settle(settled, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   if (turn.settled_at === null)
     await context.record({ settled_at: new Date(), outcome, tools: countTools(settled) });

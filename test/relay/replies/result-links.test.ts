@@ -19,7 +19,7 @@ test('a link is dead after seven days', () => {
   clock += 7 * day - 2_000;
   expect(made().verify(token)).toEqual(linked);
   clock += 2_000;
-  expect(made().verify(token)).toBe('over');
+  expect(made().verify(token)).toBe('expired');
 });
 
 test.each([

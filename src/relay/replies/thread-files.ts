@@ -34,7 +34,7 @@ export interface FileToShare {
   altText?: string | undefined;
   sizeBytes: number;
   /** Opens nothing before the first chunk is taken: Slack may refuse the file. */
-  bytes(): AsyncIterable<Uint8Array>;
+  bytes: () => AsyncIterable<Uint8Array>;
 }
 
 /**

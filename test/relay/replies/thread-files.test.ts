@@ -53,7 +53,7 @@ async function attach(before: SlackFileState | undefined, status: 'absent' | 'co
 const wholeUpload = ['begin rest F2', 'rest is staged', 'rest is sharing', 'share', 'rest is shared'];
 
 describe('the rest of an answer', () => {
-  test('is uploaded whole, and its id recorded before anybody can see it', async () => {
+  test('is uploaded whole, and its id is recorded before people can see it', async () => {
     expect(await attach(undefined, 'absent')).toEqual({ steps: wholeUpload, bytes: 'größer' });
   });
 
@@ -64,7 +64,7 @@ describe('the rest of an answer', () => {
     },
   );
 
-  test('is uploaded again where Slack never heard of its end', async () => {
+  test('is uploaded again where Slack does not have it', async () => {
     expect((await attach('sharing', 'absent')).steps).toEqual(wholeUpload);
   });
 

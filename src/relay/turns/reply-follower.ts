@@ -14,12 +14,9 @@ export interface SettledReply {
 
 /**
  * Follows a turn's reply until it has settled, and forwards the thread's waiting messages to a silent run; no forwarding
- * outlasts it. `knownReply` is the reply as the send returned it. Throws TurnEnded where the task settles without a reply.
+ * outlasts it. Throws TurnEnded where the task settles without a reply.
  */
-export async function followReply(
-  context: TurnContext,
-  knownReply: AgentMessage | null,
-): Promise<SettledReply> {
+export async function followReply(context: TurnContext): Promise<SettledReply> {
   const { deps, workspace, lease, state, reply, stopSignal } = context;
   const forwarding = new MidRunForwarding(deps, workspace, turnLocationOf(context.turn), lease, {
     stopSignal,
@@ -36,7 +33,7 @@ export async function followReply(
       if (state.silence !== undefined) forwarding.offer(state.silence);
     });
     reply.reader = reader;
-    const found = await context.withRetry(() => reader.find(knownReply));
+    const found = await context.withRetry(() => reader.find(context.knownReply));
     if (found === undefined) throw new TurnEnded('failed', strings.noAnswer);
     if (context.turn.assistant_message_id === null) await context.record({ assistant_message_id: found.id });
     return context.withRetry(() => reader.readToEnd());

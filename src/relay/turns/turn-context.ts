@@ -1,4 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
+import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import type { Thread, Turn } from '../../store/schema.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { stopRequesterName } from '../controls/stop-control.ts';
@@ -22,6 +23,8 @@ export class TurnContext {
   readonly reply: LiveReply;
   /** The turn as last recorded. */
   turn: Turn;
+  /** The reply, where it is known before it is followed. */
+  knownReply: AgentMessage | null = null;
   readonly #readRateFor: (account: string) => ReadRate;
   readonly #stopController = new AbortController();
 

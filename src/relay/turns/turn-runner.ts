@@ -1,6 +1,6 @@
 import type { ThreadKey } from '../../store/keys.ts';
 import { uuidV7Generator } from '../../store/queue/uuid-v7.ts';
-import type { Turn, TurnLocation } from '../../store/schema.ts';
+import type { Turn, TurnId } from '../../store/schema.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
@@ -12,7 +12,7 @@ import type { ReadRate } from '../runtime/read-rate.ts';
 import { HandOver } from '../runtime/turn-errors.ts';
 import { withAgentSession } from './agent-session.ts';
 import { countTakeover, isPoisoned, runAndMarkStable } from './poison-turn.ts';
-import { TurnRun } from './turn.ts';
+import { abandonTurn, runTurn } from './turn.ts';
 import { TurnContext } from './turn-context.ts';
 
 /** What turns need to run. */
@@ -36,7 +36,7 @@ export class TurnRunner {
   readonly #requeue: TurnRunnerDeps['requeue'];
   readonly #nextTurnId = uuidV7Generator();
   /** The turns that this process runs, by id. */
-  readonly #runs = new Map<string, TurnRun>();
+  readonly #running = new Map<string, TurnContext>();
 
   constructor({ deps, waitingReactions, readRateFor, findWorkspace, requeue }: TurnRunnerDeps) {
     this.#deps = deps;
@@ -48,7 +48,7 @@ export class TurnRunner {
 
   /** Stops a turn if this process runs it. */
   requestStop(turn: Pick<Turn, 'id'>): void {
-    this.#runs.get(turn.id)?.requestStop();
+    this.#running.get(turn.id)?.requestStop();
   }
 
   /** Continues the thread's open turn, or begins one for the waiting message with the lowest ts. */
@@ -60,19 +60,21 @@ export class TurnRunner {
     }
     const { lease, dispose } = drainOnUninstall(jobLease, workspace.uninstalled);
     try {
-      const prepared = await this.#prepareRun(workspace, thread, lease);
-      if (prepared === undefined) return;
-      const { run, location, isPoisoned } = prepared;
-      this.#runs.set(location.id, run);
+      const context = await this.#nextTurn(workspace, thread, lease);
+      if (context === undefined) return;
+      const turn = turnLocationOf(context.turn);
+      this.#running.set(turn.id, context);
       try {
         await withAgentSession(this.#deps, workspace, thread, lease, () =>
-          isPoisoned ? run.abandon() : runAndMarkStable(this.#deps, location, lease, () => run.run()),
+          isPoisoned(context.turn)
+            ? abandonTurn(context)
+            : runAndMarkStable(this.#deps, turn, lease, () => runTurn(context)),
         );
       } finally {
         // After a lost lease, this process may already run the turn again.
-        if (this.#runs.get(location.id) === run) this.#runs.delete(location.id);
+        if (this.#running.get(turn.id) === context) this.#running.delete(turn.id);
       }
-      if (await this.#hasMoreWork(thread, location)) await this.#requeue(thread);
+      if (await this.#hasMoreWork(thread, turn)) await this.#requeue(thread);
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;
@@ -81,11 +83,11 @@ export class TurnRunner {
     }
   }
 
-  async #prepareRun(
+  async #nextTurn(
     workspace: WorkspaceClient,
     thread: ThreadKey,
     lease: Lease,
-  ): Promise<{ run: TurnRun; location: TurnLocation; isPoisoned: boolean } | undefined> {
+  ): Promise<TurnContext | undefined> {
     const turn = await this.#resumeOrBeginTurn(workspace, thread, lease);
     if (turn === undefined) return undefined;
     const { task_id: task } = await this.#deps.store.threads.getOrThrow(thread);
@@ -94,7 +96,7 @@ export class TurnRunner {
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
     this.#waitingReactions.addToWaiting(thread);
     this.#waitingReactions.cleanUp();
-    const context = new TurnContext(
+    return new TurnContext(
       { ...this.#deps, log },
       workspace,
       turn,
@@ -102,15 +104,13 @@ export class TurnRunner {
       this.#readRateFor,
       this.#waitingReactions,
     );
-    const run = new TurnRun(context);
-    return { run, location: turnLocationOf(turn), isPoisoned: isPoisoned(turn) };
   }
 
   /**
    * Whether the thread has more work after this turn: many messages share a job. A turn that stays open is left to
    * `Maintenance`, so that it does not run over and over.
    */
-  async #hasMoreWork(thread: ThreadKey, turn: TurnLocation): Promise<boolean> {
+  async #hasMoreWork(thread: ThreadKey, turn: TurnId): Promise<boolean> {
     const { turns, messages } = this.#deps.store;
     const open = await turns.open(thread);
     if (open !== undefined) return open.id !== turn.id;

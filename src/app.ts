@@ -313,7 +313,7 @@ export async function startApp(
     ...(oauthInstallations === undefined ? [] : [oauthInstallations.tokenRotation]),
     {
       start: () => dispatcher.start(),
-      stop: () => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }),
+      stop: () => dispatcher.stop(config.DRAIN_SECONDS * 1_000),
     },
     ...background.map((part) => withStopTimeout(part, log)),
   ]);

@@ -6,8 +6,8 @@ export const UNKNOWN_LINK_TEXT = 'There is nothing at this address.\n';
 
 const ERROR_RESPONSES = {
   unknown: [404, UNKNOWN_LINK_TEXT],
-  over: [410, 'This link does not work any more. Press “Get fresh links” in the thread.\n'],
-  later: [503, 'The file cannot be reached right now. Try again in a moment.\n'],
+  expired: [410, 'This link does not work any more. Press “Get fresh links” in the thread.\n'],
+  unavailable: [503, 'The file cannot be reached right now. Try again in a moment.\n'],
 } as const;
 
 /** Sends browsers that follow a link of ours on to the file; everything else goes to `others`. */
@@ -30,9 +30,9 @@ export function createResultLinkRoute(
       ? findDestination(pathname.slice(path.length))
       : Promise.resolve({ kind: 'unknown' } as const);
     void found
-      .catch(() => ({ kind: 'later' }) as const)
+      .catch(() => ({ kind: 'unavailable' }) as const)
       .then((to) => {
-        if (to.kind === 'there') {
+        if (to.kind === 'found') {
           response.writeHead(302, { location: to.url });
           response.end();
           return;

@@ -1,6 +1,6 @@
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { AccountGone } from '../../relay/installations/account-check.ts';
-import { isThreadUnreachable } from '../../relay/replies/reply-messages.ts';
+import { isThreadUnreachable } from '../../relay/runtime/unreachable-thread.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { Poller } from '../../relay/runtime/poller.ts';
 import { allSettledOrThrow, isOverdue } from '../../relay/runtime/retry.ts';

@@ -157,21 +157,20 @@ export class PausedMessages {
 /** Says in a stopped turn's thread how many messages wait there, once; nothing where none does. */
 async function postPausedNotice(
   deps: RelayDeps,
-  posts: Pick<ThreadPosts, 'load' | 'post'>,
+  posts: Pick<ThreadPosts, 'post'>,
   turn: Turn,
 ): Promise<void> {
   if ((await deps.store.pausedThreads.pausedBy(turn)) !== turn.id) return;
   if ((await countPaused(deps, turn, turn.id)) === 0) return;
   const message = await renderNotice(deps, turn, turn.id);
   if (message === undefined) return;
-  await posts.load();
-  await posts.post(NOTICE_PART, message, '', 'notice');
+  await posts.post(NOTICE_PART, message, 'notice');
 }
 
 /** Ends a turn when its thread was told what waits there; a hold may begin as long as the turn is not finished. */
 export async function postPausedNoticeAndFinish(
   deps: RelayDeps,
-  posts: Pick<ThreadPosts, 'load' | 'post'>,
+  posts: Pick<ThreadPosts, 'post'>,
   turn: Turn,
   outcome: TurnOutcome,
 ): Promise<void> {

@@ -1,56 +1,68 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { breakPoint } from '../../render/splitting/break-point.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
-import { backoffMs, transientFailure, withRetry } from '../runtime/retry.ts';
-import { isThreadUnreachable, ReplyMessages, type ReplySource } from './reply-messages.ts';
+import {
+  backoffMs,
+  sleepUnlessAborted,
+  transientFailure,
+  type WaitCause,
+  withRetry,
+} from '../runtime/retry.ts';
+import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
+import { ReplyMessages } from './reply-messages.ts';
+import type { ReplyReader } from './reply-reader.ts';
+import type { ReplyState } from './reply-state.ts';
+import { ThreadFiles } from './thread-files.ts';
+import { ThreadPosts } from './thread-posts.ts';
 
-/** A final edit that the budget does not give within this time (ms) is not waited for: the text goes on below. */
+/** A final edit that gets no permit within this time (ms) is left out: the text continues in a new message. */
 const FINAL_EDIT_TIMEOUT_MS = 1_500;
-/** What cannot be tidied up for so long (ms) stays as it is: the next message must not wait for it. */
+/** A reply that cannot be finalized for this long (ms) stays as it is: the next message must not wait for it. */
 const FINALIZE_TIMEOUT_MS = 10 * 60_000;
 
 /**
- * One turn's reply in its thread. `changed` says that there is something new to show; the reply asks the budget for
- * an edit and renders when it gets one. `settle` shows the whole text before it returns, in new messages where no
- * edit is to be had; `tidy` brings the messages into their final form.
+ * One turn's reply in its thread. It asks the edit budget for an edit when its state has changed, and renders when it
+ * gets one, so that the latest state wins.
  */
 export class LiveReply {
   readonly #deps: RelayDeps;
   readonly #turn: TurnLocation;
-  readonly #source: ReplySource;
+  readonly #state: ReplyState;
   readonly #lease: Lease;
   readonly #messages: ReplyMessages;
-  /** Withdraws what waits to be shown. */
+  readonly #files: ThreadFiles;
+  /** Withdraws the edits that wait for a permit. */
   #pendingEdits = new AbortController();
-  /** The final state is there. */
   #isFinal = false;
   #isClosed = false;
   #isFinalizing = false;
   #unseenSince: number | undefined;
   #wake: (() => void) | undefined;
   #showLoop: Promise<void> | undefined;
-  /** Set when Slack has no place for the reply any more. */
+  /** Reads the agent's reply just before an edit shows it. */
+  reader: ReplyReader | undefined;
+  /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
   constructor(
     deps: RelayDeps,
     workspace: WorkspaceClient,
     turn: TurnLocation,
-    source: ReplySource,
+    state: ReplyState,
     lease: Lease,
   ) {
     this.#deps = deps;
     this.#turn = turn;
-    this.#source = source;
+    this.#state = state;
     this.#lease = lease;
-    this.#messages = new ReplyMessages(deps, workspace, turn, source, lease);
+    this.#messages = new ReplyMessages(state, new ThreadPosts(deps, workspace, turn, lease));
+    this.#files = new ThreadFiles(deps, workspace, turn, lease);
   }
 
-  /** Posts the first message, or finds the one that an earlier process posted; then shows what changes. */
+  /** Posts the first message, or finds the one that an earlier process posted; then shows every change. */
   async open(): Promise<void> {
     if (this.#showLoop !== undefined) return;
     await this.#messages.load();
@@ -59,41 +71,49 @@ export class LiveReply {
     this.#showLoop = this.#showChanges();
   }
 
-  /** There is something new to show. */
+  /** The state has changed. */
   onChanged(): void {
     this.#unseenSince ??= Date.now();
     this.#wake?.();
   }
 
-  /** Shows the final text; returns when people can read it. */
+  /**
+   * Shows the final text, in new messages where no edit is available, and attaches what they have no room for; returns
+   * when people can read it.
+   */
   async showFinalText(): Promise<void> {
     this.#isFinal = true;
-    // A live edit that still waits makes way; those of the end wait anew.
+    // A live edit that still waits gives way to the final ones.
     this.#pendingEdits.abort();
     if (!this.#isClosed) this.#pendingEdits = new AbortController();
     this.onChanged();
     await this.#showLoop;
     await this.#withRetry(() => this.#showWholeText());
+    const overflow = this.#state.overflow();
+    if (overflow === undefined) return;
+    if (await this.#withRetry(() => this.#files.attachOverflow('rest', overflow))) return;
+    this.#state.showAll();
+    await this.#withRetry(() => this.#showWholeText());
   }
 
-  /** Takes what is left of the progress from the messages, and deletes those that were replaced. */
+  /** Removes the progress from the messages, and deletes the messages that were replaced. */
   async finalize(): Promise<void> {
     this.#isFinalizing = true;
     const finalize = async () => {
       await this.#showLatest();
-      // The end may take fewer messages than the draft did.
-      await this.#messages.removeExtra(this.#source.render().length);
+      // The final text may take fewer messages than the draft.
+      await this.#messages.removeExtra(this.#state.render().length);
     };
     try {
       await this.#withRetry(finalize, FINALIZE_TIMEOUT_MS);
     } catch (error) {
       if (!(error instanceof SlackError) || transientFailure(error) === undefined) throw error;
       if (this.#lease.signal.aborted) throw error;
-      this.#deps.log.warn({ err: error, turn: this.#turn.id }, 'a reply is left as it is, with its progress');
+      this.#deps.log.warn({ err: error, turn: this.#turn.id }, 'the reply keeps its progress line');
     }
   }
 
-  /** Stops showing; what stands in the thread stays. */
+  /** Stops showing changes; the messages stay in the thread. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#pendingEdits.abort();
@@ -104,7 +124,7 @@ export class LiveReply {
     this.#messages.uncountedEdits = 0;
   }
 
-  /** Takes the reply out of the thread again: the message was taken back before it was sent. */
+  /** Deletes the reply from the thread: its message was withdrawn before it was sent. */
   async remove(): Promise<void> {
     await this.close();
     await this.#messages.removeExtra(0);
@@ -138,27 +158,24 @@ export class LiveReply {
         );
         failures += 1;
         this.#unseenSince ??= Date.now();
-        await this.#pauseAfterFailure(Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(failures)));
+        await sleepUnlessAborted(
+          Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(failures)),
+          AbortSignal.any([this.#lease.signal, this.#pendingEdits.signal]),
+        );
       }
     }
   }
 
-  /** A pause (ms) after a failure, cut short by the end of the turn. */
-  async #pauseAfterFailure(ms: number): Promise<void> {
-    const signal = AbortSignal.any([this.#lease.signal, this.#pendingEdits.signal]);
-    await sleep(ms, undefined, { signal }).catch(() => undefined);
-  }
-
-  /** Brings the thread to the source's state, message by message, so that people never read past a hole. */
+  /** Brings the thread up to date message by message, so that people never read past a gap. */
   async #showLatest(): Promise<void> {
     while (!this.#isFinal || this.#isFinalizing) {
       this.#unseenSince ??= Date.now();
-      const outdated = this.#source
+      const outdated = this.#state
         .render()
         .findIndex((message, index) => !this.#messages.isUpToDate(index, message));
       if (outdated < 0) {
         this.#unseenSince = undefined;
-        this.#source.discardRendered();
+        this.#state.discardRendered();
         return;
       }
       if (this.#messages.has(outdated)) await this.#edit(outdated);
@@ -166,11 +183,11 @@ export class LiveReply {
     }
   }
 
-  /** Shows the whole text, and the last message as it is to stay, without waiting long for edits. */
+  /** Shows the whole text, and the last message in its final form, without a long wait for edits. */
   async #showWholeText(): Promise<void> {
     let mayWait = true;
     for (;;) {
-      const all = this.#source.render();
+      const all = this.#state.render();
       const outdated = all.findIndex((message, index) => {
         if (this.#messages.isUpToDate(index, message)) return false;
         return !this.#messages.isReadable(index, message) || (mayWait && index === all.length - 1);
@@ -185,7 +202,7 @@ export class LiveReply {
     }
   }
 
-  /** No edit is to be had for the text that is missing: it is posted below what stands there. */
+  /** No edit is available for the missing text: it is posted below what the thread shows. */
   async #continueBelow(index: number, { source }: RenderedMessage): Promise<void> {
     const from = source?.from ?? 0;
     const displayedUpTo = this.#messages.displayedUpTo(index, from);
@@ -195,28 +212,35 @@ export class LiveReply {
       return;
     }
     const fits = displayedUpTo !== 'changed' && source?.reopened !== true;
-    const at = fits ? breakPoint(this.#source.answer(), from, displayedUpTo) : from;
-    await (at > from ? this.#source.breakAt(at) : this.#messages.markReplaced(index));
+    const at = fits ? breakPoint(this.#state.answer, from, displayedUpTo) : from;
+    if (at <= from) return this.#messages.markReplaced(index);
+    const breaks = this.#state.breaksWith(at);
+    await this.#deps.store.turns.record(this.#turn, { breaks });
+    this.#state.setBreaks(breaks);
   }
 
   async #edit(index: number, withinMs?: number): Promise<'shown' | 'left_out'> {
-    this.#source.discardRendered();
+    this.#state.discardRendered();
     return this.#messages.edit(index, {
       withinMs,
       signal: this.#pendingEdits.signal,
       state: () => ({
         final: this.#isFinal && !this.#isFinalizing,
-        blank: this.#source.isBlank(),
+        blank: this.#state.isBlank,
         unseenSince: this.#unseenSince ?? Date.now(),
       }),
       onPermit: async () => {
-        if (!this.#isFinal) await this.#source.refresh();
+        if (!this.#isFinal) await this.reader?.refresh();
         this.#unseenSince = undefined;
       },
     });
   }
 
-  async #withRetry(step: () => Promise<void>, giveUpAfterMs?: number): Promise<void> {
-    await withRetry(this.#lease, step, () => undefined, { giveUpAfterMs });
+  async #withRetry<T>(step: () => Promise<T>, giveUpAfterMs?: number): Promise<T> {
+    const onWait = (cause: WaitCause | undefined, error: unknown) => {
+      if (cause !== undefined)
+        this.#deps.log.warn({ err: error, turn: this.#turn.id, cause }, 'retrying to show the final reply');
+    };
+    return withRetry(this.#lease, step, onWait, { giveUpAfterMs });
   }
 }

@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto';
 import type { ContentBlock } from '../../agent/service-schema.ts';
-import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import type { ReplyBlock } from '../../render/messages/answer-text.ts';
 
-/** Characters that are kept of one text of a tool call, and of a whole input: more than a step ever shows. */
+/** Characters kept of one text of a tool call, and of its whole input: more than a step ever shows. */
 const MAX_TEXT_CHARACTERS = 2_400;
 const MAX_INPUT_CHARACTERS = 10_000;
 
 /**
- * A block of the service as replies show it. Of a tool call only so much is kept as is ever shown: a live reply would
- * hold megabytes of output for hours.
+ * A block of the service as replies show it. A tool call is cut to what is ever shown: otherwise a live reply would hold
+ * megabytes of output for hours.
  */
 export function toReplyBlock(block: ContentBlock): ReplyBlock {
   switch (block.type) {
@@ -26,7 +24,7 @@ export function toReplyBlock(block: ContentBlock): ReplyBlock {
   }
 }
 
-/** The beginning of a JSON value, in its shape; `room` counts the characters. */
+/** The beginning of a JSON value, in its shape; `room` counts the characters left. */
 function truncateInput(value: unknown, room: { left: number }): unknown {
   room.left -= typeof value === 'string' ? Math.min(value.length, MAX_TEXT_CHARACTERS) : 10;
   if (typeof value === 'string') return truncateText(value);
@@ -39,7 +37,7 @@ function truncateInput(value: unknown, room: { left: number }): unknown {
   return Object.fromEntries(members);
 }
 
-/** A copy: a slice would hold the whole text in memory. */
+/** A copy: a slice would keep the whole text in memory. */
 function truncateText(text: string): string {
   if (text.length <= MAX_TEXT_CHARACTERS) return text;
   return Buffer.from(text.slice(0, MAX_TEXT_CHARACTERS), 'utf16le').toString('utf16le');
@@ -48,15 +46,3 @@ function truncateText(text: string): string {
 function textField(raw: unknown): { text: unknown } | undefined {
   return typeof raw === 'object' && raw !== null && 'text' in raw ? { text: raw.text } : undefined;
 }
-
-/** What a message shows, for comparing. */
-export function messageDigest(message: RenderedMessage): string {
-  const known = digestCache.get(message);
-  if (known !== undefined) return known;
-  const { text, blocks } = message;
-  const digest = createHash('sha256').update(JSON.stringify({ text, blocks })).digest('base64url');
-  digestCache.set(message, digest);
-  return digest;
-}
-
-const digestCache = new WeakMap<RenderedMessage, string>();

@@ -1,11 +1,11 @@
 import type { Message as AgentMessage, ContentBlock } from '../../agent/service-schema.ts';
 
-/** Fields within fields of a tool's input are looked at down to this depth. */
+/** How deep nested fields of a tool's input count. */
 const MAX_INPUT_DEPTH = 8;
 
 /**
- * Changes with what the live reply shows of a message, and where the agent goes on unseen. Made for each read: it takes no
- * copies, and a few nanoseconds a character.
+ * Changes when a live reply shows something new, and when the agent makes progress that it does not show. Computed for
+ * each read: without copies, in a few nanoseconds a character.
  */
 export function replyFingerprint(message: AgentMessage): string {
   let hash = 0;
@@ -21,8 +21,8 @@ export function replyFingerprint(message: AgentMessage): string {
 }
 
 /**
- * The length of what grows in a block. Of an unknown kind that is every text, but not what it says: links and times
- * may be new in each read of a block that is the same.
+ * The length of what grows in a block. In a block of an unknown kind only the length of its texts counts: links and
+ * times may differ in each read of the same block.
  */
 function growingLength(block: ContentBlock): number {
   if (block.type === 'text') return block.text.length;

@@ -10,24 +10,23 @@ import {
 } from '../runtime/retry.ts';
 import { replyFingerprint } from './reply-fingerprint.ts';
 
-/** A read this fresh (ms) serves an edit; an older one is made anew. */
+/** An edit shows a read that is at most this old (ms) without another one. */
 const FRESH_READ_MS = 400;
-/** How often a task that still works in the background is asked (ms). */
+/** How often a task that still works in the background is checked (ms). */
 const BACKGROUND_POLL_INTERVAL_MS = 2_000;
-/** An edit waits so long (ms) for a turn to read, and for the read; then it shows what was read last. */
+/** How long (ms) an edit waits for the permit to read, and for the read; then it shows the last read. */
 const DUE_READ_TIMEOUT_MS = 1_000;
-/** A silent reply is read less and less often, down to once in so long (ms). */
+/** The longest pause between two reads of a silent reply (ms). */
 const MAX_SILENT_INTERVAL_MS = 5_000;
 
-/** Whose reply is read, how, and who hears of it. */
 export interface ReplyReaderOptions {
   agent: AgentClient;
   taskId: string;
   userMessageId: string;
   rate: ReadRate;
   lease: Lease;
-  /** Hears every state of the reply that is read, and its fingerprint. */
-  onRead(message: AgentMessage, print: string): void;
+  /** Gets every state of the reply that is read, with its fingerprint. */
+  onRead(message: AgentMessage, fingerprint: string): void;
 }
 
 /** Reads one reply until it has settled. */
@@ -37,11 +36,11 @@ export class ReplyReader {
   #readAt = Number.NEGATIVE_INFINITY;
   #currentRead: Promise<AgentMessage> | undefined;
   #isSettled = false;
-  /** The settled reply, once it was read; a list's or a send's answer does not count. */
+  /** The settled reply, once it was read by itself: in a list, or in the answer to a send, it may be incomplete. */
   #settledReply: AgentMessage | undefined;
   /** The fingerprint of the last read. */
   #lastFingerprint = '';
-  /** What the follower, and an edit that is due, wait for: a read of the other's ends it. */
+  /** The waits of the follower and of a due edit: the other's read ends them. */
   readonly #followerWait: InterruptibleWait = { end: undefined };
   #dueWait: InterruptibleWait | undefined;
 
@@ -49,9 +48,7 @@ export class ReplyReader {
     this.#options = options;
   }
 
-  /**
-   * Finds the reply to our message. Undefined where the task settled without one. Throws AgentError.
-   */
+  /** Finds the reply to our message; undefined where the task settles without one. Throws an AgentError. */
   async find(knownReply: AgentMessage | null): Promise<AgentMessage | undefined> {
     const found =
       knownReply !== null && this.#answersUs(knownReply) ? knownReply : await this.#waitForReply();
@@ -61,7 +58,7 @@ export class ReplyReader {
     return found;
   }
 
-  /** Reads until the reply has settled; the answer is its last state. Throws AgentError. */
+  /** Reads until the reply has settled, and returns it. Throws an AgentError. */
   async readToEnd(): Promise<AgentMessage> {
     const { rate, lease } = this.#options;
     const leave = rate.join();
@@ -70,7 +67,7 @@ export class ReplyReader {
       let previousFingerprint = '';
       for (;;) {
         if (this.#settledReply !== undefined) return this.#settledReply;
-        // A read that served an edit serves here too, and may have found that a silent reply moves again.
+        // A read for an edit counts here too, and may have found that a silent reply continues.
         if (waitMs > 0 && this.#lastFingerprint !== previousFingerprint) waitMs = rate.intervalMs();
         previousFingerprint = this.#lastFingerprint;
         const left = this.#readAt + waitMs - performance.now();
@@ -78,7 +75,7 @@ export class ReplyReader {
           await sleepWithLease(left, lease, this.#followerWait);
           continue;
         }
-        const granted = await rate.acquire(lease.signal, { wait: this.#followerWait });
+        const granted = await rate.acquire(lease.signal, this.#followerWait);
         throwIfInterrupted(lease);
         if (!granted) continue;
         await this.read();
@@ -94,7 +91,7 @@ export class ReplyReader {
     }
   }
 
-  /** The reply as it is now; several who ask at once share one read. */
+  /** Reads the reply; concurrent callers share one read. */
   async read(): Promise<AgentMessage> {
     this.#currentRead ??= this.#read().finally(() => {
       this.#currentRead = undefined;
@@ -102,13 +99,13 @@ export class ReplyReader {
     return this.#currentRead;
   }
 
-  /** Makes sure that what is shown next is fresh, as far as the rate allows and the service answers. */
+  /** Reads the reply for an edit that is about to show it, as far as the rate allows and the service answers. */
   async refresh(): Promise<void> {
     if (this.#isFresh()) return;
     const { rate, lease } = this.#options;
     const wait: InterruptibleWait = { end: undefined };
     this.#dueWait = wait;
-    const granted = await rate.acquire(lease.signal, { isDue: true, withinMs: DUE_READ_TIMEOUT_MS, wait });
+    const granted = await rate.acquire(lease.signal, wait, DUE_READ_TIMEOUT_MS);
     if (this.#dueWait === wait) this.#dueWait = undefined;
     if (!granted || this.#isFresh()) return;
     const { promise: late, resolve } = Promise.withResolvers<void>();
@@ -116,7 +113,7 @@ export class ReplyReader {
     try {
       await Promise.race([this.read(), late]);
     } catch (error) {
-      // Whoever follows the reply meets it too, and the thread is told.
+      // The follower gets the same error, and the thread shows it.
       if (transientFailure(error) === undefined) throw error;
     } finally {
       clearTimeout(timer);
@@ -145,7 +142,7 @@ export class ReplyReader {
     this.#options.onRead(message, this.#lastFingerprint);
   }
 
-  /** Looks for the reply, at the rate's pace after a first look. */
+  /** Waits for the reply to begin, at the pace of the rate. */
   async #waitForReply(): Promise<AgentMessage | undefined> {
     const { agent, taskId, rate, lease } = this.#options;
     const leave = rate.join();
@@ -156,7 +153,7 @@ export class ReplyReader {
         await this.#acquireRead();
         const task = await agent.getTask(taskId, { signal: lease.signal });
         settledReads = isTaskSettled(task.status) ? settledReads + 1 : 0;
-        // The task may settle between the two reads, so a settled task is looked at twice more.
+        // The task may settle between the two reads: a settled task is checked twice more.
         if (settledReads > 2) return undefined;
         await sleepWithLease(rate.intervalMs(), lease);
         await this.#acquireRead();
@@ -171,7 +168,7 @@ export class ReplyReader {
     throwIfInterrupted(this.#options.lease);
   }
 
-  /** The assistant message that names ours, or else the first one after ours. */
+  /** The assistant message that answers ours, or else the first one after ours. */
   async #findInTask(): Promise<AgentMessage | undefined> {
     const { agent, taskId, userMessageId, lease } = this.#options;
     let first: AgentMessage | undefined;
@@ -192,7 +189,7 @@ export class ReplyReader {
   }
 }
 
-/** Whether a reply is complete, whatever came of it. */
+/** Whether a reply is complete, whatever its outcome. */
 export function isReplySettled(message: AgentMessage): boolean {
   return (
     message.status === 'completed' ||
@@ -202,14 +199,14 @@ export function isReplySettled(message: AgentMessage): boolean {
   );
 }
 
-/** Whether a task has come to rest. */
+/** Whether a task no longer works. */
 export function isTaskSettled(status: string): boolean {
   return status === 'completed' || status === 'cancelled' || status === 'failed';
 }
 
 /**
- * A reply may be complete while its task still works: results and the next message wait for it, but not longer than
- * `mostMs`. The answer is whether it still works, or was cancelled; `onWait` hears that it works.
+ * Waits until the task of a settled reply has settled too, for at most `maxWaitMs`: results and the next message wait
+ * for it. `onWait` is called while the task works.
  */
 export async function waitForBackgroundWork(
   agent: AgentClient,
@@ -217,11 +214,11 @@ export async function waitForBackgroundWork(
   maxWaitMs: number,
   lease: Lease,
   onWait: () => void,
-): Promise<'working' | 'cancelled' | 'over'> {
+): Promise<'working' | 'cancelled' | 'finished'> {
   const until = performance.now() + maxWaitMs;
   for (;;) {
     const { status } = await agent.getTask(taskId, { signal: lease.signal });
-    if (isTaskSettled(status)) return status === 'cancelled' ? 'cancelled' : 'over';
+    if (isTaskSettled(status)) return status === 'cancelled' ? 'cancelled' : 'finished';
     onWait();
     if (performance.now() >= until) return 'working';
     await sleepWithLease(BACKGROUND_POLL_INTERVAL_MS, lease);

@@ -21,7 +21,7 @@ import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { WaitCause } from '../runtime/retry.ts';
 import { toReplyBlock } from './reply-blocks.ts';
 
-/** A sign of life while nothing changes: the reply's clock is shown anew this often (ms). */
+/** While nothing else changes, the reply's elapsed time is updated this often (ms). */
 const CLOCK_REFRESH_MS = 30_000;
 
 const WAIT_SENTENCES: Record<WaitCause, string> = {
@@ -38,19 +38,19 @@ const END_PHASES: Partial<Record<TurnOutcome, ReplyPhase>> = {
   cancelled: 'cancelled',
 };
 
-/** What a turn's reply shows, gathered from the turn's steps; `onChange` hears when there is something new. */
+/** What a turn's reply shows, gathered from the turn's steps; `onChange` is called when it changes. */
 export class ReplyState {
   readonly #turnId: string;
   readonly #startedAt: number;
   readonly #limits: FileLimits;
   readonly #onChange: () => void;
-  readonly #draft = new AnswerSplitter();
+  readonly #splitter = new AnswerSplitter();
   #maxMessages: number;
   #phase: ReplyPhase = 'starting';
   #sentence: string | undefined;
   #waitCause: WaitCause | undefined;
   #isOver = false;
-  /** What is said from a stop on until the end. */
+  /** Shown from a stop request until the end. */
   #stopSentence: string | undefined;
   #fileNotes: readonly FileNote[] = [];
   #forwardedFileNotes: readonly FileNote[] = [];
@@ -63,12 +63,12 @@ export class ReplyState {
   #breaks: readonly number[];
   /** One line for each file, while files are passed on. */
   #uploadLines: readonly string[] = [];
-  /** The message is at the service. */
+  /** The service has the message. */
   #isDelivered = false;
   #elapsedMs = 0;
   #offer: 'choose' | undefined;
   #hidesSteps = false;
-  /** An earlier process may have shown more of the answer than is known here before the first read. */
+  /** Before the first read, an earlier process may have shown more of the answer than is known here. */
   #isUnread: boolean;
 
   constructor(
@@ -85,12 +85,12 @@ export class ReplyState {
     this.#onChange = onChange;
   }
 
-  /** Whether nothing of the answer is there yet. */
+  /** Whether there is no answer yet. */
   get isBlank(): boolean {
     return this.#blocks.length === 0;
   }
 
-  /** The number of the silence that the agent is in; undefined while it is heard of. */
+  /** The number of the agent's current silence; undefined while it writes. */
   get silence(): number | undefined {
     return this.#isSilent ? this.#silenceCount : undefined;
   }
@@ -103,20 +103,20 @@ export class ReplyState {
     this.#notifyChanged();
   }
 
-  /** The channel does not want to see the agent's steps: only the time. */
+  /** Shows the elapsed time alone, without the agent's steps, as the channel's settings ask. */
   hideSteps(): void {
     this.#hidesSteps = true;
   }
 
-  /** What became of the message's files. */
-  fileLimits(notes: readonly FileNote[]): void {
+  /** Sets what became of the message's files. */
+  setFileNotes(notes: readonly FileNote[]): void {
     if (notes === this.#fileNotes) return;
     this.#fileNotes = notes;
     this.#uploadLines = [];
     if (notes.some((note) => note.reason !== null)) this.#notifyChanged();
   }
 
-  /** Where the message's files are on their way. */
+  /** Shows how far the uploads of the message's files are. */
   setUploadProgress(files: readonly FileProgress[]): void {
     const lines = fileProgressLines(files, this.#limits);
     if (lines.join('\n') === this.#uploadLines.join('\n')) return;
@@ -126,14 +126,14 @@ export class ReplyState {
     this.#notifyChanged();
   }
 
-  /** A step waits for something that passes by itself; undefined when it goes on. */
-  setWaitCause(trouble: WaitCause | undefined): void {
-    if (this.#waitCause === trouble) return;
-    this.#waitCause = trouble;
+  /** Shows what a step waits for; undefined when it continues. */
+  setWaitCause(cause: WaitCause | undefined): void {
+    if (this.#waitCause === cause) return;
+    this.#waitCause = cause;
     this.#notifyChanged();
   }
 
-  /** The agent's reply as it is now, with its fingerprint. After `silenceMs` without anything new the thread says so, once. */
+  /** The agent's reply was read. After `silenceMs` without a new fingerprint, the thread says once that the agent is silent. */
   onRead(message: AgentMessage, fingerprint: string, silenceMs: number): void {
     this.#isDelivered = true;
     this.#isUnread = false;
@@ -142,7 +142,7 @@ export class ReplyState {
       this.#changedAt = performance.now();
       this.#isSilent = false;
       this.#blocks = message.content.map(toReplyBlock);
-      this.#draft.recordGrowth(this.answer);
+      this.#splitter.recordGrowth(this.answer);
       this.#phase = phaseOf(message);
       this.#sentence = undefined;
       this.#notifyChanged();
@@ -159,7 +159,7 @@ export class ReplyState {
     }
   }
 
-  /** Somebody's message was passed on to the silent agent: it is waited for anew. */
+  /** A message was forwarded to the silent agent, whose silence starts over. */
   onForwarded(writer: string, notes: readonly FileNote[]): void {
     this.#forwardedFileNotes = [...this.#forwardedFileNotes, ...notes];
     this.#isSilent = false;
@@ -168,14 +168,14 @@ export class ReplyState {
     this.#notifyChanged();
   }
 
-  /** Somebody asked for a stop; `who` is a name, or '' where it is not known. */
-  onStopRequested(who: string): void {
+  /** A person asked to stop the turn; `name` is '' where it is unknown. */
+  onStopRequested(name: string): void {
     if (this.#isOver) return;
-    this.#stopSentence = strings.stoppingFor(who);
+    this.#stopSentence = strings.stoppingFor(name);
     this.#notifyChanged();
   }
 
-  /** The service takes no message while the agent works. */
+  /** A message could not be forwarded: the service accepts none while the agent works. */
   onPutBack(): void {
     if (!this.#isSilent) return;
     this.#sentence = strings.putBack;
@@ -183,81 +183,81 @@ export class ReplyState {
   }
 
   /** The reply has settled. */
-  settle(
-    message: AgentMessage,
-    end: { notes: readonly string[]; stoppedBy: string; phase: ReplyPhase },
-  ): void {
+  settle(message: AgentMessage, phase: ReplyPhase, notes: readonly string[], stoppedBy: string): void {
     this.#blocks = message.content.map(toReplyBlock);
-    this.#notes = end.notes;
-    this.#isOver = true;
-    this.#phase = end.phase;
-    this.#stopSentence = undefined;
-    this.#waitCause = undefined;
-    this.#sentence = undefined;
-    if (end.phase === 'cancelled') this.#sentence = strings.cancelled(end.stoppedBy);
-    if (end.phase === 'failed') this.#sentence = strings.failed(message.error ?? '');
-    this.#notifyChanged();
+    this.#notes = notes;
+    if (phase === 'cancelled') this.#end(phase, strings.cancelled(stoppedBy));
+    else this.#end(phase, phase === 'failed' ? strings.failed(message.error ?? '') : undefined);
   }
 
   /** The turn ends before its reply has settled. */
   endEarly(outcome: TurnOutcome, sentence: string, offer?: 'choose'): void {
-    this.#isOver = true;
-    this.#phase = END_PHASES[outcome] ?? 'failed';
     this.#offer = offer;
-    this.#stopSentence = undefined;
-    this.#waitCause = undefined;
-    this.#sentence = sentence;
-    this.#notifyChanged();
+    this.#end(END_PHASES[outcome] ?? 'failed', sentence);
   }
 
-  /** The answer as it is now. */
+  /** The current answer. */
   get answer(): string {
     return answerText(this.#blocks);
   }
 
-  /** The answer goes on in new messages at these places (characters). */
+  /** The places (characters) at which the answer continues in a new message, with one more. */
+  breaksWith(place: number): number[] {
+    return [...this.#breaks, place].sort((a, b) => a - b);
+  }
+
+  /** The answer continues in new messages at these places (characters). */
   setBreaks(places: readonly number[]): void {
     this.#breaks = places;
     this.#notifyChanged();
   }
 
   render(): RenderedMessage[] {
-    return renderReply(this.#toShownReply(), this.#draft);
+    return renderReply(this.#toShownReply(), this.#splitter);
   }
 
-  /** What was rendered last is not needed again soon. */
+  /** Frees what was rendered last: it is not needed again soon. */
   discardRendered(): void {
-    this.#draft.dropCache();
+    this.#splitter.dropCache();
   }
 
-  /** What of the answer the messages do not show. */
+  /** The part of the answer that the messages do not show. */
   overflow(): AnswerRest | undefined {
-    return answerOverflow(this.#toShownReply(), this.#draft);
+    return answerOverflow(this.#toShownReply(), this.#splitter);
   }
 
-  /** The answer takes as many messages as it needs: its rest cannot be attached. */
+  /** Lets the answer take as many messages as it needs, where its rest cannot be attached. */
   showAll(): void {
     this.#maxMessages = Number.POSITIVE_INFINITY;
     this.#notifyChanged();
   }
 
   #toShownReply(): DisplayedReply {
-    const trouble = this.#waitCause === undefined ? undefined : WAIT_SENTENCES[this.#waitCause];
-    const phase = trouble === undefined ? this.#phase : ('delayed' as const);
-    const said = [this.#stopSentence, trouble].filter((one) => one !== undefined).join(' ');
-    const sentence = said === '' ? this.#sentence : said;
+    const waitSentence = this.#waitCause && WAIT_SENTENCES[this.#waitCause];
+    const phase = waitSentence === undefined ? this.#phase : 'delayed';
+    const urgent = [this.#stopSentence, waitSentence].filter((one) => one !== undefined).join(' ');
+    const sentence = urgent === '' ? this.#sentence : urgent;
     return {
       turnId: this.#turnId,
-      phase: this.#stopSentence === undefined ? phase : ('stopping' as const),
+      phase: this.#stopSentence === undefined ? phase : 'stopping',
       blocks: this.#blocks,
       breaks: this.#breaks,
       elapsedMs: this.#elapsedMs,
       notes: [...this.#fileLines(), ...this.#notes],
       quiet: this.#hidesSteps,
-      ...(sentence === undefined ? {} : { sentence }),
+      sentence,
       maxMessages: this.#maxMessages,
       offer: this.#offer,
     };
+  }
+
+  #end(phase: ReplyPhase, sentence: string | undefined): void {
+    this.#isOver = true;
+    this.#phase = phase;
+    this.#sentence = sentence;
+    this.#stopSentence = undefined;
+    this.#waitCause = undefined;
+    this.#notifyChanged();
   }
 
   #fileLines(): string[] {

@@ -4,25 +4,25 @@ import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';
 
-/** How long a link of ours leads anywhere, in ms. */
+/** How long a link works, in ms. */
 const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000;
 
-/** Where our links are, below the public address. */
+/** The path of our links below the public address. */
 export const RESULTS_PATH = '/results/';
 
 const linkClaims = z.tuple([z.string(), z.string(), z.string(), z.string(), z.number()]);
 
 /** Where a link of ours leads now. */
 export type ResultLinkDestination =
-  | { kind: 'there'; url: string }
+  | { kind: 'found'; url: string }
   /** Not a link of ours. */
   | { kind: 'unknown' }
-  /** Its time is over, the task or the file is gone, or the app was uninstalled there. */
-  | { kind: 'over' }
-  /** The service cannot be asked just now. */
-  | { kind: 'later' };
+  /** The link has expired, the task or the file is gone, or the app was uninstalled there. */
+  | { kind: 'expired' }
+  /** The service is unavailable. */
+  | { kind: 'unavailable' };
 
-/** Makes and reads links of ours to results: signed by the first key, and dead after seven days. Who holds one can read the file. */
+/** Makes and verifies our links to results: signed with the first key, for seven days. Anyone with a link can read the file. */
 export class ResultLinks {
   readonly #keys: readonly Buffer[];
   readonly #base: string;
@@ -50,15 +50,15 @@ export class ResultLinks {
     return `${this.#base}${RESULTS_PATH}${text}.${signatureOf(text, current)}`;
   }
 
-  /** What a link's last part names; `over` after its time, undefined where we did not make it. */
-  verify(token: string): ResultLinkTarget | 'over' | undefined {
+  /** The result that a link's token names; undefined where we did not make the link. */
+  verify(token: string): ResultLinkTarget | 'expired' | undefined {
     const [text = '', signature = '', ...more] = token.split('.');
     if (more.length > 0 || !this.#keys.some((key) => isSameSignature(signature, signatureOf(text, key))))
       return undefined;
     const [workspace, channel, root, resultId, expiresAt] = linkClaims.parse(
       JSON.parse(Buffer.from(text, 'base64url').toString()),
     );
-    return this.#now() >= expiresAt * 1_000 ? 'over' : { workspace, channel, root, resultId };
+    return this.#now() >= expiresAt * 1_000 ? 'expired' : { workspace, channel, root, resultId };
   }
 }
 
@@ -71,7 +71,7 @@ function isSameSignature(one: string, other: string): boolean {
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-/** Finds where a link of ours leads: to a fresh link of the service, as long as the task is there. */
+/** Resolves a link of ours to a fresh link of the service, as long as the task exists. */
 export async function resolveResultLink(
   deps: Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>,
   links: ResultLinks,
@@ -79,23 +79,23 @@ export async function resolveResultLink(
 ): Promise<ResultLinkDestination> {
   const target = links.verify(token);
   if (target === undefined) return { kind: 'unknown' };
-  if (target === 'over' || deps.workspace(target.workspace) === undefined) return { kind: 'over' };
+  if (target === 'expired' || deps.workspace(target.workspace) === undefined) return { kind: 'expired' };
   try {
     const thread = await deps.store.threads.get(target);
     const posted = await deps.store.results.ofThread(target);
     const postedResult = posted.get(target.resultId);
-    if (thread === undefined || postedResult === undefined) return { kind: 'over' };
+    if (thread === undefined || postedResult === undefined) return { kind: 'expired' };
     const turn = await deps.store.turns.get(target.workspace, postedResult.turn);
     const taskId = taskIdOf(turn, thread);
-    if (taskId === null) return { kind: 'over' };
+    if (taskId === null) return { kind: 'expired' };
     const results = await deps.agent(thread.account).allResults(taskId, { reconcile: false });
     const url = results.find(({ id }) => id === target.resultId)?.downloadUrl ?? '';
     const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-    return isWeb ? { kind: 'there', url: new URL(url).href } : { kind: 'over' };
+    return isWeb ? { kind: 'found', url: new URL(url).href } : { kind: 'expired' };
   } catch (error) {
-    if (error instanceof AgentNotFoundError) return { kind: 'over' };
+    if (error instanceof AgentNotFoundError) return { kind: 'expired' };
     if (!(error instanceof AgentError)) throw error;
-    deps.log.warn({ err: error }, 'a link to a result could not be followed');
-    return { kind: 'later' };
+    deps.log.warn({ err: error }, 'could not resolve a link to a result');
+    return { kind: 'unavailable' };
   }
 }

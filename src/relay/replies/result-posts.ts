@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { ResultFile } from '../../agent/service-schema.ts';
-import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import { type ListedResult, resultMessages, withoutLinks } from '../../render/messages/result-list.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { ResultLinkTarget, SettledTurnContext } from '../runtime/deps.ts';
+import { asRendered, textOnly } from './fallback-forms.ts';
 import { postInlineResults } from './inline-results.ts';
 import { ThreadPosts } from './thread-posts.ts';
 
+/** What Slack may accept of a list of results, the fullest first. */
+const RESULT_FORMS = [asRendered, withoutLinks, textOnly];
+
 /**
- * Posts the results of a settled turn: each result of the task once in its thread. What is claimed for this turn
- * stays its own, so that a retry posts the same. From then on the task is watched for more. The answer is how many
- * were posted.
+ * Posts the results of a settled turn, each result of the task once in its thread, and schedules the follow-ups that
+ * look for later ones. The turn keeps the results that it claims, so that a retry posts the same. Returns how many there
+ * are.
  */
 export async function postResults(context: SettledTurnContext): Promise<number> {
   const all = await context.agent.allResults(context.taskId, { signal: context.lease.signal });
@@ -21,7 +23,7 @@ export async function postResults(context: SettledTurnContext): Promise<number> 
   return count;
 }
 
-/** Results that the task has later, or that can be read later, are looked for and posted. */
+/** Schedules the checks for results and reviews that the task has later. */
 export async function scheduleFollowUps({
   deps,
   turn,
@@ -31,7 +33,7 @@ export async function scheduleFollowUps({
     await deps.store.followUps.schedule(turn, { firstMs: followUpIntervalMs, forMs: followUpMs });
 }
 
-/** Posts the results that the task made after its last turn, each once. A look of the watch. */
+/** Posts the results that the task made after its last turn, each once. A follow-up check. */
 export async function postLaterResults(context: SettledTurnContext): Promise<void> {
   const { deps, turn } = context;
   const all = await context.agent.allResults(context.taskId, { signal: context.lease.signal });
@@ -47,7 +49,7 @@ export async function postLaterResults(context: SettledTurnContext): Promise<voi
   }
 }
 
-/** The turn that claimed something for a post makes it, also where another one has ended meanwhile. */
+/** The turn that posts what `owner` claimed, even if another turn has ended since. */
 export async function postingTurn(
   { deps, turn }: SettledTurnContext,
   owner: string,
@@ -74,7 +76,7 @@ async function postResultBatch(
   batch: string,
   all: ResultFile[],
 ): Promise<number> {
-  const { deps, workspace, agent, turn, lease } = context;
+  const { deps, workspace, turn, lease } = context;
   const claimed = await deps.store.results.ofThread(turn);
   const mine = all.filter(({ id }) => {
     const claim = claimed.get(id);
@@ -89,23 +91,19 @@ async function postResultBatch(
     const messages = resultMessages(shown, { turnId: turn.id, later: batch !== '' });
     const prefix = batch === '' ? 'results' : `results:${batch}`;
     for (const [index, message] of messages.entries()) {
-      await posts.postWithFallbacks(`${prefix}:${index}`, message, [withoutLinks, textOnly], 'result');
+      await posts.post(`${prefix}:${index}`, message, 'result', RESULT_FORMS);
     }
-    await postInlineResults(deps, workspace, agent, posts, turn, mine, lease);
+    await postInlineResults(context, posts, mine);
   }
   await deps.store.results.markPosted(turn, batch);
   return mine.length;
-}
-
-function textOnly({ text }: RenderedMessage): RenderedMessage {
-  return { text: escapeMrkdwn(text), blocks: [] };
 }
 
 function linkTarget({ workspace, channel, root }: Turn, resultId: string): ResultLinkTarget {
   return { workspace, channel, root, resultId };
 }
 
-/** A result as the thread shows it; `stable` makes a link of ours. */
+/** A result as the thread lists it; `stableLink` makes a link that does not expire with the service's. */
 export function toShownResult(result: ResultFile, stableLink?: (resultId: string) => string): ListedResult {
   const { id, name, sizeBytes, mimeType, downloadUrl } = result;
   const url = downloadUrl && stableLink !== undefined ? stableLink(id) : downloadUrl;

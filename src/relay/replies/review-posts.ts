@@ -1,30 +1,28 @@
-import { createHash } from 'node:crypto';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
-import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { withPlainText } from '../../render/messages/fallback-text.ts';
 import {
   type DisplayedReview,
   failedReviewMessage,
   reviewMessages,
 } from '../../render/messages/review-message.ts';
-import { withoutBlocks } from '../../slack/slack-message.ts';
 import type { SettledTurnContext } from '../runtime/deps.ts';
-import { attachOverflow } from './overflow-file.ts';
+import { asRendered, textOnly } from './fallback-forms.ts';
+import { textDigest } from './message-digest.ts';
 import { toReplyBlock } from './reply-blocks.ts';
 import { postingTurn } from './result-posts.ts';
+import { ThreadFiles } from './thread-files.ts';
 import { ThreadPosts } from './thread-posts.ts';
 
-/** States of a message that is still being written. */
+/** Statuses of a message that is still being written. */
 const UNFINISHED_STATUSES: readonly (string | null)[] = ['pending', 'streaming', 'cancelling'];
 
-const textOnly = (message: RenderedMessage) => ({ ...withoutBlocks(message), blocks: [] });
-/** What Slack may take of a message that it refuses, the fullest first. */
-const FALLBACK_FORMS = [withPlainText, textOnly];
+/** What Slack may accept of a review, the fullest first. */
+const REVIEW_FORMS = [asRendered, withPlainText, textOnly];
 
 /**
- * Posts the reviews of a task that have their findings, each once in its thread, and says of one that failed that it
- * did. A look of the watch. The turn that claims a review posts it, also where another turn has ended meanwhile.
+ * Posts the finished reviews of a task, each once in its thread; of a failed one, that it failed. A follow-up check. The
+ * turn that claims a review posts it, even if another turn has ended since.
  */
 export async function postReviews(context: SettledTurnContext): Promise<void> {
   const { deps, agent, turn, taskId, lease } = context;
@@ -44,25 +42,23 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
 }
 
 /**
- * What a task's reviews are known by, in their order; undefined while nothing of one can be shown. A failed one without
- * a message of its own is one of so many of the task with the same words.
+ * The keys of a task's reviews, in their order; undefined for a review that has nothing to show yet. Failed reviews
+ * without a message of their own are counted by their error text.
  */
 function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
   const counts = new Map<string, number>();
   return reviews.map(({ status, messageId, errorMessage }) => {
     if (status === 'failed' && messageId !== null) return `failed:${messageId}`;
-    // The findings of others can be read once they have completed.
+    // Findings can be read once the review has completed.
     if (status !== 'failed') return status === 'running' ? undefined : (messageId ?? undefined);
-    const errorDigest = createHash('sha256')
-      .update(errorMessage ?? '')
-      .digest('base64url');
+    const errorDigest = textDigest(errorMessage ?? '');
     const number = (counts.get(errorDigest) ?? 0) + 1;
     counts.set(errorDigest, number);
     return `failed:${taskId}:${errorDigest}:${number}`;
   });
 }
 
-/** What an earlier release knew a review by: it took failed ones of a thread with the same words for one. */
+/** The key of an earlier release, which took failed reviews of a thread with the same error text for one. */
 function legacyReviewKey(name: string): string {
   return name.replace(/^failed:[^:]*:([^:]*):1$/, 'failed:$1');
 }
@@ -87,20 +83,13 @@ async function renderReview(
 async function postReview(context: SettledTurnContext, key: string, review: DisplayedReview): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   const posts = new ThreadPosts(deps, workspace, turn, lease);
-  await posts.load();
   const part = `review:${key}`;
   for (const [index, message] of review.messages.entries()) {
-    await posts.postWithFallbacks(`${part}:${index}`, message, FALLBACK_FORMS, 'result');
+    await posts.post(`${part}:${index}`, message, 'result', REVIEW_FORMS);
   }
   if (review.rest === undefined) return;
-  const fileDeps = { slackFiles: deps.store.slackFiles, uploads: workspace.uploads, log: deps.log };
-  if (await attachOverflow(fileDeps, turn, review.rest, lease, part)) return;
+  if (await new ThreadFiles(deps, workspace, turn, lease).attachOverflow(part, review.rest)) return;
   for (const [index, message] of review.restAsMessages().entries()) {
-    await posts.postWithFallbacks(
-      `${part}:${review.messages.length + index}`,
-      message,
-      FALLBACK_FORMS,
-      'result',
-    );
+    await posts.post(`${part}:${review.messages.length + index}`, message, 'result', REVIEW_FORMS);
   }
 }

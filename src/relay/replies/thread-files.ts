@@ -1,40 +1,54 @@
+import type { Logger } from 'pino';
 import { AgentError } from '../../agent/errors.ts';
-import { SlackAuthError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
+import type { AnswerRest } from '../../render/splitting/overflow.ts';
+import { isLastingRefusal, SlackAuthError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
+import type { FileUploads } from '../../slack/file-uploads.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { SlackFileRow, Turn } from '../../store/schema.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { SlackFiles } from '../../store/files/slack-files.ts';
+import type { SlackFileRow, TurnLocation } from '../../store/schema.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { backoffMs, sleepWithLease, throwIfInterrupted, transientFailure } from '../runtime/retry.ts';
 import { HandOver } from '../runtime/turn-errors.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 
-/** How often a step is tried; a file that cannot be put into the thread is left out. */
+/** What files need of the relay and of a workspace. */
+interface FileDeps {
+  log: Logger;
+  store: { slackFiles: Pick<SlackFiles, 'ofTurn' | 'begin' | 'setState' | 'delete'> };
+}
+interface FileWorkspace {
+  uploads: Pick<FileUploads, 'stage' | 'share' | 'shareStatus'>;
+}
+
+/** Attempts at a step before a file is left out. */
 const MAX_ATTEMPTS = 3;
 
-/** A file of ours for the thread. */
+/** A file for a turn's thread. */
 export interface FileToShare {
-  /** What it is of its turn; at most one file has it. */
+  /** Identifies the file within its turn. */
   part: string;
   name: string;
+  /** What the thread shows in place of the name. */
+  title?: string;
   /** For screen readers. */
   altText?: string | undefined;
   sizeBytes: number;
-  /** Opens nothing before the first chunk is taken: Slack may not want them. */
-  bytes(): AsyncIterable<Uint8Array>;
+  /** Opens nothing before the first chunk is taken: Slack may refuse the file. */
+  bytes: () => AsyncIterable<Uint8Array>;
 }
 
 /**
- * A turn's files in Slack. The id is recorded before the bytes are sent, and that they are about to be shared before
- * the share; files.info decides after an unknown outcome.
+ * A turn's files in Slack. A file's id is recorded before its bytes are sent, and its share before it is made; files.info
+ * settles an unknown outcome.
  */
 export class ThreadFiles {
-  readonly #deps: RelayDeps;
-  readonly #workspace: WorkspaceClient;
-  readonly #turn: Turn;
+  readonly #deps: FileDeps;
+  readonly #workspace: FileWorkspace;
+  readonly #turn: TurnLocation;
   readonly #lease: Lease;
   #rows = new Map<string, SlackFileRow>();
 
-  constructor(deps: RelayDeps, workspace: WorkspaceClient, turn: Turn, lease: Lease) {
+  constructor(deps: FileDeps, workspace: FileWorkspace, turn: TurnLocation, lease: Lease) {
     this.#deps = deps;
     this.#workspace = workspace;
     this.#turn = turn;
@@ -42,16 +56,16 @@ export class ThreadFiles {
   }
 
   /**
-   * Puts files into the thread in one message, each once. What cannot be put there is left out and logged; throws
-   * where the turn must not go on here, or the store is away.
+   * Shares files in the thread in one message, each once. A file that Slack does not take is left out and logged. Throws
+   * where the turn must not continue in this process, or the store is unavailable.
    */
   async share(files: readonly FileToShare[]): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       await this.#load();
       await this.#resolveUnknownShares(files);
-      const left = files.filter(({ part }) => this.#rows.get(part)?.state !== 'shared');
+      const left = files.filter(({ part }) => !this.#isShared(part));
       if (left.length === 0) return;
-      for (const file of left) await this.#stageFile(file);
+      for (const file of left) await this.#tryToStage(file);
       try {
         return await this.#shareStaged(left);
       } catch (error) {
@@ -63,11 +77,39 @@ export class ThreadFiles {
     }
   }
 
+  /**
+   * Attaches what an answer's messages do not show, once. False where Slack takes no file from us. Throws a SlackError
+   * that may pass.
+   */
+  async attachOverflow(part: string, { name, title, content }: AnswerRest): Promise<boolean> {
+    const bytes = Buffer.from(content, 'utf8');
+    const file = { part, name, title, sizeBytes: bytes.length, bytes: () => singleChunk(bytes) };
+    await this.#load();
+    await this.#resolveUnknownShares([file]);
+    if (this.#isShared(part)) return true;
+    try {
+      if (this.#rows.get(part)?.state !== 'staged') await this.#stage(file);
+      await this.#shareStaged([file]);
+    } catch (error) {
+      if (!isLastingRefusal(error)) throw error;
+      this.#deps.log.error(
+        { err: error, turn: this.#turn.id, part },
+        'the rest of an answer cannot be attached',
+      );
+      return false;
+    }
+    return true;
+  }
+
+  #isShared(part: string): boolean {
+    return this.#rows.get(part)?.state === 'shared';
+  }
+
   async #load(): Promise<void> {
     this.#rows = await this.#deps.store.slackFiles.ofTurn(this.#turn);
   }
 
-  /** Finds out what became of shares whose outcome is unknown. */
+  /** Looks up shares whose outcome is unknown. */
   async #resolveUnknownShares(files: readonly FileToShare[]): Promise<void> {
     for (const { part } of files) {
       const row = this.#rows.get(part);
@@ -80,28 +122,31 @@ export class ThreadFiles {
     }
   }
 
-  /** Gives Slack the bytes of a file that it does not have yet. */
-  async #stageFile(file: FileToShare): Promise<void> {
-    const { part, name, altText, sizeBytes } = file;
+  /** Sends Slack the bytes of a file that it does not have yet. */
+  async #stage({ part, name, altText, sizeBytes, bytes }: FileToShare): Promise<void> {
+    await this.#workspace.uploads.stage({
+      name,
+      altText,
+      sizeBytes,
+      content: bytes(),
+      onFileId: (fileId) => this.#deps.store.slackFiles.begin(this.#turn, part, fileId),
+      guard: this.#lease,
+    });
+    await this.#setState([part], 'staged');
+  }
+
+  async #tryToStage(file: FileToShare): Promise<void> {
+    const { part } = file;
     for (let attempt = 1; this.#rows.get(part)?.state !== 'staged'; attempt += 1) {
       throwIfInterrupted(this.#lease);
       try {
-        await this.#workspace.uploads.stage({
-          name,
-          altText,
-          sizeBytes,
-          content: file.bytes(),
-          onFileId: (fileId) => this.#deps.store.slackFiles.begin(this.#turn, part, fileId),
-          guard: this.#lease,
-        });
-        await this.#deps.store.slackFiles.setState(this.#turn, [part], 'staged');
-        await this.#load();
+        await this.#stage(file);
       } catch (error) {
         if (!this.#mayLeaveOut(error)) throw error;
         const wait = transientFailure(rootError(error));
         this.#deps.log.warn(
           { err: error, turn: this.#turn.id, part, attempt },
-          'a file could not be given to Slack',
+          'a file could not be uploaded to Slack',
         );
         if (wait === undefined || attempt >= MAX_ATTEMPTS) return;
         await sleepWithLease(wait.waitMs ?? backoffMs(attempt), this.#lease);
@@ -110,9 +155,9 @@ export class ThreadFiles {
   }
 
   async #shareStaged(files: readonly FileToShare[]): Promise<void> {
-    const staged = files.flatMap(({ part, name }) => {
+    const staged = files.flatMap(({ part, name, title = name }) => {
       const row = this.#rows.get(part);
-      return row?.state === 'staged' ? [{ part, id: row.slack_file, title: name }] : [];
+      return row?.state === 'staged' ? [{ part, id: row.slack_file, title }] : [];
     });
     if (staged.length === 0) return;
     const parts = staged.map(({ part }) => part);
@@ -125,9 +170,9 @@ export class ThreadFiles {
         guard: this.#lease,
       });
     } catch (error) {
-      // After the lease the rows may be those of the process that holds the thread now.
+      // After the lease has ended, the rows may belong to the process that now holds the thread.
       if (error instanceof SlackError && error.outcome === 'none' && this.#lease.remainingMs() > 0) {
-        // Slack may have forgotten bytes that an earlier process gave it: those are given again.
+        // Slack may have lost the bytes that an earlier process sent: they are sent again.
         if (transientFailure(error) === undefined) await this.#forget(parts);
         else await this.#setState(parts, 'staged');
       }
@@ -146,7 +191,7 @@ export class ThreadFiles {
     await this.#load();
   }
 
-  /** Whether the turn goes on without the file after this error. */
+  /** Whether the turn continues without the file after this error. */
   #mayLeaveOut(error: unknown): boolean {
     if (this.#lease.signal.aborted || error instanceof SlackLeaseError) return false;
     if (error instanceof SlackAuthError && error.isInstallationDead) return false;
@@ -154,7 +199,11 @@ export class ThreadFiles {
   }
 }
 
-/** What an upload failed at: the service's own error where it did not hand out the bytes. */
+async function* singleChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** The cause of a failed upload: the service's own error where it did not send the bytes. */
 function rootError(error: unknown): unknown {
   return error instanceof SlackError && error.cause instanceof AgentError ? error.cause : error;
 }

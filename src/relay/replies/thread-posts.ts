@@ -1,16 +1,26 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { PayloadRefusedError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
-import type { PostKind } from '../../slack/posting.ts';
-import type { SlackMessage } from '../../slack/slack-message.ts';
+import { MessageGoneError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
+import type { EditRequest, PostKind } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-import { messageDigest } from './reply-blocks.ts';
+import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
+import { asRendered, type MessageForm, sendInAcceptedForm } from './fallback-forms.ts';
+import { messageDigest } from './message-digest.ts';
+
+/** How an edit waits for its permit, and what it shows then. */
+export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'withinMs'> {
+  forms: readonly MessageForm[];
+  /** Renders the message once the edit may be sent; undefined: nothing to show. */
+  render: () => Promise<RenderedMessage | undefined>;
+  /** Slack shows this message now. */
+  onShown: (message: RenderedMessage) => void;
+}
 
 /**
- * A turn's messages in Slack. The intent is written before the call; a part whose outcome is unknown is looked for in
- * the thread once the call is surely over, and posted only where it is not there.
+ * A turn's messages in Slack, each known by its part. A post's intent is recorded before the call. Where the outcome is
+ * unknown, the thread is searched once the call has surely ended, and the part is posted only if it is not there.
  */
 export class ThreadPosts {
   readonly #deps: RelayDeps;
@@ -18,6 +28,7 @@ export class ThreadPosts {
   readonly #turn: TurnLocation;
   readonly #lease: Lease;
   #posts = new Map<string, Post>();
+  #isLoaded = false;
 
   constructor(deps: RelayDeps, workspace: WorkspaceClient, turn: TurnLocation, lease: Lease) {
     this.#deps = deps;
@@ -29,31 +40,79 @@ export class ThreadPosts {
   /** Reads what earlier processes recorded. */
   async load(): Promise<void> {
     this.#posts = await this.#deps.store.posts.ofTurn(this.#turn);
+    this.#isLoaded = true;
   }
 
-  /** Whether a part stands in Slack. */
+  /** Whether a part is in Slack; known once the posts are loaded. */
   has(part: string): boolean {
-    return this.tsOf(part) !== undefined;
+    return this.#tsOf(part) !== undefined;
   }
 
-  tsOf(part: string): string | undefined {
+  /** Whether a part shows this message already. */
+  shows(part: string, message: RenderedMessage): boolean {
     const post = this.#posts.get(part);
-    return post?.state === 'posted' ? (post.ts ?? undefined) : undefined;
+    return post?.state === 'posted' && post.digest === messageDigest(message);
   }
 
-  /** Whether a part shows this already. */
-  shows(part: string, digest: string): boolean {
-    const post = this.#posts.get(part);
-    return post?.state === 'posted' && post.digest === digest;
+  /** Posts a notice once. */
+  async postNotice(part: string, text: string): Promise<void> {
+    await this.post(part, { text, blocks: [] }, 'notice');
   }
 
-  /** Posts a part once. */
+  /** Posts a part once, in the first of these forms that Slack accepts. */
   async post(
     part: string,
-    message: RenderedMessage | SlackMessage,
-    digest: string,
+    message: RenderedMessage,
     kind: PostKind,
+    forms: readonly MessageForm[] = [asRendered],
   ): Promise<void> {
+    if (!this.#isLoaded) await this.load();
+    await this.#sendInAcceptedForm(
+      part,
+      forms,
+      () => message,
+      (form) => this.#postOnce(part, form(message), messageDigest(message), kind),
+    );
+  }
+
+  /** Edits a part when the budget allows it; one that is gone is left for a new post. Throws a SlackError. */
+  async edit(part: string, { forms, render, onShown, ...wait }: PartEdit): Promise<'shown' | 'left_out'> {
+    const ts = this.#tsOf(part);
+    if (ts === undefined) return 'shown';
+    let shown: RenderedMessage | undefined;
+    const request = (form: MessageForm): EditRequest => ({
+      ...wait,
+      channel: this.#turn.channel,
+      ts,
+      guard: this.#lease,
+      render: async () => {
+        // A message that was rendered for a throttled attempt is not shown.
+        shown = undefined;
+        const message = await render();
+        if (message === undefined || this.shows(part, message)) return undefined;
+        // Until the edit is known to have succeeded, nobody knows what the part shows.
+        await this.#setDigest(part, null);
+        shown = message;
+        return form(message);
+      },
+    });
+    const { posting } = this.#workspace;
+    const edit = (form: MessageForm) => posting.edit(request(form));
+    try {
+      if ((await this.#sendInAcceptedForm(part, forms, () => shown, edit)) === 'left_out') return 'left_out';
+    } catch (error) {
+      if (!(error instanceof MessageGoneError) || isThreadUnreachable(error)) throw error;
+      await this.#markGone(part);
+      return 'shown';
+    }
+    if (shown !== undefined) {
+      onShown(shown);
+      await this.#setDigest(part, messageDigest(shown));
+    }
+    return 'shown';
+  }
+
+  async #postOnce(part: string, message: RenderedMessage, digest: string, kind: PostKind): Promise<void> {
     if (this.has(part)) return;
     if (await this.#resolveUnknownPost(part)) return;
     const { channel, root } = this.#turn;
@@ -65,7 +124,7 @@ export class ThreadPosts {
         message,
         key,
         kind,
-        // Not earlier: from this moment the outcome is unknown until Slack has answered.
+        // From this moment on, the outcome is unknown until Slack has answered.
         beforeSend: async () => {
           throwIfLeaseEnded(this.#lease);
           this.#posts.set(part, await this.#deps.store.posts.intend(this.#turn, part, key));
@@ -75,7 +134,7 @@ export class ThreadPosts {
       });
       await this.#recordPosted(part, ts, digest);
     } catch (error) {
-      // After the lease the record may be that of the process that holds the turn now.
+      // After the lease has ended, the record may belong to the process that now holds the turn.
       if (error instanceof SlackError && error.outcome === 'none' && this.#lease.remainingMs() > 0) {
         await this.#deps.store.posts.delete(this.#turn, part);
         this.#posts.delete(part);
@@ -84,37 +143,42 @@ export class ThreadPosts {
     }
   }
 
-  /** Posts a part once, as it is or, where Slack refuses its blocks, in the first of the `simpler` forms that it takes. */
-  async postWithFallbacks(
-    part: string,
-    message: RenderedMessage,
-    simpler: readonly ((message: RenderedMessage) => RenderedMessage)[],
-    kind: PostKind,
-  ): Promise<void> {
-    const left = [...simpler];
-    for (let shape = message; ; ) {
-      try {
-        return await this.post(part, shape, messageDigest(message), kind);
-      } catch (error) {
-        const form = left.shift();
-        if (!(error instanceof PayloadRefusedError) || form === undefined) throw error;
-        this.#deps.log.error(
-          { err: error, turn: this.#turn.id, part },
-          'Slack refused the blocks; showing simpler ones',
-        );
-        shape = form(message);
-      }
+  /** Sets a part's message aside for deletion under this prefix: the part is posted again. */
+  async setAside(part: string, prefix: string): Promise<void> {
+    const post = this.#posts.get(part);
+    if (post === undefined) return;
+    const name = `${prefix}${post.ts}`;
+    await this.#deps.store.posts.renamePart(this.#turn, part, name);
+    this.#posts.delete(part);
+    this.#posts.set(name, { ...post, part: name });
+  }
+
+  /** Deletes the parts with this prefix, except those to keep. */
+  async removeAll(prefix: string, keep: ReadonlySet<string> = new Set()): Promise<void> {
+    for (const [part, post] of this.#posts) {
+      if (!part.startsWith(prefix) || keep.has(part) || post.state !== 'posted' || post.ts === null) continue;
+      await this.#workspace.posting.delete({ channel: post.channel, ts: post.ts, guard: this.#lease });
+      await this.#markGone(part);
     }
   }
 
-  /** A part is about to be edited: until the edit is known to have been made, nobody knows what it shows. */
-  async markUnknown(part: string): Promise<void> {
-    await this.#setDigest(part, null);
+  async #sendInAcceptedForm<T>(
+    part: string,
+    forms: readonly MessageForm[],
+    message: () => RenderedMessage | undefined,
+    send: (form: MessageForm) => Promise<T>,
+  ): Promise<T> {
+    return sendInAcceptedForm(this.#workspace, forms, message, send, (error) =>
+      this.#deps.log.error(
+        { err: error, turn: this.#turn.id, part },
+        'Slack refused the blocks; sending simpler ones',
+      ),
+    );
   }
 
-  /** Records what a part shows since an edit. */
-  async recordShown(part: string, digest: string): Promise<void> {
-    await this.#setDigest(part, digest);
+  #tsOf(part: string): string | undefined {
+    const post = this.#posts.get(part);
+    return post?.state === 'posted' ? (post.ts ?? undefined) : undefined;
   }
 
   async #setDigest(part: string, digest: string | null): Promise<void> {
@@ -124,32 +188,14 @@ export class ThreadPosts {
     this.#posts.set(part, { ...post, digest });
   }
 
-  /** Slack does not have the part any more, or does not let us edit it: it is posted anew. */
-  async markGone(part: string): Promise<void> {
+  /** Slack no longer has the part, or no longer lets us edit it: it is posted again. */
+  async #markGone(part: string): Promise<void> {
     await this.#deps.store.posts.setState(this.#turn, part, { state: 'gone' });
     const post = this.#posts.get(part);
     if (post !== undefined) this.#posts.set(part, { ...post, state: 'gone' });
   }
 
-  /** Sets a part's message aside: the part is posted anew, and the message is deleted under its new name. */
-  async renamePart(part: string, name: string): Promise<void> {
-    const post = this.#posts.get(part);
-    if (post === undefined) return;
-    await this.#deps.store.posts.renamePart(this.#turn, part, name);
-    this.#posts.delete(part);
-    this.#posts.set(name, { ...post, part: name });
-  }
-
-  /** Deletes the parts whose name begins so, but for those to be kept. */
-  async removeAll(prefix: string, keep: ReadonlySet<string> = new Set()): Promise<void> {
-    for (const [part, post] of this.#posts) {
-      if (!part.startsWith(prefix) || keep.has(part) || post.state !== 'posted' || post.ts === null) continue;
-      await this.#workspace.posting.delete({ channel: post.channel, ts: post.ts, guard: this.#lease });
-      await this.markGone(part);
-    }
-  }
-
-  /** Finds out what became of a post whose outcome is unknown; true where it stands in the thread. */
+  /** Looks up a post whose outcome is unknown; true if it is in the thread. */
   async #resolveUnknownPost(part: string): Promise<boolean> {
     const post = this.#posts.get(part);
     if (post?.state !== 'intended') return false;
@@ -174,7 +220,7 @@ export class ThreadPosts {
     if (post !== undefined) this.#posts.set(part, { ...post, ...placed });
   }
 
-  /** A part that Slack lost, or that was set aside, is another post: its key must not find the old one. */
+  /** A part that is posted again, or was set aside, needs a new key: the old key would find the old post. */
   #nextKey(part: string): string {
     const before = this.#posts.get(part);
     if (before !== undefined) return before.state === 'gone' ? `${before.key}+` : before.key;
@@ -184,7 +230,7 @@ export class ThreadPosts {
   }
 }
 
-/** Waiting for the lane may have outlived the lease: nothing may be recorded then. */
+/** Nothing may be recorded after a wait for the permit that outlived the lease. */
 function throwIfLeaseEnded(lease: Lease): void {
   if (lease.remainingMs() <= 0) throw new SlackLeaseError({ method: 'chat.postMessage', outcome: 'none' });
 }

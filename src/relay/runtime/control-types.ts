@@ -1,18 +1,18 @@
 import type { Turn } from '../../store/schema.ts';
 import type { Turns } from '../../store/threads/turns.ts';
 
-/** A control as a person gave it. */
+/** A person uses a control on a turn. */
 export interface ControlRequest {
   workspace: string;
-  /** Where it was given, as Slack says; undefined for a window of ours. */
+  /** The channel of the control, as Slack says; undefined in a modal. */
   channel: string | undefined;
   turnId: string;
   person: string;
 }
 
 /**
- * The turn that a control names; undefined where it belongs to another channel than the one in which it was given: no
- * message of ours there has such a button.
+ * The turn that a control names; undefined where the turn belongs to another channel than the control: no message of
+ * ours has such a button.
  */
 export async function turnOf(
   { turns }: { turns: Pick<Turns, 'get'> },
@@ -22,15 +22,16 @@ export async function turnOf(
   return channel === undefined || turn?.channel === channel ? turn : undefined;
 }
 
-/** A press on a button below a message of ours. */
+/** A person presses a button below a message of ours. */
 export interface Press extends ControlRequest {
-  /** When the button was pressed, as Slack's action_ts: the ts of the message that the press stands for. */
+  /** When the button was pressed: Slack's action_ts, which is the ts of a message that the press stands for. */
   ts: string;
 }
 
 /**
- * What became of a control. `stopping`: asked for before, and not ended yet; `running`: the turn is at work;
- * `refused`: the person may not, and was told so; `away`: the service does not answer; `gone`: it has it no more.
+ * What a control did. `over`: the turn has ended; `unknown`: no such turn; `stopping`: a stop was requested before;
+ * `running`: the turn is still running; `refused`: the person has no permission, and was told; `away`: the service does
+ * not answer; `gone`: the service no longer has it.
  */
 export type ControlOutcome =
   | 'done'
@@ -42,5 +43,5 @@ export type ControlOutcome =
   | 'away'
   | 'gone';
 
-/** What became of a sign; `nothing`: there is nothing to stop, `withdrawn`: the message had not been sent. */
+/** What a stop trigger did. `nothing`: nothing runs; `withdrawn`: the message had not been sent. */
 export type StopOutcome = ControlOutcome | 'nothing' | 'withdrawn' | 'ignored';

@@ -18,7 +18,7 @@ import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { Lease } from './lease.ts';
 
-/** What the relay may do in one Slack workspace. */
+/** The Slack calls of one workspace. */
 export interface WorkspaceClient {
   readonly id: string;
   /** Aborted when the app is uninstalled there. */
@@ -32,25 +32,25 @@ export interface WorkspaceClient {
   readonly membership: ChannelMembership;
   readonly assistant: Assistant;
   readonly readBack: MessageHistory;
-  /** Only where the app is declared an agent. */
+  /** Set where the app is declared as an agent. */
   readonly sessions: AgentSessions | undefined;
 }
 
-/** How the files are shown that the agent makes. */
+/** How the agent's result files are shown. */
 export interface ResultSettings {
-  /** Largest picture or table that is put into the thread itself, in bytes; 0: none. */
+  /** Largest picture or table that is shared in the thread itself, in bytes; 0: none. */
   maxInlineBytes: number;
   /** Largest table whose first rows are shown, in bytes; 0: none. */
   maxTableBytes: number;
-  /** How long a task is watched after its turn, for what comes later; 0: not at all. */
+  /** How long after its turn a task is checked for later results and reviews; 0: not at all. */
   followUpMs: number;
-  /** The first look, and the shortest pause between two; it grows. */
+  /** The pause before the first check; later pauses are longer. */
   followUpIntervalMs: number;
-  /** Makes links of ours that do not get old; undefined where they are not wanted. */
+  /** Makes a link of ours, which outlasts the service's; undefined where such links are off. */
   stableLink: ((result: ResultLinkTarget) => string) | undefined;
 }
 
-/** What a link of ours leads to. */
+/** The result that a link of ours leads to. */
 export interface ResultLinkTarget extends ThreadKey {
   resultId: string;
 }
@@ -59,50 +59,49 @@ export interface ResultLinkTarget extends ThreadKey {
 export interface RelaySettings {
   /** Skill that every message runs. */
   skill: string | undefined;
-  /** What can be chosen for a new task beside its title and model. */
+  /** What people can choose for a new task, beside its title and model. */
   supportedTaskOptions: SupportedTaskOptions;
   maxTranscriptMessages: number;
   maxTranscriptCharacters: number;
-  /** What is passed on of people's files. */
+  /** Which of people's files are sent. */
   fileLimits: FileLimits;
-  /** How results are shown. */
   results: ResultSettings;
-  /** How long a finished reply waits for a task that still works in the background. */
+  /** How long a settled reply waits for its task to finish background work. */
   maxBackgroundWaitMs: number;
-  /** After how long without new content the thread says that the agent is silent. */
+  /** After this time without new content, the thread says that the agent is silent. */
   silenceMs: number;
-  /** Most messages that an answer takes. */
+  /** Most messages of one answer. */
   maxReplyMessages: number;
-  /** Whose messages are taken where a channel does not say it itself. */
+  /** Whose messages are accepted, unless a channel has its own setting. */
   admits: AllowedUsers;
-  /** Other bots whose messages are taken, by their ids (B…). */
+  /** The ids (B…) of other bots whose messages are accepted. */
   admitsBots: readonly string[];
-  /** How much people and workspaces may ask. */
+  /** How many turns people and workspaces may start. */
   quotas: TurnLimits;
-  /** Who may use controls where a channel does not say it itself. */
+  /** Who may use controls, unless a channel has its own setting. */
   controlsBy: TaskControl;
-  /** The emoji that stops the agent, without colons; '' for none. */
+  /** The reaction that stops the agent, without colons; '' for none. */
   stopReaction: string;
 }
 
-/** Both services and the store, as the relay's steps share them. */
+/** What every part of the relay runs with. */
 export interface RelayDeps {
   readonly store: Store;
   readonly log: Logger;
   readonly settings: RelaySettings;
-  /** Undefined where the bot is not installed any more. */
+  /** Undefined where the app is no longer installed. */
   workspace(id: string): WorkspaceClient | undefined;
-  /** Puts a job for the thread into the queue, inside the transaction. */
+  /** Queues a job for the thread within the transaction. */
   enqueue: (trx: Transaction<Tables>, thread: ThreadKey) => Promise<void>;
-  /** The client of a service account. Throws AccountGone (an AgentNotFoundError) where it was replaced for good. */
+  /** The client of a service account. Throws AccountGone (an AgentNotFoundError) where another account replaced it. */
   agent(account: string): AgentClient;
-  /** The account that a workspace's new threads go to. */
+  /** The account of a workspace's new threads. */
   accountOf: (workspace: string) => string;
-  /** Hears of each task that was started for a thread. */
+  /** Called for each task that is started for a thread. */
   onTaskStarted?: (thread: ThreadKey, title: string) => void;
 }
 
-/** What is at hand to show what comes after a turn. */
+/** What it takes to post what a task made for a turn. */
 export interface SettledTurnContext {
   deps: RelayDeps;
   workspace: WorkspaceClient;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Posting } from '../../slack/posting.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
 
-/** Whom to tell something that only they see, and where. */
+/** Who gets an ephemeral message, and where. */
 export interface EphemeralTarget {
   workspace: string;
   channel: string;
@@ -11,13 +11,13 @@ export interface EphemeralTarget {
   threadTs: string | undefined;
 }
 
-/** What telling needs; a `RelayParts` will do. */
+/** What ephemeral messages need of the relay. */
 export interface EphemeralDeps {
   readonly log: Logger;
   workspace(id: string): { posting: Pick<Posting, 'postEphemeral'> } | undefined;
 }
 
-/** Tells one person something; nobody where we are not in the workspace any more. Throws a SlackError. */
+/** Posts a message that only one person sees; none where the app is no longer installed. Throws a SlackError. */
 export async function sendEphemeral(
   deps: EphemeralDeps,
   { workspace, channel, person: user, threadTs }: EphemeralTarget,
@@ -27,13 +27,13 @@ export async function sendEphemeral(
   await deps.workspace(workspace)?.posting.postEphemeral({ channel, user, threadTs, message });
 }
 
-/** Like `tell`, for what may be left out: nothing waits for it, and it never throws. */
+/** Like `sendEphemeral`, for a message that may be lost: it returns at once and never throws. */
 export function trySendEphemeral(
   deps: EphemeralDeps,
   target: EphemeralTarget,
   content: string | SlackMessage,
 ): void {
   sendEphemeral(deps, target, content).catch((error: unknown) => {
-    deps.log.debug({ err: error }, 'what only one person was to see is left out');
+    deps.log.debug({ err: error }, 'could not post an ephemeral message');
   });
 }

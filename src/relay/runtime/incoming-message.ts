@@ -3,21 +3,21 @@ import type { ThreadKey } from '../../store/keys.ts';
 import type { MessageContent, SlackTs } from '../../store/schema.ts';
 import type { StopOutcome } from './control-types.ts';
 
-/** A message that a person wrote in Slack, as far as it may concern us. */
+/** A message that a person wrote in Slack. */
 export interface IncomingMessage {
   workspace: string;
   channel: string;
   ts: SlackTs;
-  /** The thread's root; the message itself where it stands at the top. */
+  /** The ts of the thread's first message; the message's own where it starts a thread. */
   root: SlackTs;
   person: string;
   content: MessageContent;
 }
 
-/** What a Slack event means to us. */
+/** What a Slack event means for the inbox. */
 export type InboxEvent =
   | { kind: 'message'; message: IncomingMessage }
-  /** A person changed the words of a message. */
+  /** A person edited a message. */
   | { kind: 'edit'; message: IncomingMessage; editedTs: SlackTs }
   | {
       kind: 'deletion';
@@ -29,28 +29,28 @@ export type InboxEvent =
     }
   /** A channel has a new name or purpose. */
   | { kind: 'renaming'; workspace: string; channel: string }
-  /** Nothing that concerns us; `why` is for the log. */
+  /** Nothing for the inbox; `why` is for the log. */
   | { kind: 'silence'; why: string };
 
-/** What became of an arrival. */
+/** What the inbox did with an event. */
 export type InboxOutcome =
-  /** `waits`: behind others; `held`: what waits in its thread is held since a stop. */
+  /** `isQueued`: it waits behind other messages; `isPaused`: the messages of its thread are paused since a stop. */
   | { kind: 'admitted'; thread: ThreadKey; isQueued: boolean; isPaused: boolean }
-  /** Known already: the other copy of a mention, or a redelivery. */
+  /** Accepted before: the other copy of a mention, or a redelivery. */
   | { kind: 'known' }
-  /** A reply in a thread that is not ours: its ids are kept for ten minutes. */
+  /** An orphan reply, in a thread that is not ours: its ids are kept for ten minutes. */
   | { kind: 'stray' }
-  /** The word stop. `first`: it was not heard before. */
+  /** The stop word; `isFirst`: this copy of the message is the first one. */
   | { kind: 'stop_said'; thread: ThreadKey; outcome: StopOutcome; isFirst: boolean }
   | { kind: 'reworded' }
   | { kind: 'withdrawn' }
-  /** Changed after it was sent. */
+  /** Edited or deleted after it was sent. */
   | { kind: 'too_late'; change: 'edit' | 'deletion' }
-  /** A channel's new name is noted for its project. */
+  /** A channel's new name is recorded for its project. */
   | { kind: 'renamed' }
   | { kind: 'ignored'; why: string };
 
-/** Whether a channel is a direct one, between two: Slack gives those ids that begin with D. */
+/** Whether a channel is a direct message: Slack's ids of those begin with D. */
 export function isDirectChannel(channel: string): boolean {
   return channel.startsWith('D');
 }
@@ -60,7 +60,7 @@ export function isBotId(id: string): boolean {
   return id.startsWith('B');
 }
 
-/** Whether a ts comes before another. */
+/** Whether a ts is earlier than another. */
 export function isEarlierTs(ts: SlackTs, than: SlackTs): boolean {
   return compareTs(ts, than) < 0;
 }
@@ -83,7 +83,7 @@ export function isUserMessageSubtype(subtype: string | undefined): boolean {
   return USER_MESSAGE_SUBTYPES.has(subtype);
 }
 
-/** What a message says, as it is kept. */
+/** A message's content as it is stored. */
 export function messageContent({
   text = '',
   blocks,

@@ -1,4 +1,4 @@
-/** Two clocks in milliseconds; the wall clock goes on while the process is stopped or the machine sleeps. */
+/** Two clocks in milliseconds; the wall clock also counts while the process is stopped or the machine sleeps. */
 export interface Clocks {
   wall(): number;
   monotonic(): number;
@@ -7,20 +7,20 @@ export interface Clocks {
 /** The clocks of this process. */
 export const SYSTEM_CLOCKS: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() };
 
-/** How long a renewal counts, from when it was asked for: the queue gives the job to others after 10 s. */
+/** How long (ms) a renewal counts from its request: the queue gives the job to another process after 10 s. */
 export const LEASE_MS = 8_000;
 
-/** What a turn must ask before each call that must not happen twice. */
+/** The right to work on a job: checked before each call that must not happen twice. */
 export interface Lease {
-  /** Aborted when the job is not ours any more. */
+  /** Aborted when the job is no longer ours. */
   readonly signal: AbortSignal;
-  /** Aborted when the turn should hand over at its next step's border. */
+  /** Aborted when the turn is to hand over before its next step. */
   readonly draining: AbortSignal;
-  /** Milliseconds until others may have the job; 0 or less: it must be left alone. */
+  /** Milliseconds until another process may have the job; at 0 or less it must be left alone. */
   remainingMs(): number;
 }
 
-/** The same lease, whose turn also hands over when `gone` says that it cannot go on here; `leave` ends that. */
+/** The same lease, which also drains when the app is uninstalled; `dispose` removes its listeners. */
 export function drainOnUninstall(
   lease: Lease,
   uninstalled: AbortSignal,
@@ -38,7 +38,7 @@ export function drainOnUninstall(
   };
 }
 
-/** When something was, by both clocks. */
+/** A time by both clocks. */
 export interface ClockReading {
   wall: number;
   monotonic: number;
@@ -49,7 +49,7 @@ export function readClocks(clocks: Clocks): ClockReading {
   return { wall: clocks.wall(), monotonic: clocks.monotonic() };
 }
 
-/** Milliseconds since then, by the clock that says more: neither a stopped nor a set clock hides time. */
+/** Milliseconds since then, by the clock that shows more: neither a stopped nor a reset clock hides time. */
 export function elapsedMs(since: ClockReading, clocks: Clocks): number {
   return Math.max(clocks.wall() - since.wall, clocks.monotonic() - since.monotonic);
 }
@@ -78,7 +78,7 @@ export class RenewableLease implements Lease {
     return this.signal.aborted ? 0 : LEASE_MS - elapsedMs(this.#renewedAt, this.#clocks);
   }
 
-  /** A renewal that was asked for at `since` has succeeded. */
+  /** A renewal that was requested at `since` has succeeded. */
   renew(since: ClockReading): void {
     this.#renewedAt = since;
   }

@@ -1,14 +1,12 @@
-/** What is looked for again and again. */
 export interface PollerOptions {
-  /** The time from one look to the next (ms); one that takes longer leaves looks out. */
+  /** The time from one poll to the next (ms); while one still runs, the next is skipped. */
   intervalMs: number;
-  /** One look. */
   poll: () => Promise<void>;
-  /** Hears what a look threw, unless the stop cut it off; the next one comes all the same. */
+  /** Gets the error of a poll, unless it was stopped; polling continues. */
   onError: (error: unknown) => void;
 }
 
-/** Looks every so often, one look at a time. */
+/** Polls at an interval, one poll at a time. */
 export class Poller {
   readonly #options: PollerOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -20,26 +18,26 @@ export class Poller {
     this.#options = options;
   }
 
-  /** Begins; the first look comes after one interval. */
+  /** Starts; the first poll comes after one interval. */
   start(): void {
     this.#timer = setInterval(() => {
       if (this.#running === undefined) this.pollNow();
     }, this.#options.intervalMs);
   }
 
-  /** Looks now, and after a look under way once more. Does nothing before the start and after the stop. */
+  /** Polls now, or once more after the poll under way. Does nothing before the start and after the stop. */
   pollNow(): void {
     if (this.#timer === undefined || this.signal.aborted) return;
     this.#pollAgain = true;
     this.#running ??= this.#pollUntilDone();
   }
 
-  /** Aborted by the stop: a look begins nothing more, and gives up what can be repeated. */
+  /** Aborted by `stop`: a poll starts nothing more, and gives up what can be repeated. */
   get signal(): AbortSignal {
     return this.#stopped.signal;
   }
 
-  /** Looks no more, and waits for the look under way. */
+  /** Stops polling, and waits for the poll under way. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     clearInterval(this.#timer);

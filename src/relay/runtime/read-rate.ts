@@ -1,20 +1,10 @@
 import type { InterruptibleWait } from './retry.ts';
 
-/** A live reply is read at most so often (ms), whatever the rate allows. */
+/** The shortest pause between two reads of a live reply (ms), whatever the rate allows. */
 const MIN_READ_INTERVAL_MS = 1_000;
 
-/** After so many turns in a row for reads whose edit is due, another that waits gets one. */
+/** After this many permits in a row for due reads, another read gets one. */
 const MAX_DUE_IN_A_ROW = 3;
-
-/** How somebody waits for a turn. */
-export interface ReadPermitOptions {
-  /** An edit waits for the read: it goes before the others. */
-  readonly isDue?: boolean;
-  /** Give up when there is no turn within this time (ms). */
-  readonly withinMs?: number;
-  /** Can be ended early. */
-  readonly wait?: InterruptibleWait;
-}
 
 /** Shares the reads under one service key among the live replies of this process. */
 export class ReadRate {
@@ -23,17 +13,17 @@ export class ReadRate {
   readonly #otherWaiters: ((granted: boolean) => void)[] = [];
   #grantedInARow = 0;
   #readerCount = 0;
-  /** When the rate has room for the next read, and until when the service asked for a pause. */
+  /** When the rate allows the next read, and until when the service asked for a pause. */
   #freeAt = 0;
   #pausedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `perSecond`: the most reads a second. */
+  /** `perSecond`: most reads a second. */
   constructor(perSecond: number) {
     this.#perSecond = perSecond;
   }
 
-  /** One more live reply reads; call the answer when it is done. */
+  /** One more live reply reads; call the returned function when it is done. */
   join(): () => void {
     this.#readerCount += 1;
     let left = false;
@@ -49,22 +39,20 @@ export class ReadRate {
   }
 
   /**
-   * Waits until the rate has room, in the order of asking, those that are due first. False where the time was up or the
-   * wait was ended before. Rejects with the signal's reason.
+   * Waits for a permit to read, in the order of the calls. A read that an edit waits for gives `dueWithinMs`: it goes
+   * before the others, and gives up after that time. False where it gave up, or `wait` was ended. Rejects with the
+   * signal's reason.
    */
-  async acquire(
-    signal: AbortSignal,
-    { isDue = false, withinMs, wait }: ReadPermitOptions = {},
-  ): Promise<boolean> {
+  async acquire(signal: AbortSignal, wait?: InterruptibleWait, dueWithinMs?: number): Promise<boolean> {
     signal.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const queue = isDue ? this.#dueWaiters : this.#otherWaiters;
+    const queue = dueWithinMs === undefined ? this.#otherWaiters : this.#dueWaiters;
     const leave = () => {
       const place = queue.indexOf(resolve);
       if (place >= 0) queue.splice(place, 1);
       resolve(false);
     };
-    const timer = withinMs === undefined ? undefined : setTimeout(leave, withinMs);
+    const timer = dueWithinMs === undefined ? undefined : setTimeout(leave, dueWithinMs);
     if (wait !== undefined) wait.end = leave;
     signal.addEventListener('abort', leave, { once: true });
     queue.push(resolve);
@@ -77,7 +65,7 @@ export class ReadRate {
     return granted;
   }
 
-  /** The service asks for a pause (ms): nobody reads. */
+  /** The service asks for a pause (ms): no read gets a permit. */
   pauseFor(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
   }
@@ -102,7 +90,7 @@ export class ReadRate {
 
   #countRead(now: number): void {
     const step = 1_000 / this.#perSecond;
-    // A timer is always a little late: the next one makes up for it, or the rate would never be reached.
+    // Timers are always a little late: the next one makes up for it, or the rate would never be reached.
     this.#freeAt = Math.max(this.#freeAt, now - step) + step;
   }
 
@@ -124,7 +112,7 @@ export class ReadRate {
     this.#grantNext();
   }
 
-  /** Who has the next turn: however many are due, the others have their share. */
+  /** The next read that gets a permit: however many are due, the others get their share. */
   #nextWaiter(): ((granted: boolean) => void) | undefined {
     const passesOver = this.#dueWaiters.length > 0 && this.#otherWaiters.length > 0;
     if (!passesOver) this.#grantedInARow = 0;

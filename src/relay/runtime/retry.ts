@@ -1,23 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError } from '../../agent/errors.ts';
 import { SlackAuthError, SlackError, SlackRateLimitError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Lease } from './lease.ts';
 import { HandOver } from './turn-errors.ts';
 
-/** Who is to blame for a wait, so that the thread can say it. */
+/** The cause of a wait, so that the thread can name it. */
 export type WaitCause = 'service_unreachable' | 'service_busy' | 'service_key' | 'slack' | 'store';
 
 const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-/** A key or token that is not accepted is tried again so often (ms): somebody must mend it first. */
+/** The pause before a rejected key or token is tried again (ms): an admin must replace it first. */
 const CREDENTIAL_RETRY_DELAY_MS = 10_000;
 
-/** Whether something has been tried for so long (ms) that it is given up. */
+/** Whether this many milliseconds have passed since then. */
 export function isOverdue(since: Date, ms: number): boolean {
   return Date.now() - since.getTime() > ms;
 }
 
-/** What an error that passes by itself is about; undefined for one that does not pass. */
+/** The cause of a failure that may pass without our doing, and the shortest wait (ms); undefined for a lasting one. */
 export function transientFailure(error: unknown): { cause: WaitCause; waitMs?: number } | undefined {
   if (error instanceof AgentError) {
     const waitMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0;
@@ -41,26 +42,26 @@ export function transientFailure(error: unknown): { cause: WaitCause; waitMs?: n
   return undefined;
 }
 
-/** The pause before try number `attempt` (from 1): doubling up to half a minute, with jitter. In ms. */
+/** The pause (ms) after attempt number `attempt` (from 1): doubles up to half a minute, with jitter. */
 export function backoffMs(attempt: number, random: () => number = Math.random): number {
   const maxMs = Math.min(MAX_DELAY_MS, INITIAL_DELAY_MS * 2 ** Math.min(attempt - 1, 10));
   return maxMs / 2 + (maxMs / 2) * random();
 }
 
-/** Throws where the turn must not go on here: HandOver while draining, the lease's reason once it is lost. */
+/** Throws where the turn must not continue here: HandOver while draining, the lease's reason once it is lost. */
 export function throwIfInterrupted(lease: Lease): void {
   lease.signal.throwIfAborted();
   if (lease.draining.aborted) throw new HandOver();
 }
 
-/** A wait that others can end early: `end` is there while it goes on. */
+/** A wait that others can end early; `end` is set while it lasts. */
 export interface InterruptibleWait {
   end: (() => void) | undefined;
 }
 
 /**
- * Sleeps, but not past the end of the lease or the beginning of a drain; then it throws like `checkpoint`. `wake` ends
- * it early, where it comes meanwhile.
+ * Sleeps until the time is over or `wake` ends the wait. Wakes and throws like `throwIfInterrupted` when the lease is
+ * lost or drains.
  */
 export async function sleepWithLease(
   ms: number,
@@ -86,13 +87,13 @@ export async function sleepWithLease(
 }
 
 /**
- * Runs a step until it succeeds or fails for good; `onTrouble` hears of each wait, and undefined at its end. `wake`
- * ends a wait early. What has not passed after `mostMs` is thrown.
+ * Runs a step until it succeeds, fails for good, or has failed for `giveUpAfterMs`. `onWait` gets the cause of each wait,
+ * and undefined after the last one. `wake` ends a wait early.
  */
 export async function withRetry<T>(
   lease: Lease,
   step: () => Promise<T>,
-  onWait: (trouble: WaitCause | undefined, error?: unknown) => void,
+  onWait: (cause: WaitCause | undefined, error?: unknown) => void,
   {
     wake,
     giveUpAfterMs = Number.POSITIVE_INFINITY,
@@ -115,7 +116,12 @@ export async function withRetry<T>(
   }
 }
 
-/** Waits until all of these are over, and throws the first error among them. */
+/** Sleeps, or returns early once the signal is aborted. */
+export async function sleepUnlessAborted(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** Waits until all of these have settled, and throws the first error among them. */
 export async function allSettledOrThrow(promises: readonly Promise<unknown>[]): Promise<void> {
   const results = await Promise.allSettled(promises);
   for (const result of results) if (result.status === 'rejected') throw result.reason;

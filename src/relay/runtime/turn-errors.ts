@@ -1,35 +1,35 @@
 import type { TurnOutcome } from '../../store/schema.ts';
 
-/** The process is about to stop: the turn goes on elsewhere from its last recorded step. */
+/** The process is about to stop: another one continues the turn from its last recorded step. */
 export class HandOver extends Error {
   constructor() {
-    super('The process is stopping; the turn goes on from its last recorded step.');
+    super('The process is stopping; the turn continues from its last recorded step.');
     this.name = 'HandOver';
   }
 }
 
-/** The thread's waiting messages are held since a stop: this one is to wait, too. */
+/** The thread's waiting messages are paused since a stop: this one must wait, too. */
 export class MessagesPaused extends Error {
   constructor() {
-    super('The thread was stopped; what waits there goes on when somebody says so.');
-    this.name = 'Held';
+    super('The thread was stopped; its waiting messages are paused until a person continues them.');
+    this.name = 'MessagesPaused';
   }
 }
 
-/** Another process does by now what this one was about to do. */
+/** Another process has taken over what this one was about to do. */
 export class TakenOverElsewhere extends Error {}
 
-/** A step found that the turn ends here. The thread shows `sentence`, or nothing where it is null. */
+/** A step ends the turn. The thread shows `sentence`, or nothing where it is null. */
 export class TurnEnded extends Error {
   readonly outcome: TurnOutcome;
   readonly sentence: string | null;
-  /** What the thread is offered beside the sentence: to choose anew what the service did not know. */
+  /** What the thread offers beside the sentence: to choose another model. */
   readonly offer: 'choose' | undefined;
 
   constructor(outcome: TurnOutcome, sentence: string | null, cause?: unknown, offer?: 'choose') {
-    // Not the sentence: it may repeat people's words, and logs have the message.
+    // Not the sentence: it may quote people, and the message is logged.
     super(outcome, { cause });
-    this.name = 'TurnEnds';
+    this.name = 'TurnEnded';
     this.outcome = outcome;
     this.sentence = sentence;
     this.offer = offer;

@@ -2,10 +2,10 @@ import type { ThreadKey } from '../../store/keys.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 
-/** Slack takes the sign of an agent at work down after an hour: it is shown anew before that (ms). */
+/** Slack clears the status of a working agent after an hour: it is set again before that (ms). */
 const SESSION_REFRESH_MS = 50 * 60_000;
 
-/** Shows in Slack's own way that the agent works in a thread, while `work` goes on; nothing waits for it. */
+/** Sets Slack's agent status of a thread to working while `work` runs; failures are ignored. */
 export async function withAgentSession<T>(
   { log }: Pick<RelayDeps, 'log'>,
   { sessions }: Pick<WorkspaceClient, 'sessions'>,
@@ -17,7 +17,7 @@ export async function withAgentSession<T>(
   const show = (status: 'processing' | 'active') => {
     sessions
       .setStatus({ channel, threadTs }, status)
-      .catch((error: unknown) => log.debug({ err: error }, 'a session was not shown'));
+      .catch((error: unknown) => log.debug({ err: error }, 'could not set the agent status of a thread'));
   };
   show('processing');
   const timer = setInterval(() => show('processing'), SESSION_REFRESH_MS);
@@ -25,7 +25,7 @@ export async function withAgentSession<T>(
     return await work();
   } finally {
     clearInterval(timer);
-    // Handed over, the work goes on elsewhere.
+    // After a handover, another process continues the work.
     if (!lease.draining.aborted && !lease.signal.aborted) show('active');
   }
 }

@@ -11,23 +11,24 @@ import {
   readClocks,
   SYSTEM_CLOCKS,
 } from '../runtime/lease.ts';
+import { sleepUnlessAborted } from '../runtime/retry.ts';
 
 /** What the dispatcher needs of the queue. */
 export type JobSource = Pick<ThreadQueue, 'claim' | 'renew' | 'complete' | 'release' | 'onWake'>;
 
 export interface DispatcherOptions {
   queue: JobSource;
-  /** Does one thread's work. It returns when the work is done, or early when `lease.draining` asks for it. */
+  /** Does one thread's work; returns early when `lease.draining` is aborted. */
   run(thread: ThreadKey, lease: Lease): Promise<void>;
   log: Logger;
-  /** Threads at work in this process at one time; 5,000 when left out. */
+  /** Most threads that this process works on at a time; 5,000 by default. */
   maxConcurrentThreads?: number;
-  /** How often to look for jobs when nobody tells us of one. */
+  /** How often to look for jobs without a wake-up. */
   pollIntervalMs?: number;
   renewIntervalMs?: number;
-  /** How long a job is kept after its run threw. */
+  /** How long a job is held after its run failed. */
   retryDelayMs?: number;
-  /** When a run is asked to hand over: the queue ends every attempt after 24 h. */
+  /** After this time a run is asked to hand over: the queue ends every attempt after 24 h. */
   maxRunMs?: number;
   clocks?: Clocks;
 }
@@ -39,13 +40,13 @@ interface HeldJob {
 }
 
 const MAX_JOBS_PER_CLAIM = 500;
-/** Between two claims (ms): each looks at all that waits, and news often come together. */
+/** The pause between two claims (ms): each reads all waiting jobs, and wake-ups often come together. */
 const CLAIM_PAUSE_MS = 20;
 const LEASE_CHECK_INTERVAL_MS = 250;
 const QUEUE_CALL_TIMEOUT_MS = 5_000;
 const ABORT_GRACE_MS = 1_000;
 
-/** Runs the threads' jobs of this process, thousands at a time, in one loop. */
+/** Claims and runs the threads' jobs of this process, thousands at a time. */
 export class Dispatcher {
   readonly #options: Required<DispatcherOptions>;
   readonly #heldJobs = new Map<string, HeldJob>();
@@ -71,7 +72,7 @@ export class Dispatcher {
     };
   }
 
-  /** Jobs that this process holds now. */
+  /** How many jobs this process holds. */
   get heldJobCount(): number {
     return this.#heldJobs.size;
   }
@@ -86,24 +87,21 @@ export class Dispatcher {
   }
 
   /**
-   * Takes no more jobs and asks every run to hand over; after `drainMs` the rest is aborted. When it returns, every
-   * job has been completed or given back.
+   * Claims no more jobs and asks every run to hand over; after `drainMs`, aborts the runs that are left. When it returns,
+   * every job is completed or released.
    */
-  async stop({ drainMs }: { drainMs: number }): Promise<void> {
+  async stop(drainMs: number): Promise<void> {
     this.#stopping.abort();
     this.#wakeUp.resolve();
     this.#unsubscribe();
     for (const { lease } of this.#heldJobs.values()) lease.drain();
     await this.#claimLoopDone;
     await this.#waitUntilEmpty(drainMs);
-    for (const held of this.#heldJobs.values()) held.lease.lose('the process stops');
+    for (const held of this.#heldJobs.values()) held.lease.lose('the process is stopping');
     await this.#waitUntilEmpty(ABORT_GRACE_MS);
     const rest = [...this.#heldJobs.values()];
     if (rest.length > 0) {
-      this.#options.log.warn(
-        { jobs: rest.length },
-        'runs did not end in time; their jobs are given back as they are',
-      );
+      this.#options.log.warn({ jobs: rest.length }, 'some runs did not end in time; releasing their jobs');
       for (const held of rest) this.#enqueueResult(this.#toRelease, held);
       await this.#waitUntilEmpty(QUEUE_CALL_TIMEOUT_MS);
     }
@@ -122,7 +120,7 @@ export class Dispatcher {
         for (const job of jobs) this.#startJob(job, since);
         full = asked > 0 && jobs.length === asked;
       } catch (error) {
-        log.warn({ err: error }, 'no jobs could be claimed; trying again');
+        log.warn({ err: error }, 'could not claim jobs; trying again');
       }
       if (full) continue;
       await sleepUnlessAborted(CLAIM_PAUSE_MS, this.#stopping.signal);
@@ -149,7 +147,7 @@ export class Dispatcher {
       await run(job.thread, lease);
     } catch (error) {
       if (!lease.signal.aborted) {
-        log.error({ err: error, thread: job.thread }, 'a run failed; its job is tried again');
+        log.error({ err: error, thread: job.thread }, 'a run failed; its job will be retried');
         await sleepUnlessAborted(retryDelayMs, AbortSignal.any([lease.signal, lease.draining]));
       }
       this.#enqueueResult(this.#toRelease, held);
@@ -161,7 +159,7 @@ export class Dispatcher {
     );
   }
 
-  /** Puts a job among those to be completed or given back; many are sent as one. */
+  /** Adds a job to those to be completed or released, which are sent in batches. */
   #enqueueResult(batch: Set<HeldJob>, held: HeldJob): void {
     if (this.#heldJobs.get(held.job.id) !== held) return;
     batch.add(held);
@@ -171,14 +169,14 @@ export class Dispatcher {
   async #flushResults(): Promise<void> {
     const { queue, log } = this.#options;
     this.#isFlushing = true;
-    // Lets the runs that end in the same moment come along.
+    // Runs that end at the same moment join the batch.
     await sleepUnlessAborted(1);
     while (this.#toComplete.size + this.#toRelease.size > 0) {
       try {
         await this.#flushBatch(this.#toComplete, (jobs) => queue.complete(jobs));
         await this.#flushBatch(this.#toRelease, (jobs) => queue.release(jobs));
       } catch (error) {
-        log.warn({ err: error }, 'ended jobs could not be settled; trying again');
+        log.warn({ err: error }, 'could not complete or release jobs; trying again');
         await sleepUnlessAborted(1_000);
       }
     }
@@ -196,9 +194,9 @@ export class Dispatcher {
     this.#wakeUp.resolve();
   }
 
-  /** One renewal for all that is held. What it does not name is not ours any more. */
+  /** Renews all held jobs in one call; a job that the answer leaves out is lost. */
   async #renewLeases(): Promise<void> {
-    // A run that lost its job and does not return must not keep it from others.
+    // A run that has lost its job, and does not return, must not keep the job from other processes.
     const asked = [...this.#heldJobs.values()].filter(({ lease }) => !lease.signal.aborted);
     if (this.#isRenewing || asked.length === 0) return;
     this.#isRenewing = true;
@@ -212,7 +210,7 @@ export class Dispatcher {
         else if (this.#heldJobs.has(job.id)) lease.lose('another process has the job');
       }
     } catch (error) {
-      log.warn({ err: error }, 'the held jobs could not be renewed; trying again');
+      log.warn({ err: error }, 'could not renew the held jobs; trying again');
     } finally {
       this.#isRenewing = false;
     }
@@ -232,11 +230,7 @@ export class Dispatcher {
   }
 }
 
-async function sleepUnlessAborted(ms: number, signal?: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
-}
-
-/** A renewal that takes longer counts as failed: the next one may get through. */
+/** A renewal that takes longer has failed: the next one may get through. */
 async function withTimeout<Value>(promise: Promise<Value>): Promise<Value> {
   const timer = new AbortController();
   const timeout = sleep(QUEUE_CALL_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {

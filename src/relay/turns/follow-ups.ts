@@ -1,37 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { FollowUp } from '../../store/schema.ts';
-import { isThreadUnreachable } from '../replies/reply-messages.ts';
 import type { RelayDeps, SettledTurnContext } from '../runtime/deps.ts';
 import { RenewableLease, readClocks, SYSTEM_CLOCKS } from '../runtime/lease.ts';
 import { Poller } from '../runtime/poller.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { HandOver } from '../runtime/turn-errors.ts';
+import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
 
-/** How long a watch is held, in ms: longer than its lease counts. */
+/** How long a claim on a follow-up lasts (ms): longer than its lease counts. */
 const CLAIM_MS = 15_000;
 const CLAIM_RENEW_INTERVAL_MS = 2_500;
-/** How often watches that are due are looked for, at most (ms). */
+/** The longest pause between two polls for due follow-ups (ms). */
 const MAX_POLL_INTERVAL_MS = 5_000;
-/** How long a look has to come to a border when the process stops (ms). */
+/** How long running checks may take to hand over when the process stops (ms). */
 const STOP_GRACE_MS = 1_500;
-/** Watches that a process looks after at one time. */
+/** Most follow-ups that a process checks at a time. */
 const MAX_CONCURRENT = 20;
-/** Of these, watches of one workspace: its service may be slow, and the others do not wait for it. */
+/** Most of these in one workspace: others do not wait for its service, which may be slow. */
 const MAX_CONCURRENT_PER_WORKSPACE = 5;
-/** The pause between two looks grows by this, up to so many times the first. */
+/** The pause between two checks grows by this factor, up to this multiple of the first pause. */
 const BACKOFF_FACTOR = 1.5;
 const MAX_BACKOFF_MULTIPLE = 12;
 
-/** What became of a look. `over`: nothing more can come; `cut_off`: by the stop, or another process is at it. */
-type CheckOutcome = 'looked' | 'failed' | 'over' | 'cut_off';
+/** `finished`: nothing more can come; `interrupted`: the process stops, or another one has claimed the follow-up. */
+type CheckOutcome = 'checked' | 'failed' | 'finished' | 'interrupted';
 
-/** Looks for one kind of thing that comes after a turn, and shows it. Made to be repeated: each thing is shown once. */
-export type FollowUpCheck = (after: SettledTurnContext) => Promise<void>;
+/** Posts what a task made after its turn. It is repeated, and posts each thing once. */
+export type FollowUpCheck = (context: SettledTurnContext) => Promise<void>;
 
 /**
- * Watches tasks for a time after their turns, beside the threads: a look never holds a thread, and leaves one alone
- * whose next turn runs. Any process may look; what is due when a process dies is another's.
+ * Checks tasks for a time after their turns, without holding their threads: a thread whose next turn runs is left
+ * alone. Any process may check; the follow-ups of a process that dies go to another.
  */
 export class FollowUps {
   readonly #deps: RelayDeps;
@@ -46,7 +46,7 @@ export class FollowUps {
     this.#poller = new Poller({
       intervalMs: Math.min(MAX_POLL_INTERVAL_MS, deps.settings.results.followUpIntervalMs),
       poll: () => this.#claimDue(),
-      onError: (error) => deps.log.warn({ err: error }, 'watched tasks could not be read'),
+      onError: (error) => deps.log.warn({ err: error }, 'could not read the due follow-ups'),
     });
   }
 
@@ -54,12 +54,12 @@ export class FollowUps {
     if (this.#deps.settings.results.followUpMs > 0) this.#poller.start();
   }
 
-  /** Begins no more looks. Those under way come to a border, or are soon given up: others repeat them. */
+  /** Starts no more checks. Those under way hand over, or are soon aborted; another process repeats them. */
   async stop(): Promise<void> {
     await this.#poller.stop();
     for (const lease of this.#running.keys()) lease.drain();
     const giveUp = setTimeout(() => {
-      for (const lease of this.#running.keys()) lease.lose('The process stops.');
+      for (const lease of this.#running.keys()) lease.lose('the process is stopping');
     }, STOP_GRACE_MS);
     await Promise.all(this.#running.values());
     clearTimeout(giveUp);
@@ -86,17 +86,15 @@ export class FollowUps {
     }
   }
 
-  /** Looks while the watch is ours, and says when the next look is due. */
+  /** Runs the checks while the claim lasts, and schedules the next ones. */
   async #runClaimed(followUp: FollowUp, lease: RenewableLease): Promise<void> {
     const { store, log, settings } = this.#deps;
     const timer = setInterval(() => {
       const requestedAt = readClocks(SYSTEM_CLOCKS);
       store.followUps.renew(followUp, this.#processId, CLAIM_MS).then(
         (isStillOurs) =>
-          isStillOurs
-            ? lease.renew(requestedAt)
-            : lease.lose('Another process looks after this task by now.'),
-        (error: unknown) => log.debug({ err: error }, 'a watch could not be renewed'),
+          isStillOurs ? lease.renew(requestedAt) : lease.lose('another process has the follow-up'),
+        (error: unknown) => log.debug({ err: error }, 'could not renew a follow-up'),
       );
     }, CLAIM_RENEW_INTERVAL_MS);
     try {
@@ -104,12 +102,12 @@ export class FollowUps {
       const ms =
         settings.results.followUpIntervalMs *
         Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** followUp.checks);
-      // What was cut off stays due: whoever claims it next looks again.
-      if (outcome === 'cut_off') return;
-      if (outcome === 'over') await store.followUps.cancel(followUp);
+      // An interrupted follow-up stays due, and is claimed again.
+      if (outcome === 'interrupted') return;
+      if (outcome === 'finished') await store.followUps.cancel(followUp);
       else await store.followUps.recordCheck(followUp, this.#processId, { ms, failed: outcome === 'failed' });
     } catch (error) {
-      log.warn({ err: error, turn: followUp.turn }, 'a look at a task could not be recorded');
+      log.warn({ err: error, turn: followUp.turn }, 'could not record a follow-up');
     } finally {
       clearInterval(timer);
     }
@@ -121,18 +119,18 @@ export class FollowUps {
       const workspace = this.#deps.workspace(followUp.workspace);
       const thread = await store.threads.get(followUp);
       const turn = await store.turns.get(followUp.workspace, followUp.turn);
-      if (thread === undefined || thread.task_id === null || turn === undefined) return 'over';
-      if (workspace === undefined || (await store.turns.open(followUp)) !== undefined) return 'looked';
+      if (thread === undefined || thread.task_id === null || turn === undefined) return 'finished';
+      if (workspace === undefined || (await store.turns.open(followUp)) !== undefined) return 'checked';
       const agent = this.#deps.agent(thread.account);
       const context = { deps: this.#deps, workspace, agent, turn, taskId: thread.task_id, lease };
       for (const check of this.#checks) await check(context);
-      return 'looked';
+      return 'checked';
     } catch (error) {
-      if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return 'over';
-      const isCutOff = error instanceof HandOver || lease.signal.aborted;
-      const isExpected = isCutOff || transientFailure(error) !== undefined;
-      log[isExpected ? 'debug' : 'warn']({ err: error, turn: followUp.turn }, 'a look at a task ended early');
-      return isCutOff ? 'cut_off' : 'failed';
+      if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return 'finished';
+      const isInterrupted = error instanceof HandOver || lease.signal.aborted;
+      const isExpected = isInterrupted || transientFailure(error) !== undefined;
+      log[isExpected ? 'debug' : 'warn']({ err: error, turn: followUp.turn }, 'a follow-up check failed');
+      return isInterrupted ? 'interrupted' : 'failed';
     }
   }
 }

@@ -6,14 +6,13 @@ import type { Store } from '../../store/store.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { Poller } from '../runtime/poller.ts';
 
-/** How often threads without a job are looked for (ms): whoever waits for an answer waits for this. */
+/** How often threads without a job are queued again (ms): until then, their people wait in vain. */
 const REQUEUE_INTERVAL_MS = 10_000;
-/** How often the rest is done (ms). */
+/** How often expired rows and reactions are cleaned up (ms). */
 const SWEEP_INTERVAL_MS = 60_000;
-/** Threads that one look takes at most. */
+/** Most threads that one query reads. */
 const MAX_THREADS_PER_PAGE = 1_000;
 
-/** What upkeep needs. */
 export interface MaintenanceDeps {
   store: Store;
   queue: Pick<ThreadQueue, 'threadsWithoutJob' | 'enqueue'>;
@@ -22,10 +21,7 @@ export interface MaintenanceDeps {
   log: Logger;
 }
 
-/**
- * What must be put right now and then: threads with work but no job, marks of messages that
- * wait no more, and rows whose time is over.
- */
+/** Queues threads that have work but no job, and cleans up outdated waiting reactions and expired rows. */
 export class Maintenance {
   readonly #store: Store;
   readonly #queue: Pick<ThreadQueue, 'threadsWithoutJob' | 'enqueue'>;
@@ -42,7 +38,7 @@ export class Maintenance {
     this.#retention = deps.retention;
     this.#log = deps.log;
     const onError = (error: unknown) =>
-      deps.log.warn({ err: error }, 'upkeep failed; it is tried again in a while');
+      deps.log.warn({ err: error }, 'maintenance failed; trying again later');
     this.#requeuePoller = new Poller({
       intervalMs: REQUEUE_INTERVAL_MS,
       poll: () => this.#requeueThreadsWithoutJob(),
@@ -58,12 +54,12 @@ export class Maintenance {
     this.#sweepPoller.start();
   }
 
-  /** Waits for what is being done and does no more. */
+  /** Waits for the work under way. */
   async stop(): Promise<void> {
     await Promise.all([this.#requeuePoller.stop(), this.#sweepPoller.stop()]);
   }
 
-  /** Queues the threads that have work and no job: a process ended just after it took a message in. */
+  /** Queues the threads that have work but no job: a process ended just after it recorded a message. */
   async #requeueThreadsWithoutJob(): Promise<void> {
     for (let last: ThreadKey | undefined; !this.#requeuePoller.signal.aborted; ) {
       const threads = await this.#store.threads.withWork(MAX_THREADS_PER_PAGE, last);
@@ -76,10 +72,9 @@ export class Maintenance {
     }
   }
 
-  /** Takes marks away that say nothing any more, and deletes the rows whose time is over. */
   async #sweep(): Promise<void> {
     this.#waitingReactions.cleanUp();
     const swept = await this.#store.retention.deleteExpired(this.#retention);
-    if (swept > 0) this.#log.debug({ rows: swept }, 'rows whose time was over were cleaned up');
+    if (swept > 0) this.#log.debug({ rows: swept }, 'deleted expired rows');
   }
 }

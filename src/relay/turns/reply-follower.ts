@@ -1,67 +1,42 @@
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import * as strings from '../../render/strings/strings.ts';
-import type { TurnLocation } from '../../store/schema.ts';
-import type { WaitingReactions } from '../controls/waiting-reactions.ts';
-import type { LiveReply } from '../replies/live-reply.ts';
-import type { ReplyReader, ReplyReaderOptions } from '../replies/reply-reader.ts';
-import type { ReplyState } from '../replies/reply-state.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import { turnLocationOf } from '../../store/threads/turns.ts';
 import { TurnEnded } from '../runtime/turn-errors.ts';
 import { MidRunForwarding } from '../sending/mid-run-forwarding.ts';
+import type { TurnContext } from './turn-context.ts';
 
-/** What a turn lends to the following of its answer. */
-export interface FollowReplyOptions {
-  state: Pick<ReplyState, 'onRead' | 'silence' | 'onForwarded' | 'onPutBack'>;
-  reply: Pick<LiveReply, 'unreachable'>;
-  waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
-  /** Aborted when somebody asks for the stop of the turn. */
-  stopSignal: AbortSignal;
-  /** Reads the reply. */
-  createReader(onRead: ReplyReaderOptions['onRead']): ReplyReader;
-  /** The reply was found. */
-  onReplyFound(replyId: string): Promise<void>;
-  /** Runs a step, again and again where its error passes by itself. */
-  withRetry: <T>(step: () => Promise<T>) => Promise<T>;
-}
-
-/** An answer that has settled. */
+/** A reply that has settled. */
 export interface SettledReply {
   reply: AgentMessage;
-  /** Whether its run was given another message meanwhile. */
+  /** Whether another message was forwarded to its run. */
   hasForwarded: boolean;
 }
 
 /**
- * Follows a turn's reply until it has settled, and offers what waits in the thread to a run that is silent. However the
- * following ends, nothing is being passed on after it. Throws TurnEnds where the task settled without a reply.
+ * Follows a turn's reply until it has settled, and forwards the thread's waiting messages to a silent run; no forwarding
+ * outlasts it. Throws TurnEnded where the task settles without a reply.
  */
-export async function followReply(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
-  turn: TurnLocation,
-  lease: Lease,
-  { state, reply, waitingReactions, stopSignal, withRetry, ...options }: FollowReplyOptions,
-  knownReply: AgentMessage | null,
-): Promise<SettledReply> {
-  const forwarding = new MidRunForwarding(deps, workspace, turn, lease, {
+export async function followReply(context: TurnContext): Promise<SettledReply> {
+  const { deps, workspace, lease, state, reply, stopSignal } = context;
+  const forwarding = new MidRunForwarding(deps, workspace, turnLocationOf(context.turn), lease, {
     stopSignal,
     onForwarded: (writer, notes) => {
       state.onForwarded(writer, notes);
-      waitingReactions.cleanUp();
+      context.waitingReactions.cleanUp();
     },
     onPutBack: () => state.onPutBack(),
   });
   const readToEnd = async () => {
-    const reader = options.createReader((message, print) => {
+    const reader = await context.createReader((message, fingerprint) => {
       if (reply.unreachable !== undefined) throw reply.unreachable;
-      state.onRead(message, print, deps.settings.silenceMs);
+      state.onRead(message, fingerprint, deps.settings.silenceMs);
       if (state.silence !== undefined) forwarding.offer(state.silence);
     });
-    const found = await withRetry(() => reader.find(knownReply));
+    reply.reader = reader;
+    const found = await context.withRetry(() => reader.find(context.knownReply));
     if (found === undefined) throw new TurnEnded('failed', strings.noAnswer);
-    await options.onReplyFound(found.id);
-    return withRetry(() => reader.readToEnd());
+    if (context.turn.assistant_message_id === null) await context.record({ assistant_message_id: found.id });
+    return context.withRetry(() => reader.readToEnd());
   };
   let settled: AgentMessage;
   try {

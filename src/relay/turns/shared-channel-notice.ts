@@ -5,8 +5,8 @@ import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 
 /**
- * Says in the thread, once for each channel and before its first task, that another organisation reads along. Throws a
- * SlackError where Slack is away and cannot tell whether one does.
+ * Posts, once for each channel and before its first task, that another organisation can read the channel. Throws a
+ * SlackError where Slack cannot say whether one can.
  */
 export async function postSharedChannelNotice(
   deps: RelayDeps,
@@ -16,7 +16,5 @@ export async function postSharedChannelNotice(
 ): Promise<void> {
   const channel = await workspace.people.requireChannel(turn.channel, lease.signal);
   if (channel.isExtShared !== true || !(await deps.store.oneTimeNotices.claimForTurn(turn, 'shared'))) return;
-  const posts = new ThreadPosts(deps, workspace, turn, lease);
-  await posts.load();
-  await posts.post('notice:shared', { text: strings.sharedChannel }, '', 'notice');
+  await new ThreadPosts(deps, workspace, turn, lease).postNotice('notice:shared', strings.sharedChannel);
 }

@@ -1,120 +1,99 @@
-import type { AgentClient } from '../../agent/agent-client.ts';
-import {
-  AgentError,
-  AgentNotFoundError,
-  AgentRejectedError,
-  AgentResponseSizeError,
-} from '../../agent/errors.ts';
-import { type Message as AgentMessage, messageText } from '../../agent/service-schema.ts';
+import { AgentError } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/strings.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
-import { AccountGone } from '../installations/account-check.ts';
+import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { postResults, scheduleFollowUps } from '../replies/result-posts.ts';
-import type { ThreadPosts } from '../replies/thread-posts.ts';
-import type { SettledTurnContext } from '../runtime/deps.ts';
+import { ThreadPosts } from '../replies/thread-posts.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
-import { TurnEnded } from '../runtime/turn-errors.ts';
+import { EmptyMessage } from '../sending/empty-turn.ts';
+import { closeIfUnchanged, closeMessage, putBack } from '../sending/put-back.ts';
+import type { TurnContext } from './turn-context.ts';
+import { outcomeOfError } from './turn-outcome.ts';
 
-/** What an error that does not pass by itself means for its turn, by what the service has of it. */
-export function outcomeOfError(
-  error: unknown,
-  atService: { task: boolean; message: boolean },
-): {
-  outcome: TurnOutcome;
-  sentence: string | null;
-  offer?: 'choose' | undefined;
-} {
-  if (error instanceof TurnEnded)
-    return { outcome: error.outcome, sentence: error.sentence, offer: error.offer };
-  if (error instanceof AccountGone) return { outcome: 'refused', sentence: strings.accountChanged };
-  if (error instanceof AgentError) return { outcome: 'refused', sentence: failureSentence(error, atService) };
-  return { outcome: 'abandoned', sentence: strings.abandoned };
-}
-
-/** The error's own sentence is for operators; they find it in the log. */
-function failureSentence(error: AgentError, atService: { task: boolean; message: boolean }): string {
-  if (error instanceof AgentNotFoundError && atService.task) return strings.taskGone;
-  const serviceMessage = error instanceof AgentRejectedError ? error.words : undefined;
-  if (atService.message)
-    return error instanceof AgentResponseSizeError
-      ? strings.answerTooLarge
-      : strings.unreadable(serviceMessage ?? '');
-  return serviceMessage === undefined ? strings.notTaken : strings.rejected(serviceMessage);
-}
-
-/** A turn that took longer (ms) ends with a post that mentions the asker: edits notify nobody. */
+/** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
 const LONG_TURN_MS = 120_000;
 
+/** Ends a turn whose reply has settled: posts its results, and brings its reply into its final form. */
+export async function endSettledTurn(context: TurnContext): Promise<void> {
+  const { task_id: taskId } = await context.thread();
+  if (context.turn.results_at === null && taskId !== null) {
+    await postResultsOrEndLine(context);
+    await context.record({ results_at: new Date() });
+  }
+  await context.reply.finalize();
+  await closeTurn(context, 'completed');
+}
+
+/** Ends a turn before its reply has settled; the thread shows why. */
+export async function endEarly(context: TurnContext, error: unknown): Promise<void> {
+  const { deps, turn, reply, state } = context;
+  const { task_id: task } = await context.thread();
+  const end = outcomeOfError(error, { task: task !== null, message: turn.user_message_id !== null });
+  if (end.outcome === 'cancelled') end.sentence = strings.cancelled(await context.stopRequester());
+  if (end.outcome === 'refused' || end.outcome === 'abandoned')
+    deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
+  if (end.sentence === null) {
+    await context.withRetry(() => reply.remove());
+  } else {
+    state.endEarly(end.outcome, end.sentence, end.offer);
+    await context.withRetry(() => reply.open());
+    await reply.showFinalText();
+    await reply.finalize();
+  }
+  if (error instanceof EmptyMessage) {
+    const read = await closeIfUnchanged(deps, turn, error.messageAsRead);
+    if (read !== 'closed') return retractNotice(context, read);
+  } else await closeMessage(deps, turn);
+  if (end.outcome === 'helped' && task === null) await deps.store.threads.makeDormant(turn);
+  await closeTurn(context, end.outcome);
+}
+
+/** Ends a turn with nothing left to show. */
+export async function closeTurn(context: TurnContext, outcome: TurnOutcome): Promise<void> {
+  const { deps, workspace, turn, lease } = context;
+  await context.reply.close();
+  const posts = new ThreadPosts(deps, workspace, turn, lease);
+  await context.withRetry(() => postPausedNoticeAndFinish(deps, posts, turn, outcome));
+}
+
+/** An empty message was edited or withdrawn meanwhile: removes the notice about it, and lets an edited one wait again. */
+async function retractNotice(context: TurnContext, read: 'changed' | 'withdrawn'): Promise<void> {
+  const { deps, turn, reply } = context;
+  if (read === 'changed') {
+    await context.withRetry(() => putBack(deps, turn, reply));
+    return;
+  }
+  await context.withRetry(() => reply.remove());
+  await closeTurn(context, 'withdrawn');
+}
+
 /**
- * Posts the turn's results; or, after a long turn without any, a line that calls its asker back. The answer stays as it
- * is where the results cannot be read: the thread is told that they are missing, and the task is watched for them.
+ * Posts the turn's results; after a long turn without any, a line that mentions the asker. Where the results cannot be
+ * read, the thread says so and follow-ups look for them.
  */
-export async function postResultsOrEndLine(
-  context: SettledTurnContext,
-  posts: Pick<ThreadPosts, 'load' | 'post'>,
-  withRetry: <T>(step: () => Promise<T>) => Promise<T>,
-): Promise<void> {
-  const { turn } = context;
-  const count = await withRetry(() => postResults(context)).catch(async (error: unknown) => {
-    if (!(error instanceof AgentError) || context.lease.signal.aborted) throw error;
-    context.deps.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
-    await scheduleFollowUps(context);
-    await posts.load();
-    await withRetry(() => posts.post('unread', { text: strings.resultsUnread }, '', 'notice'));
-    return 0;
-  });
+async function postResultsOrEndLine(context: TurnContext): Promise<void> {
+  const { deps, workspace, turn, lease } = context;
+  const { agent, taskId } = await context.task();
+  const settled = { deps, workspace, agent, turn, taskId, lease };
+  const posts = new ThreadPosts(deps, workspace, turn, lease);
+  const count = await context
+    .withRetry(() => postResults(settled))
+    .catch(async (error: unknown) => {
+      if (!(error instanceof AgentError) || lease.signal.aborted) throw error;
+      deps.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
+      await scheduleFollowUps(settled);
+      await context.withRetry(() => posts.postNotice('unread', strings.resultsUnread));
+      return 0;
+    });
   const durationMs = Date.now() - turn.started_at.getTime();
   if (count > 0 || durationMs <= LONG_TURN_MS) return;
-  await posts.load();
-  // A bot is not called back, and has no user to mention.
+  // A bot is not mentioned: it has no user.
   const asker = isDirectChannel(turn.channel) || isBotId(turn.asker) ? undefined : turn.asker;
-  const text = strings.askerLine(asker, endLineOutcome(turn.outcome), durationMs);
-  await withRetry(() => posts.post('end', { text }, '', 'notice'));
+  const line = strings.askerLine(asker, endLineOutcome(turn.outcome), durationMs);
+  await context.withRetry(() => posts.postNotice('end', line));
 }
 
-/** What the line at the end of a long turn says of it. */
+/** How the line at the end of a long turn names its outcome. */
 function endLineOutcome(outcome: TurnOutcome | null): 'done' | 'failed' | 'length' {
-  return outcome === 'length' ? 'length' : outcome === 'failed' ? 'failed' : 'done';
-}
-
-/** What came of a settled reply; `stoppedAfter`: what its task went on to do was stopped. */
-export function outcomeOfReply(
-  message: AgentMessage,
-  wasStoppedAfterReply = false,
-): 'completed' | 'cancelled' | 'failed' | 'length' {
-  if (message.status === 'cancelled' || message.stopReason === 'cancelled') return 'cancelled';
-  if (message.status === 'failed' || message.stopReason === 'error' || message.error !== null)
-    return 'failed';
-  if (message.stopReason === 'length') return 'length';
-  return wasStoppedAfterReply ? 'cancelled' : 'completed';
-}
-
-/** What the service said in the task beside the reply, since the message that the reply answers. */
-export async function systemMessages(
-  agent: AgentClient,
-  taskId: string,
-  reply: AgentMessage,
-): Promise<string[]> {
-  const lines: string[] = [];
-  const from = reply.input?.userMessageId ?? null;
-  if (from === null) return lines;
-  for await (const message of agent.messagesAfter(taskId, from)) {
-    if (message.role !== 'system') continue;
-    lines.push(messageText(message));
-  }
-  return lines.filter((line) => line !== '');
-}
-
-/** Tools that are told apart in the audit trail. */
-const MAX_AUDITED_TOOLS = 50;
-
-/** How often the agent used which tool for a reply; beyond the first 50 they count as "others". */
-export function countTools({ content }: AgentMessage): Record<string, number> {
-  const tools = new Map<string, number>();
-  for (const block of content) {
-    if (block.type !== 'tool_use') continue;
-    const name = tools.has(block.name) || tools.size < MAX_AUDITED_TOOLS ? block.name : 'others';
-    tools.set(name, (tools.get(name) ?? 0) + 1);
-  }
-  return Object.fromEntries(tools);
+  return outcome === 'length' || outcome === 'failed' ? outcome : 'done';
 }

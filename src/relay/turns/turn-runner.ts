@@ -1,45 +1,33 @@
 import type { ThreadKey } from '../../store/keys.ts';
 import { uuidV7Generator } from '../../store/queue/uuid-v7.ts';
-import type { Turn, TurnLocation } from '../../store/schema.ts';
+import type { Turn, TurnId } from '../../store/schema.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { recoverOrphanReplies } from '../inbox/orphan-replies.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
-import { drainOnUninstall } from '../runtime/lease.ts';
+import { drainOnUninstall, type Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
-import { sleepWithLease } from '../runtime/retry.ts';
 import { HandOver } from '../runtime/turn-errors.ts';
 import { withAgentSession } from './agent-session.ts';
-import { TurnRun } from './turn.ts';
+import { countTakeover, isPoisoned, runAndMarkStable } from './poison-turn.ts';
+import { abandonTurn, runTurn } from './turn.ts';
+import { TurnContext } from './turn-context.ts';
 
-/** A turn that was taken up so often without a step forward, and for so long (ms), is ended with a sentence. */
-const MAX_ATTEMPTS = 5;
-const POISONED_AFTER_MS = 600_000;
-/**
- * From so many attempts on a turn begins later than the others (ms, doubling), and only then counts as attempted: a
- * process that ends before was not brought down by it, and one that brings it down does so less and less often.
- */
-const SUSPECT_ATTEMPTS = 4;
-const SUSPECT_DELAY_MS = { first: 1_000, most: 32_000 };
-/** A turn that was worked on for so long (ms) is none that brings its process down. */
-const STABLE_AFTER_MS = 60_000;
-
-/** What running turns needs beside the relay's parts. */
+/** What turns need to run. */
 export interface TurnRunnerDeps {
   deps: RelayDeps;
   waitingReactions: WaitingReactions;
   /** The read rate of a service account. */
   readRateFor: (account: string) => ReadRate;
-  /** A workspace that this process may not know yet; undefined where the bot is not installed. */
+  /** Finds a workspace, even one that this process does not know yet; undefined if the app is not installed there. */
   findWorkspace: (workspace: string) => Promise<WorkspaceClient | undefined>;
-  /** Queues a thread that has no job that waits. */
+  /** Queues a thread that has no waiting job. */
   requeue: (thread: ThreadKey) => Promise<void>;
 }
 
-/** Does a thread's work: a turn, and a job for what waits behind it. */
+/** Runs a thread's next turn, and queues the thread again if more messages wait. */
 export class TurnRunner {
   readonly #deps: RelayDeps;
   readonly #waitingReactions: WaitingReactions;
@@ -47,8 +35,8 @@ export class TurnRunner {
   readonly #findWorkspace: TurnRunnerDeps['findWorkspace'];
   readonly #requeue: TurnRunnerDeps['requeue'];
   readonly #nextTurnId = uuidV7Generator();
-  /** The turns that this process works on, by id. */
-  readonly #runs = new Map<string, TurnRun>();
+  /** The turns that this process runs, by id. */
+  readonly #running = new Map<string, TurnContext>();
 
   constructor({ deps, waitingReactions, readRateFor, findWorkspace, requeue }: TurnRunnerDeps) {
     this.#deps = deps;
@@ -58,33 +46,35 @@ export class TurnRunner {
     this.#requeue = requeue;
   }
 
-  /** Somebody asked for the stop of a turn; one that this process does not work on is another's. */
+  /** Stops a turn if this process runs it. */
   requestStop(turn: Pick<Turn, 'id'>): void {
-    this.#runs.get(turn.id)?.requestStop();
+    this.#running.get(turn.id)?.requestStop();
   }
 
-  /** Goes on with the thread's open turn, or begins one for the waiting message with the lowest ts. */
+  /** Continues the thread's open turn, or begins one for the waiting message with the lowest ts. */
   async run(thread: ThreadKey, jobLease: Lease): Promise<void> {
     const workspace = await this.#findWorkspace(thread.workspace);
     if (workspace === undefined) {
-      this.#deps.log.warn({ ...thread }, 'the bot is not installed in this workspace; the turn waits');
+      this.#deps.log.warn({ ...thread }, 'the app is not installed in this workspace; the turn waits');
       return;
     }
     const { lease, dispose } = drainOnUninstall(jobLease, workspace.uninstalled);
     try {
-      const prepared = await this.#prepareRun(workspace, thread, lease);
-      if (prepared === undefined) return;
-      const { run, location, isPoisoned } = prepared;
-      this.#runs.set(location.id, run);
+      const context = await this.#nextTurn(workspace, thread, lease);
+      if (context === undefined) return;
+      const turn = turnLocationOf(context.turn);
+      this.#running.set(turn.id, context);
       try {
         await withAgentSession(this.#deps, workspace, thread, lease, () =>
-          isPoisoned ? run.abandon() : this.#runAndMarkStable(location, lease, () => run.run()),
+          isPoisoned(context.turn)
+            ? abandonTurn(context)
+            : runAndMarkStable(this.#deps, turn, lease, () => runTurn(context)),
         );
       } finally {
-        // After a lost lease this process may be at the turn once more.
-        if (this.#runs.get(location.id) === run) this.#runs.delete(location.id);
+        // After a lost lease, this process may already run the turn again.
+        if (this.#running.get(turn.id) === context) this.#running.delete(turn.id);
       }
-      if (await this.#hasMoreWork(thread, location)) await this.#requeue(thread);
+      if (await this.#hasMoreWork(thread, turn)) await this.#requeue(thread);
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;
@@ -93,20 +83,20 @@ export class TurnRunner {
     }
   }
 
-  async #prepareRun(
+  async #nextTurn(
     workspace: WorkspaceClient,
     thread: ThreadKey,
     lease: Lease,
-  ): Promise<{ run: TurnRun; location: TurnLocation; isPoisoned: boolean } | undefined> {
+  ): Promise<TurnContext | undefined> {
     const turn = await this.#resumeOrBeginTurn(workspace, thread, lease);
     if (turn === undefined) return undefined;
     const { task_id: task } = await this.#deps.store.threads.getOrThrow(thread);
-    // Every line about the turn says in which thread and task it is.
+    // Every log line about the turn names its thread and task.
     const log = this.#deps.log.child({ ...thread, ...(task === null ? {} : { task }) });
-    log.info({ turn: turn.id, attempts: turn.attempts }, 'turn taken up');
+    log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
     this.#waitingReactions.addToWaiting(thread);
     this.#waitingReactions.cleanUp();
-    const run = new TurnRun(
+    return new TurnContext(
       { ...this.#deps, log },
       workspace,
       turn,
@@ -114,14 +104,13 @@ export class TurnRunner {
       this.#readRateFor,
       this.#waitingReactions,
     );
-    return { run, location: turnLocationOf(turn), isPoisoned: isPoisoned(turn) };
   }
 
   /**
-   * Whether the thread has work left after this turn: many messages share a job. A turn that stays open is left to
-   * upkeep, so that it is not taken up over and over.
+   * Whether the thread has more work after this turn: many messages share a job. A turn that stays open is left to
+   * `Maintenance`, so that it does not run over and over.
    */
-  async #hasMoreWork(thread: ThreadKey, turn: TurnLocation): Promise<boolean> {
+  async #hasMoreWork(thread: ThreadKey, turn: TurnId): Promise<boolean> {
     const { turns, messages } = this.#deps.store;
     const open = await turns.open(thread);
     if (open !== undefined) return open.id !== turn.id;
@@ -135,10 +124,7 @@ export class TurnRunner {
   ): Promise<Turn | undefined> {
     const { store } = this.#deps;
     const open = await store.turns.open(thread);
-    if (open !== undefined) {
-      await sleepWithLease(suspectDelayMs(open.attempts), lease);
-      return store.turns.countAttempt(open);
-    }
+    if (open !== undefined) return countTakeover(this.#deps, open, lease);
     await recoverOrphanReplies(this.#deps, workspace, thread, lease);
     for (;;) {
       const next = await nextAllowedMessage(this.#deps, workspace, thread, lease);
@@ -147,30 +133,4 @@ export class TurnRunner {
       if (turn !== undefined) return turn;
     }
   }
-
-  async #runAndMarkStable(turn: TurnLocation, lease: Lease, run: () => Promise<void>): Promise<void> {
-    const timer = setTimeout(() => {
-      if (lease.signal.aborted) return;
-      this.#deps.store.turns
-        .resetAttempts(turn)
-        .catch((error: unknown) =>
-          this.#deps.log.debug({ err: error }, 'attempts could not be counted anew'),
-        );
-    }, STABLE_AFTER_MS);
-    try {
-      await run();
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-}
-
-function suspectDelayMs(attempts: number): number {
-  if (attempts < SUSPECT_ATTEMPTS) return 0;
-  return Math.min(SUSPECT_DELAY_MS.most, SUSPECT_DELAY_MS.first * 2 ** (attempts - SUSPECT_ATTEMPTS));
-}
-
-/** A process that is started again and again must not cost the answer: many attempts count only over some time. */
-function isPoisoned({ attempts, attempts_since: since }: Turn): boolean {
-  return attempts > MAX_ATTEMPTS && Date.now() - since.getTime() > POISONED_AFTER_MS;
 }

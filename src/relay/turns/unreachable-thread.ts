@@ -7,10 +7,10 @@ import type { Lease } from '../runtime/lease.ts';
 import { transientFailure, withRetry } from '../runtime/retry.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 
-/** An asker whom Slack does not let us tell for so long (ms) is not told. */
+/** How long (ms) to retry the direct message to the asker. */
 const ASKER_NOTICE_TIMEOUT_MS = 10 * 60_000;
 
-/** Slack has no place for a turn's reply any more: its run is stopped gracefully, and the asker told directly. */
+/** The thread of a turn's reply is unreachable: stops the run gracefully, and tells the asker in a direct message. */
 export async function handleUnreachableThread(
   deps: RelayDeps,
   workspace: WorkspaceClient,
@@ -26,7 +26,7 @@ export async function handleUnreachableThread(
     await withRetry(lease, notifyAsker, ignoreWait, { giveUpAfterMs: ASKER_NOTICE_TIMEOUT_MS });
   } catch (error) {
     if (!(error instanceof SlackError) || error instanceof SlackLeaseError) throw error;
-    deps.log.warn({ err: error, turn: turn.id }, 'the asker could not be told');
+    deps.log.warn({ err: error, turn: turn.id }, 'could not tell the asker that the thread is unreachable');
   }
 }
 
@@ -34,14 +34,14 @@ async function cancelTask(deps: RelayDeps, account: string, taskId: string): Pro
   try {
     await deps.agent(account).cancelTask(taskId);
   } catch (error) {
-    const waits = transientFailure(error) !== undefined && !(error instanceof AgentBusyError);
-    if (!(error instanceof AgentError) || waits) throw error;
-    // It is gone, or has nothing to stop any more, or takes no stop: the asker is told all the same.
-    deps.log.info({ err: error, task: taskId }, 'a task was not stopped');
+    const mayPass = transientFailure(error) !== undefined && !(error instanceof AgentBusyError);
+    if (!(error instanceof AgentError) || mayPass) throw error;
+    // The task is gone, has nothing to stop, or cannot be stopped: the asker is told anyway.
+    deps.log.info({ err: error, taskId }, 'could not stop a task whose thread is unreachable');
   }
 }
 
-/** Tells the asker directly, once, however often it is called: what an earlier try came to is looked for first. */
+/** A function that tells the asker in a direct message, once: each retry looks for the post of the attempt before. */
 function createAskerNotifier(
   { store }: RelayDeps,
   { posting, readBack }: WorkspaceClient,
@@ -55,7 +55,7 @@ function createAskerNotifier(
     attemptedAt = new Date();
   };
   return async () => {
-    // It may have been given to somebody else's earlier message since `turn` was read.
+    // The turn may have been reassigned to another person's earlier message since it was read.
     const { asker } = (await store.turns.get(turn.workspace, turn.id)) ?? turn;
     const channel = await posting.openDm(asker, guard);
     if (attemptedAt !== undefined) await waitUntilCallEnded(attemptedAt, SLACK_CALL_LIFETIME_MS, guard);
@@ -65,5 +65,5 @@ function createAskerNotifier(
 }
 
 function ignoreWait(): void {
-  // Nobody is left in the thread to be told of a wait.
+  // The thread is unreachable: nobody can see a wait.
 }

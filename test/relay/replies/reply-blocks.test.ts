@@ -4,7 +4,7 @@ import { toolSteps } from '../../../src/render/messages/progress-line.ts';
 
 const long = 'An output that goes on and on. '.repeat(100_000);
 
-test('of a tool call a reply keeps what its step shows, and not what it does not', () => {
+test('a reply keeps what the step of a tool call shows, and nothing else of the call', () => {
   const call = { id: 'a', name: 'run', input: { description: 'Count', code: long, more: [long, long] } };
   const list = {
     id: 'b',
@@ -26,7 +26,7 @@ test('of a tool call a reply keeps what its step shows, and not what it does not
   expect(toolSteps(kept)).toEqual(toolSteps(whole));
 });
 
-test('of a block of an unknown kind a reply keeps the text', () => {
+test('a reply keeps the text of a block of an unknown kind', () => {
   const block = toReplyBlock({ type: 'other', kind: 'image', raw: { text: 'A note', data: long } });
   expect(block).toEqual({ kind: 'other', type: 'image', raw: { text: 'A note' } });
 });

@@ -3,7 +3,7 @@ import { messageSchema } from '../../../src/agent/service-schema.ts';
 import { replyFingerprint } from '../../../src/relay/replies/reply-fingerprint.ts';
 
 /** The fingerprint of a reply with these blocks, as the service sends them. */
-function printOf(content: readonly object[], status = 'streaming'): string {
+function fingerprintOf(content: readonly object[], status = 'streaming'): string {
   const ids = { id: 'm', task_id: 't', created_at: '2026-01-01T00:00:00Z' };
   const empty = { stop_reason: null, finish_reason: null, started_at: null, completed_at: null, error: null };
   return replyFingerprint(
@@ -16,24 +16,24 @@ const call = (input: object) => ({ type: 'tool_use', id: 'c', name: 'run', input
 
 test.each([
   ['text that grows', [text('The mean')], [text('The mean is')]],
-  ['text that is written anew at the same length', [text('The mean is 4')], [text('The mean is 5')]],
+  ['text that is rewritten at the same length', [text('The mean is 4')], [text('The mean is 5')]],
   ['a thought that grows', [{ type: 'thinking', text: 'a' }], [{ type: 'thinking', text: 'ab' }]],
-  ['a thought that is written anew', [{ type: 'thinking', text: 'a' }], [{ type: 'thinking', text: 'b' }]],
+  ['a thought that is rewritten', [{ type: 'thinking', text: 'a' }], [{ type: 'thinking', text: 'b' }]],
   ['an unknown block that grows', [{ type: 'x', said: 'a' }], [{ type: 'x', said: 'ab' }]],
   ['an input that comes after its call', [call({})], [call({ code: 'x' })]],
-  ['an input that is written anew', [call({ code: 'x', at: [1] })], [call({ code: 'x', at: [2] })]],
+  ['an input that is rewritten', [call({ code: 'x', at: [1] })], [call({ code: 'x', at: [2] })]],
   ['a result that comes', [call({})], [call({}), { type: 'tool_result', tool_use_id: 'c', content: 'done' }]],
-])('%s is something new', (_, before, after) => {
-  expect(printOf(after)).not.toBe(printOf(before));
+])('the fingerprint changes with %s', (_, before, after) => {
+  expect(fingerprintOf(after)).not.toBe(fingerprintOf(before));
 });
 
-test('a state that changes is something new', () => {
-  expect(printOf([], 'streaming')).not.toBe(printOf([], 'pending'));
+test('the fingerprint changes with the status', () => {
+  expect(fingerprintOf([], 'streaming')).not.toBe(fingerprintOf([], 'pending'));
 });
 
-test('the same blocks read again are nothing new, whatever link a picture has this time', () => {
+test('the same blocks have the same fingerprint, whatever link a picture has this time', () => {
   const read = (signature: string) =>
-    printOf([
+    fingerprintOf([
       text('Look'),
       call({ code: 'x', deep: { er: 1 } }),
       { type: 'image', url: `https://a/?s=${signature}` },
@@ -43,5 +43,5 @@ test('the same blocks read again are nothing new, whatever link a picture has th
 
 test('an input of any depth has a fingerprint', () => {
   const deep: object = JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`);
-  expect(printOf([call(deep)])).toBe(printOf([call(deep)]));
+  expect(fingerprintOf([call(deep)])).toBe(fingerprintOf([call(deep)]));
 });

@@ -23,22 +23,22 @@ function reply(status: string, said: string): AgentMessage {
   return messageSchema.parse({ ...ids, ...empty, role: 'assistant', platform: null, status, content });
 }
 
-/** A reader of a reply; `reads` counts, and `end` is set when it knows the end; `trouble` comes before an answer. */
-async function aReader({ live = 1, moves = true }) {
+/** A reader of a reply: `reads` counts, `end` is set once the reader knows the end, `beforeAnswer` delays or fails a read. */
+async function startReader({ live = 1, grows = true }) {
   const rate = new ReadRate(20);
   for (let other = 1; other < live; other += 1) rate.join();
   const scene = {
     reads: 0,
-    moves,
+    grows,
     completed: false,
     end: undefined as AgentMessage | undefined,
-    trouble: undefined as (() => Promise<never>) | undefined,
+    beforeAnswer: undefined as (() => Promise<never>) | undefined,
   };
   const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
   vi.spyOn(agent, 'getMessage').mockImplementation(async () => {
     scene.reads += 1;
-    await scene.trouble?.();
-    return reply(scene.completed ? 'completed' : 'streaming', scene.moves ? 'x'.repeat(scene.reads) : 'x');
+    await scene.beforeAnswer?.();
+    return reply(scene.completed ? 'completed' : 'streaming', scene.grows ? 'x'.repeat(scene.reads) : 'x');
   });
   const reader = new ReplyReader({
     agent,
@@ -58,13 +58,13 @@ async function aReader({ live = 1, moves = true }) {
   return { scene, reader, rate };
 }
 
-describe('the end that an edit has read', () => {
+describe('the end of a reply that an edit has read', () => {
   test.each([
-    ['a reply that moves', { live: 1, moves: true }],
-    ['a reply that moves among a hundred', { live: 100, moves: true }],
-    ['a silent reply', { live: 1, moves: false }],
-  ])('is known at once, and is not read again: %s', async (_, manner) => {
-    const { scene, reader } = await aReader(manner);
+    ['a reply that grows', { live: 1, grows: true }],
+    ['a growing reply among a hundred', { live: 100, grows: true }],
+    ['a silent reply', { live: 1, grows: false }],
+  ])('is known at once, and is not read again: %s', async (_, options) => {
+    const { scene, reader } = await startReader(options);
     await vi.advanceTimersByTimeAsync(20_400);
     const before = scene.reads;
     await vi.advanceTimersByTimeAsync(500);
@@ -75,8 +75,8 @@ describe('the end that an edit has read', () => {
     expect(scene.reads - before).toBeLessThanOrEqual(1);
   });
 
-  test('ends the wait for a turn', async () => {
-    const { scene, reader, rate } = await aReader({});
+  test('ends the wait for a permit', async () => {
+    const { scene, reader, rate } = await startReader({});
     await vi.advanceTimersByTimeAsync(500);
     for (let turn = 0; turn < 1_000; turn += 1) void rate.acquire(never);
     await vi.advanceTimersByTimeAsync(3_000);
@@ -89,8 +89,8 @@ describe('the end that an edit has read', () => {
   });
 });
 
-test('an edit whose read has no room waits no longer than a second', async () => {
-  const { scene, reader, rate } = await aReader({});
+test('an edit whose read gets no permit waits at most one second', async () => {
+  const { scene, reader, rate } = await startReader({});
   await vi.advanceTimersByTimeAsync(500);
   const before = scene.reads;
   rate.pauseFor(30_000);
@@ -104,8 +104,8 @@ test('an edit whose read has no room waits no longer than a second', async () =>
   expect([shows, scene.reads]).toEqual([true, before]);
 });
 
-test('a read that serves an edit serves the reader of the reply, too', async () => {
-  const { scene, reader } = await aReader({});
+test('a read for an edit serves the reader of the reply, too', async () => {
+  const { scene, reader } = await startReader({});
   await vi.advanceTimersByTimeAsync(10);
   const before = scene.reads;
   for (let edit = 0; edit < 10; edit += 1) {
@@ -115,10 +115,10 @@ test('a read that serves an edit serves the reader of the reply, too', async () 
   expect(scene.reads - before).toBe(10);
 });
 
-test('a silent reply that an edit finds moving is read at the usual pace again', async () => {
-  const { scene, reader } = await aReader({ moves: false });
+test('a silent reply that an edit finds growing is read at the usual pace again', async () => {
+  const { scene, reader } = await startReader({ grows: false });
   await vi.advanceTimersByTimeAsync(60_000);
-  scene.moves = true;
+  scene.grows = true;
   await vi.advanceTimersByTimeAsync(500);
   await reader.refresh();
   const before = scene.reads;
@@ -127,23 +127,23 @@ test('a silent reply that an edit finds moving is read at the usual pace again',
 });
 
 test.each([
-  ['is away', new AgentUnavailableError({ sentence: 'Away.', outcome: 'not_sent' })],
-  ['refuses the key', new AgentKeyError({ sentence: 'Refused.', outcome: 'refused' })],
-])('an edit whose read fails because the service %s shows what was read last', async (_, error) => {
-  const { scene, reader } = await aReader({});
+  ['is unavailable', new AgentUnavailableError({ sentence: 'Away.', outcome: 'not_sent' })],
+  ['rejects the key', new AgentKeyError({ sentence: 'Refused.', outcome: 'refused' })],
+])('an edit whose read fails because the service %s shows the last read', async (_, error) => {
+  const { scene, reader } = await startReader({});
   await vi.advanceTimersByTimeAsync(500);
-  scene.trouble = async () => {
+  scene.beforeAnswer = async () => {
     throw error;
   };
   await reader.refresh();
   expect(scene.reads).toBe(2);
 });
 
-test('an edit whose read hangs waits no longer than a second', async () => {
-  const { scene, reader } = await aReader({});
+test('an edit whose read hangs waits at most one second', async () => {
+  const { scene, reader } = await startReader({});
   await vi.advanceTimersByTimeAsync(500);
   const { promise, reject } = Promise.withResolvers<never>();
-  scene.trouble = () => promise;
+  scene.beforeAnswer = () => promise;
   let shows = false;
   void reader.refresh().then(() => {
     shows = true;
@@ -156,7 +156,7 @@ test('an edit whose read hangs waits no longer than a second', async () => {
   await vi.advanceTimersByTimeAsync(0);
 });
 
-test('replies that have not begun are looked for within the rate of all', async () => {
+test('the search for replies that have not begun stays within the read rate', async () => {
   const rate = new ReadRate(20);
   const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
   const task = {

@@ -8,18 +8,18 @@ const made = (secretKey = 'a'.repeat(32)) =>
   new ResultLinks({ secretKeys: [secretKey], publicUrl: 'https://bot.example/', now: () => clock });
 const tokenOf = (link: string) => link.slice('https://bot.example/results/'.length);
 
-test('a link names its result, and only the holder of the key can make one', () => {
+test('a link names its result, and only the owner of the key can make one', () => {
   const token = tokenOf(made().create(linked));
   expect(made().verify(token)).toEqual(linked);
   expect(made('b'.repeat(32)).verify(token)).toBeUndefined();
 });
 
-test('a link is dead after seven days', () => {
+test('a link expires after seven days', () => {
   const token = tokenOf(made().create(linked));
   clock += 7 * day - 2_000;
   expect(made().verify(token)).toEqual(linked);
   clock += 2_000;
-  expect(made().verify(token)).toBe('over');
+  expect(made().verify(token)).toBe('expired');
 });
 
 test.each([

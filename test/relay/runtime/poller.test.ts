@@ -4,61 +4,61 @@ import { Poller } from '../../../src/relay/runtime/poller.ts';
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** Rounds of one second whose looks go on until they are let go. */
-function slowRounds() {
-  const looks: PromiseWithResolvers<void>[] = [];
+/** A poller with an interval of one second, whose polls last until the test settles them. */
+function slowPoller() {
+  const polls: PromiseWithResolvers<void>[] = [];
   const errors: unknown[] = [];
-  const round = () => {
-    const look = Promise.withResolvers<void>();
-    looks.push(look);
-    return look.promise;
+  const poll = () => {
+    const current = Promise.withResolvers<void>();
+    polls.push(current);
+    return current.promise;
   };
-  const rounds = new Poller({ intervalMs: 1_000, poll: round, onError: (error) => errors.push(error) });
-  return { rounds, looks, errors };
+  const poller = new Poller({ intervalMs: 1_000, poll, onError: (error) => errors.push(error) });
+  return { poller, polls, errors };
 }
 
-it('begins no look while one is under way, and stops when that one is over', async () => {
-  const { rounds, looks } = slowRounds();
-  rounds.start();
+it('starts no poll while one is under way, and stops when that one has ended', async () => {
+  const { poller, polls } = slowPoller();
+  poller.start();
   await vi.advanceTimersByTimeAsync(10_500);
-  expect(looks).toHaveLength(1);
+  expect(polls).toHaveLength(1);
   let stopped = false;
-  const stop = rounds.stop().then(() => {
+  const stop = poller.stop().then(() => {
     stopped = true;
   });
   await vi.advanceTimersByTimeAsync(10_000);
   expect(stopped).toBe(false);
-  looks[0]?.resolve();
+  polls[0]?.resolve();
   await stop;
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(looks).toHaveLength(1);
+  expect(polls).toHaveLength(1);
 });
 
-it('looks once more where that was asked for during a look', async () => {
-  const { rounds, looks } = slowRounds();
-  rounds.pollNow();
-  expect(looks).toHaveLength(0);
-  rounds.start();
-  for (let times = 0; times < 3; times += 1) rounds.pollNow();
-  expect(looks).toHaveLength(1);
-  looks[0]?.resolve();
+it('polls once more if asked to during a poll', async () => {
+  const { poller, polls } = slowPoller();
+  poller.pollNow();
+  expect(polls).toHaveLength(0);
+  poller.start();
+  for (let times = 0; times < 3; times += 1) poller.pollNow();
+  expect(polls).toHaveLength(1);
+  polls[0]?.resolve();
   await vi.advanceTimersByTimeAsync(0);
-  expect(looks).toHaveLength(2);
-  rounds.pollNow();
-  const stop = rounds.stop();
-  looks[1]?.resolve();
+  expect(polls).toHaveLength(2);
+  poller.pollNow();
+  const stop = poller.stop();
+  polls[1]?.resolve();
   await stop;
-  expect(looks).toHaveLength(2);
+  expect(polls).toHaveLength(2);
 });
 
-it('goes on after a look that failed', async () => {
-  const { rounds, looks, errors } = slowRounds();
-  rounds.start();
+it('continues after a poll that failed', async () => {
+  const { poller, polls, errors } = slowPoller();
+  poller.start();
   await vi.advanceTimersByTimeAsync(1_000);
-  looks[0]?.reject(new Error('the store is away'));
+  polls[0]?.reject(new Error('the store is unavailable'));
   await vi.advanceTimersByTimeAsync(1_000);
   expect(errors).toHaveLength(1);
-  expect(looks).toHaveLength(2);
-  looks[1]?.resolve();
-  await rounds.stop();
+  expect(polls).toHaveLength(2);
+  polls[1]?.resolve();
+  await poller.stop();
 });

@@ -12,12 +12,12 @@ beforeEach(
 );
 afterEach(() => void vi.useRealTimers());
 
-/** Asks for so many turns at once; the answer tells how many were had. */
-function asking(rate: ReadRate, turns: number): { had: number } {
-  const count = { had: 0 };
-  for (let turn = 0; turn < turns; turn += 1) {
+/** Requests this many permits at once, and counts those that are granted. */
+function requestPermits(rate: ReadRate, permits: number): { granted: number } {
+  const count = { granted: 0 };
+  for (let permit = 0; permit < permits; permit += 1) {
     void rate.acquire(never).then(() => {
-      count.had += 1;
+      count.granted += 1;
     });
   }
   return count;
@@ -33,97 +33,97 @@ test('each reply may read once a second, or as often as all of them together may
   expect(rate.intervalMs()).toBe(1_000);
 });
 
-test('turns are given at the rate', async () => {
-  const count = asking(new ReadRate(20), 1_000);
+test('permits are granted at the rate', async () => {
+  const count = requestPermits(new ReadRate(20), 1_000);
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(count.had).toBeGreaterThanOrEqual(200);
-  expect(count.had).toBeLessThanOrEqual(202);
+  expect(count.granted).toBeGreaterThanOrEqual(200);
+  expect(count.granted).toBeLessThanOrEqual(202);
 });
 
-test('turns are given in the order of asking', async () => {
+test('permits are granted in the order of the requests', async () => {
   const rate = new ReadRate(20);
   const order: number[] = [];
-  for (const turn of [1, 2, 3, 4]) void rate.acquire(never).then(() => order.push(turn));
+  for (const request of [1, 2, 3, 4]) void rate.acquire(never).then(() => order.push(request));
   await vi.advanceTimersByTimeAsync(1_000);
   expect(order).toEqual([1, 2, 3, 4]);
 });
 
-test('reads whose edit is due go before those that waited longer', async () => {
+test('reads for a due edit go before those that waited longer', async () => {
   const rate = new ReadRate(20);
-  const others = asking(rate, 100);
+  const others = requestPermits(rate, 100);
   await vi.advanceTimersByTimeAsync(500);
-  let had = false;
-  void rate.acquire(never, { isDue: true }).then(() => {
-    had = true;
+  let granted = false;
+  void rate.acquire(never, undefined, 60_000).then(() => {
+    granted = true;
   });
   await vi.advanceTimersByTimeAsync(51);
-  expect(had).toBe(true);
-  expect(others.had).toBeLessThan(15);
+  expect(granted).toBe(true);
+  expect(others.granted).toBeLessThan(15);
 });
 
-test('more due reads than the rate has room for stay within it, and leave the others their share', async () => {
+test('more due reads than the rate allows stay within it, and leave the others their share', async () => {
   const rate = new ReadRate(20);
   let due = 0;
   const steady = setInterval(() => {
-    void rate.acquire(never, { isDue: true, withinMs: 1_000 }).then((had) => {
-      due += had ? 1 : 0;
+    void rate.acquire(never, undefined, 1_000).then((granted) => {
+      due += granted ? 1 : 0;
     });
   }, 45);
-  const others = asking(rate, 1_000);
+  const others = requestPermits(rate, 1_000);
   await vi.advanceTimersByTimeAsync(20_000);
-  expect(due + others.had).toBeLessThanOrEqual(402);
+  expect(due + others.granted).toBeLessThanOrEqual(402);
   expect(due).toBeGreaterThanOrEqual(290);
-  expect(others.had).toBeGreaterThanOrEqual(95);
+  expect(others.granted).toBeGreaterThanOrEqual(95);
   clearInterval(steady);
-  const before = others.had;
+  const before = others.granted;
   await vi.advanceTimersByTimeAsync(2_000);
-  // No debt is left behind but the due reads of the last second.
-  expect(others.had - before).toBeGreaterThanOrEqual(20);
+  // Only the due reads of the last second are left.
+  expect(others.granted - before).toBeGreaterThanOrEqual(20);
 });
 
-test('a wait that is ended, or whose time is up, uses no turn', async () => {
+test('a wait that is ended, or gives up, uses no permit', async () => {
   const rate = new ReadRate(1);
   const wait: InterruptibleWait = { end: undefined };
   await rate.acquire(never);
-  const ended = rate.acquire(never, { wait });
-  const late = rate.acquire(never, { isDue: true, withinMs: 100 });
+  const ended = rate.acquire(never, wait);
+  const late = rate.acquire(never, undefined, 100);
   const next = rate.acquire(never);
   wait.end?.();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await Promise.all([ended, late, next])).toEqual([false, false, true]);
 });
 
-test('nobody reads while the service asks for a pause', async () => {
+test('no read gets a permit while the service asks for a pause', async () => {
   const rate = new ReadRate(20);
   rate.pauseFor(5_000);
   let open = false;
   void rate.waitForPauseEnd(never).then(() => {
     open = true;
   });
-  const count = asking(rate, 3);
+  const count = requestPermits(rate, 3);
   await vi.advanceTimersByTimeAsync(4_990);
-  expect([count.had, open]).toEqual([0, false]);
+  expect([count.granted, open]).toEqual([0, false]);
   await vi.advanceTimersByTimeAsync(1_000);
-  expect([count.had, open]).toEqual([3, true]);
+  expect([count.granted, open]).toEqual([3, true]);
 });
 
-test('who is called off does not use a turn', async () => {
+test('an aborted request uses no permit', async () => {
   const rate = new ReadRate(1);
-  const off = new AbortController();
+  const controller = new AbortController();
   await rate.acquire(never);
-  const refused = rate.acquire(off.signal).catch(() => 'called off');
-  const next = rate.acquire(never).then(() => 'had');
-  off.abort();
-  expect(await refused).toBe('called off');
+  const refused = rate.acquire(controller.signal).catch(() => 'aborted');
+  const next = rate.acquire(never).then(() => 'granted');
+  controller.abort();
+  expect(await refused).toBe('aborted');
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(await next).toBe('had');
+  expect(await next).toBe('granted');
 });
 
 test('timers that are late do not slow the rate down', async () => {
   const timely = globalThis.setTimeout;
   vi.stubGlobal('setTimeout', (go: () => void, ms: number) => timely(go, ms + 5));
-  const count = asking(new ReadRate(20), 1_000);
+  const count = requestPermits(new ReadRate(20), 1_000);
   await vi.advanceTimersByTimeAsync(10_000);
   vi.unstubAllGlobals();
-  expect(count.had).toBeGreaterThanOrEqual(198);
+  expect(count.granted).toBeGreaterThanOrEqual(198);
 });

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('what does not pass is thrown once its time is over', async () => {
+test('a failure that does not pass is thrown after the time limit', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const never = new AbortController().signal;
   const lease = { signal: never, draining: never, remainingMs: () => 8_000 };

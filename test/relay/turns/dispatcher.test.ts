@@ -36,7 +36,7 @@ describe('one process', () => {
     lost = new Set<string>();
     broken = false;
     completed: string[] = [];
-    handedBack: string[] = [];
+    released: string[] = [];
     renewed: string[][] = [];
     wake: () => void = () => undefined;
 
@@ -60,7 +60,7 @@ describe('one process', () => {
     }
     async release(jobs: readonly ThreadJob[]): Promise<void> {
       if (this.broken) throw new Error('no database');
-      this.handedBack.push(...jobs.map(({ id }) => id));
+      this.released.push(...jobs.map(({ id }) => id));
     }
     onWake(listener: () => void): () => void {
       this.wake = listener;
@@ -90,19 +90,19 @@ describe('one process', () => {
     const clocks = new TestClocks();
     const dispatcher = new Dispatcher({ queue, log: silentLog, clocks, renewIntervalMs: 20, ...options });
     dispatcher.start();
-    ending.push(() => dispatcher.stop({ drainMs: 0 }));
+    ending.push(() => dispatcher.stop(0));
     return { queue, clocks, dispatcher };
   }
 
-  test('completes a job whose run returned', async () => {
+  test('the dispatcher completes a job whose run returned', async () => {
     const { queue, dispatcher } = start({ run: async () => undefined });
     const job = queue.add();
     await waitFor(() => expect(queue.completed).toEqual([job.id]));
     await waitFor(() => expect(dispatcher.heldJobCount).toBe(0));
-    expect(queue.handedBack).toEqual([]);
+    expect(queue.released).toEqual([]);
   });
 
-  test('takes no more than it may hold, and the rest as soon as there is room', async () => {
+  test('the dispatcher claims no more jobs than it may hold, and the rest as soon as there is room', async () => {
     const gates = new Map<string, () => void>();
     const { queue, dispatcher } = start({
       maxConcurrentThreads: 2,
@@ -120,7 +120,7 @@ describe('one process', () => {
     await waitFor(() => expect(gates.size).toBe(3));
   });
 
-  test('keeps the job of a run that threw for a while, and then gives it back', async () => {
+  test('the dispatcher holds the job of a failed run for a while, and then releases it', async () => {
     const { queue } = start({
       retryDelayMs: 100,
       run: async () => {
@@ -129,12 +129,12 @@ describe('one process', () => {
     });
     const job = queue.add();
     await sleep(60);
-    expect(queue.handedBack).toEqual([]);
-    await waitFor(() => expect(queue.handedBack).toEqual([job.id]));
+    expect(queue.released).toEqual([]);
+    await waitFor(() => expect(queue.released).toEqual([job.id]));
     expect(queue.completed).toEqual([]);
   });
 
-  test('aborts a run whose job is missing from the answer to a renewal, and renews it no more', async () => {
+  test('a run whose job is missing from the answer to a renewal is aborted, and its job no longer renewed', async () => {
     const leases: Lease[] = [];
     const { queue } = start({
       run: async (_, lease) => {
@@ -154,7 +154,7 @@ describe('one process', () => {
     expect(queue.renewed.flat()).toContain(kept.id);
   });
 
-  test('lets a lease run out when renewals fail, before anybody else may have the job', async () => {
+  test('a lease runs out when renewals fail, before another process may have the job', async () => {
     const leases: Lease[] = [];
     const { queue, clocks } = start({
       run: async (_, lease) => {
@@ -177,7 +177,7 @@ describe('one process', () => {
   });
 
   test.each(['wallMs', 'monotonicMs'] as const)(
-    'ends a lease at once when only %s has gone on',
+    'a lease ends at once when only %s has advanced',
     async (clock) => {
       const leases: Lease[] = [];
       const { queue, clocks } = start({
@@ -190,12 +190,12 @@ describe('one process', () => {
       queue.add();
       await waitFor(() => expect(leases).toHaveLength(1));
       clocks[clock] += LEASE_MS;
-      // Without a timer in between: what a process that was stopped asks first when it goes on.
+      // Without a timer in between: the first check of a stopped process that continues.
       expect(leases[0]?.remainingMs()).toBeLessThanOrEqual(0);
     },
   );
 
-  test('does not start a run on a claim that took longer than the lease', async () => {
+  test('a claim that took longer than the lease starts no run', async () => {
     const run = vi.fn<DispatcherOptions['run']>(async () => undefined);
     const { queue, clocks } = start({ run });
     const claim = queue.claim.bind(queue);
@@ -204,15 +204,15 @@ describe('one process', () => {
       if (jobs.length > 0) clocks.pass(LEASE_MS);
       return jobs;
     };
-    // The claim that is under way is still the old one.
+    // The claim under way is still the old one.
     queue.wake();
     await sleep(20);
     const job = queue.add();
-    await waitFor(() => expect(queue.handedBack).toEqual([job.id]));
+    await waitFor(() => expect(queue.released).toEqual([job.id]));
     expect(run).not.toHaveBeenCalled();
   });
 
-  test('asks a run to hand over before the queue would end it', async () => {
+  test('a run is asked to hand over before the queue would end it', async () => {
     const { queue, clocks } = start({
       maxRunMs: 1_000,
       run: async (_, lease) => {
@@ -224,11 +224,11 @@ describe('one process', () => {
     const job = queue.add();
     await sleep(50);
     clocks.pass(1_001);
-    await waitFor(() => expect(queue.handedBack).toEqual([job.id]));
+    await waitFor(() => expect(queue.released).toEqual([job.id]));
     expect(queue.completed).toEqual([]);
   });
 
-  test('settles the jobs of an outage when it is over', async () => {
+  test('jobs that ended during an outage are completed after it', async () => {
     const { queue } = start({ run: async () => undefined });
     queue.broken = true;
     const job = queue.add();
@@ -238,36 +238,36 @@ describe('one process', () => {
     await waitFor(() => expect(queue.completed).toEqual([job.id]));
   });
 
-  test('stops: runs that hand over do so, the others are aborted, and every job is given back', async () => {
+  test('a dispatcher that stops lets runs hand over, aborts the others, and releases every job', async () => {
     const ends: string[] = [];
     const { queue, dispatcher } = start({
       run: async ({ root }, lease) => {
         const { promise, open } = gate();
-        const willing = root === obeying.thread.root;
-        (willing ? lease.draining : lease.signal).addEventListener('abort', open);
+        const isCooperative = root === cooperative.thread.root;
+        (isCooperative ? lease.draining : lease.signal).addEventListener('abort', open);
         await promise;
-        ends.push(willing ? 'handed over' : 'aborted');
+        ends.push(isCooperative ? 'handed over' : 'aborted');
       },
     });
-    const obeying = queue.add();
+    const cooperative = queue.add();
     const stubborn = queue.add();
     await waitFor(() => expect(dispatcher.heldJobCount).toBe(2));
-    const stopping = dispatcher.stop({ drainMs: 1_500 });
-    await waitFor(() => expect(queue.handedBack).toEqual([obeying.id]), { interval: 5 });
+    const stopping = dispatcher.stop(1_500);
+    await waitFor(() => expect(queue.released).toEqual([cooperative.id]), { interval: 5 });
     await stopping;
-    expect(queue.handedBack).toEqual([obeying.id, stubborn.id]);
+    expect(queue.released).toEqual([cooperative.id, stubborn.id]);
     expect(ends).toEqual(['handed over', 'aborted']);
     queue.add();
     await sleep(50);
     expect(queue.waiting).toHaveLength(1);
   });
 
-  test('gives a job back even when its run ends never', async () => {
+  test('a job is released even if its run never ends', async () => {
     const { queue, dispatcher } = start({ run: () => new Promise(() => undefined) });
     const job = queue.add();
     await waitFor(() => expect(dispatcher.heldJobCount).toBe(1));
-    await dispatcher.stop({ drainMs: 20 });
-    expect(queue.handedBack).toEqual([job.id]);
+    await dispatcher.stop(20);
+    expect(queue.released).toEqual([job.id]);
   });
 });
 
@@ -280,7 +280,7 @@ describe('several processes on one database', async () => {
     const dispatcher = new Dispatcher({ queue, log: silentLog, run, ...options });
     dispatcher.start();
     ending.push(async () => {
-      await dispatcher.stop({ drainMs: 0 });
+      await dispatcher.stop(0);
       await queue.stop();
     });
     return { queue, dispatcher };
@@ -288,9 +288,9 @@ describe('several processes on one database', async () => {
 
   const send = (queue: ThreadQueue, thread: ThreadKey) => queue.enqueue(database.kysely, thread);
 
-  test('a waiting thread is at work at once, and its next job right after', async () => {
+  test('a waiting thread starts at once, and its next job right after', async () => {
     let began = 0;
-    // Without being woken it looks once a minute.
+    // Without a wake-up, it polls once a minute.
     const { queue } = await start(
       async () => {
         began += 1;
@@ -303,7 +303,7 @@ describe('several processes on one database', async () => {
     await waitFor(() => expect(began).toBe(20));
   });
 
-  test('a thread has one run at a time and keeps its order, also when runs fail', async () => {
+  test('a thread has one run at a time and keeps its order, even if runs fail', async () => {
     const atWork = new Set<string>();
     const ends = new Map<string, number>();
     let overlaps = 0;
@@ -363,13 +363,13 @@ describe('several processes on one database', async () => {
       runs.push('staying');
     });
     const stopped = performance.now();
-    await leaving.dispatcher.stop({ drainMs: 5_000 });
+    await leaving.dispatcher.stop(5_000);
     await waitFor(() => expect(runs).toEqual(['leaving', 'staying']), { interval: 5 });
     // Where it is not handed over, the lease has to run out.
     expect(performance.now() - stopped).toBeLessThan(5_000);
   });
 
-  test('a process that is killed is followed by another within 13 s, and not before its lease is over', async () => {
+  test('the thread of a killed process moves to another within 13 s, and not before the lease is over', async () => {
     const runs: string[] = [];
     const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
     const { host, user } = {

@@ -7,18 +7,18 @@ import {
 } from '../../../src/agent/errors.ts';
 import { messageSchema } from '../../../src/agent/service-schema.ts';
 import { TurnEnded } from '../../../src/relay/runtime/turn-errors.ts';
-import { countTools, outcomeOfError } from '../../../src/relay/turns/turn-end.ts';
+import { countTools, outcomeOfError } from '../../../src/relay/turns/turn-outcome.ts';
 
 function replyWith(names: readonly string[]) {
   const content = names.map((name, index) => ({ type: 'tool_use', id: `u${index}`, name, input: {} }));
   return messageSchema.parse({ id: 'm', task_id: 't', created_at: 'c', role: 'assistant', content });
 }
 
-test('tells how often which tool was used', () => {
+test('countTools counts the calls of each tool', () => {
   expect(countTools(replyWith(['search', 'run', 'search']))).toEqual({ search: 2, run: 1 });
 });
 
-test('keeps at most fifty names of tools, none of them long', () => {
+test('countTools names at most fifty tools, with short names', () => {
   const names = Array.from({ length: 70 }, (_, index) => `${index} ${'n'.repeat(10_000)}`);
   const tools = countTools(replyWith([...names, ...names]));
   expect(Object.keys(tools)).toHaveLength(51);
@@ -32,7 +32,7 @@ const nothing = { task: false, message: false };
 const task = { task: true, message: false };
 const all = { task: true, message: true };
 
-test('the message of an error that ends a turn has no words of people: logs have it', () => {
+test('the message of an error that ends a turn is logged, and quotes nobody', () => {
   const end = new TurnEnded('refused', 'The agent service refused “the secret of my sheep”.');
   expect(end.sentence).toContain('sheep');
   expect(end.message).not.toContain('sheep');

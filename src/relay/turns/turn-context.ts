@@ -1,0 +1,103 @@
+import type { AgentClient } from '../../agent/agent-client.ts';
+import type { Message as AgentMessage } from '../../agent/service-schema.ts';
+import type { Thread, Turn } from '../../store/schema.ts';
+import { turnLocationOf } from '../../store/threads/turns.ts';
+import { stopRequesterName } from '../controls/stop-control.ts';
+import type { WaitingReactions } from '../controls/waiting-reactions.ts';
+import { LiveReply } from '../replies/live-reply.ts';
+import { ReplyReader, type ReplyReaderOptions } from '../replies/reply-reader.ts';
+import { ReplyState } from '../replies/reply-state.ts';
+import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { Lease } from '../runtime/lease.ts';
+import type { ReadRate } from '../runtime/read-rate.ts';
+import { withRetry } from '../runtime/retry.ts';
+import { TurnEnded } from '../runtime/turn-errors.ts';
+
+/** What the steps of one turn share. */
+export class TurnContext {
+  readonly deps: RelayDeps;
+  readonly workspace: WorkspaceClient;
+  readonly lease: Lease;
+  readonly waitingReactions: Pick<WaitingReactions, 'cleanUp' | 'addToWaiting'>;
+  readonly state: ReplyState;
+  readonly reply: LiveReply;
+  /** The turn as last recorded. */
+  turn: Turn;
+  /** The reply, where it is known before it is followed. */
+  knownReply: AgentMessage | null = null;
+  readonly #readRateFor: (account: string) => ReadRate;
+  readonly #stopController = new AbortController();
+
+  constructor(
+    deps: RelayDeps,
+    workspace: WorkspaceClient,
+    turn: Turn,
+    lease: Lease,
+    readRateFor: (account: string) => ReadRate,
+    waitingReactions: Pick<WaitingReactions, 'cleanUp' | 'addToWaiting'>,
+  ) {
+    this.deps = deps;
+    this.workspace = workspace;
+    this.turn = turn;
+    this.lease = lease;
+    this.waitingReactions = waitingReactions;
+    this.#readRateFor = readRateFor;
+    this.state = new ReplyState(turn, deps.settings, () => this.reply.onChanged());
+    this.reply = new LiveReply(deps, workspace, turnLocationOf(turn), this.state, lease);
+  }
+
+  /** Aborted with a TurnEnded when a person asks to stop the turn. */
+  get stopSignal(): AbortSignal {
+    return this.#stopController.signal;
+  }
+
+  /** A person asks to stop the turn: the reply shows it, and what is not sent yet never is. */
+  requestStop(): void {
+    if (this.stopSignal.aborted) return;
+    this.#stopController.abort(new TurnEnded('cancelled', null));
+    this.stopRequester().then(
+      (name) => this.state.onStopRequested(name),
+      () => this.state.onStopRequested(''),
+    );
+  }
+
+  /** The name of the person who asked to stop the turn; '' where nobody did, or the name is unknown. */
+  async stopRequester(): Promise<string> {
+    return stopRequesterName(this.deps, this.workspace, this.turn);
+  }
+
+  /** Runs a step until it succeeds or fails for good; the thread shows what it waits for. */
+  async withRetry<T>(step: () => Promise<T>): Promise<T> {
+    const onWait = (cause: Parameters<ReplyState['setWaitCause']>[0], error: unknown) => {
+      if (cause !== undefined)
+        this.deps.log.warn({ err: error, turn: this.turn.id, cause }, 'retrying a step of a turn');
+      this.state.setWaitCause(cause);
+    };
+    return withRetry(this.lease, step, onWait, { wake: this.stopSignal });
+  }
+
+  /** Records a step. */
+  async record(values: Parameters<RelayDeps['store']['turns']['record']>[1]): Promise<void> {
+    this.turn = await this.deps.store.turns.record(this.turn, values);
+  }
+
+  async thread(): Promise<Thread> {
+    return this.deps.store.threads.getOrThrow(this.turn);
+  }
+
+  /** The thread's task, and the account that it belongs to. Throws where the thread has no task yet. */
+  async task(): Promise<{ account: string; agent: AgentClient; taskId: string }> {
+    const { account, task_id: taskId } = await this.thread();
+    if (taskId === null) throw new Error('The turn has no task.');
+    return { account, agent: this.deps.agent(account), taskId };
+  }
+
+  /** A reader of the reply to the turn's message, which the service has. */
+  async createReader(onRead: ReplyReaderOptions['onRead']): Promise<ReplyReader> {
+    const { user_message_id: userMessageId } = this.turn;
+    if (userMessageId === null) throw new Error('The message of the turn was not sent.');
+    const { account, agent, taskId } = await this.task();
+    const rate = this.#readRateFor(account);
+    return new ReplyReader({ agent, taskId, userMessageId, rate, lease: this.lease, onRead });
+  }
+}

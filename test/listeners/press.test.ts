@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseActor, parseInstallationQuery, parsePressLocation } from '../../src/listeners/press.ts';
+import { parseActor, parsePressLocation } from '../../src/listeners/press.ts';
 
 const by = { team: { id: 'T1' }, user: { id: 'U1', team_id: 'T2' } };
 const pressed = (container: object) => ({ ...by, channel: { id: 'C1' }, container });
@@ -38,53 +38,5 @@ describe('the place of a press', () => {
   test('is that of the person where Slack names no workspace', () => {
     expect(parseActor({ ...by, team: null })).toEqual({ workspace: 'T2', person: 'U1' });
     expect(parseActor({ team: null, user: { id: 'U1' } })).toBeUndefined();
-  });
-});
-
-describe('the installation of what is pressed, sent or typed', () => {
-  const organisation = { is_enterprise_install: true, enterprise: { id: 'E1', name: 'All' } };
-  const pressed = { type: 'block_actions', user: { id: 'U1', team_id: 'T2' } };
-  const command = { command: '/agent', user_id: 'U1', team_id: 'T1' };
-  test.for([
-    [
-      'a press in a workspace',
-      { ...pressed, team: { id: 'T1' }, is_enterprise_install: false },
-      'T1',
-      undefined,
-    ],
-    ['a press in an organisation', { ...pressed, ...organisation, team: null }, 'T2', 'E1'],
-    [
-      'a form of an organisation',
-      { ...by, ...organisation, type: 'view_submission', view: { app_installed_team_id: 'E1' } },
-      'T1',
-      'E1',
-    ],
-    [
-      'a form that somebody of another organisation sends',
-      { ...by, team: { id: 'T2' }, type: 'view_submission', view: { app_installed_team_id: 'T3' } },
-      'T3',
-      undefined,
-    ],
-    [
-      'a command in a workspace',
-      { ...command, is_enterprise_install: 'false', enterprise_id: 'E1' },
-      'T1',
-      undefined,
-    ],
-    [
-      'a command in an organisation',
-      { ...command, is_enterprise_install: 'true', enterprise_id: 'E1' },
-      'T1',
-      'E1',
-    ],
-  ] as const)('is that of %s', ([, body, workspace, organisation]) => {
-    expect(parseInstallationQuery(body)).toMatchObject({ workspace, organisation });
-  });
-
-  test('is not known where an organisation is not named', () => {
-    expect(
-      parseInstallationQuery({ ...pressed, is_enterprise_install: true, enterprise: null, team: null }),
-    ).toBeUndefined();
-    expect(parseInstallationQuery({ type: 'event_callback' })).toBeUndefined();
   });
 });

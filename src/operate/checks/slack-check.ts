@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { SlackError } from '../../slack/errors.ts';
+import { REQUIRED_SCOPES } from '../../slack/required-scopes.ts';
 import { SlackClient, tokenOnlyInstallation } from '../../slack/slack-client.ts';
 import { identifyToken } from '../../slack/token-identity.ts';
 import {
@@ -13,7 +14,6 @@ import {
   passed,
 } from './check-result.ts';
 import { publicUrlUnreachable, publicUrlWrongServer } from './public-url-messages.ts';
-import { REQUIRED_SCOPES } from './required-scopes.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const connectionSchema = z.looseObject({ url: z.string() });

@@ -7,7 +7,7 @@ import { fixedChoicesNote } from '../../../src/render/messages/button-notes.ts';
 import * as strings from '../../../src/render/strings/strings.ts';
 
 const plain: StartFormContent = {
-  metadata: '{}',
+  metadata: { id: '01920000-0000-7000-8000-000000000001' },
   question: { text: '', optional: false },
   isTaskStarted: false,
   chosen: {},
@@ -29,7 +29,7 @@ const ids = (form: Partial<StartFormContent>) =>
     block.type === 'input' ? [block.block_id] : [],
   );
 
-describe('the form by which a task is begun', () => {
+describe('the form that starts a task', () => {
   test('asks for what can be chosen, and for nothing that the service has no name for', () => {
     expect(ids({})).toEqual(['question', 'title', 'model', 'skill', 'files']);
     expect(ids({ channel: { chosen: undefined }, offers: allOffers })).toEqual([

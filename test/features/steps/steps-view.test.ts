@@ -17,7 +17,7 @@ function many(count: number): ToolStep[] {
 
 /** A page as Slack takes it, as text. */
 function shown(steps: ToolStep[], page = 0): string {
-  const view = stepsView(steps, { turnId, page });
+  const view = stepsView(steps, turnId, page);
   expect(view.title.text.length).toBeLessThanOrEqual(24);
   expect(JSON.stringify(view).length).toBeLessThan(200_000);
   return JSON.stringify(checkBlocks(view.blocks, 'modal'));

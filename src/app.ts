@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { createFeatures } from './app/features.ts';
 import { HttpEndpoints } from './app/http-endpoints.ts';
 import { combineLifecycles, type Lifecycle, withStopTimeout } from './app/lifecycle.ts';
 import { createListeners } from './app/listener-setup.ts';
@@ -13,19 +14,9 @@ import {
   sharedCredentials,
   slackOptions,
   workspaceAccountLimits,
-  workspaceServiceOptions,
 } from './app/options-from-config.ts';
 import type { Config } from './config.ts';
-import { AccountSection } from './features/account/account-section.ts';
-import { WorkspaceAccount } from './features/account/workspace-account.ts';
-import { ChannelSettingsModal } from './features/channel-settings/channel-settings-modal.ts';
 import { DirectMessages } from './features/direct-messages/direct-messages.ts';
-import { HomeTab } from './features/home/home-tab.ts';
-import { QuestionPoster } from './features/start/question-poster.ts';
-import { StartFormHandler } from './features/start/start-form-handler.ts';
-import { TaskDeleter } from './features/tasks/task-deletion.ts';
-import { TaskFileDelivery } from './features/tasks/task-file-delivery.ts';
-import { WorkspaceAccessSettings } from './features/workspace-settings/workspace-access-settings.ts';
 import { parseInstallationQuery } from './listeners/envelope.ts';
 import { EventIntake, type EventIntakeDeps } from './listeners/event-intake.ts';
 import { SlackApp } from './listeners/slack-app.ts';
@@ -47,10 +38,8 @@ import { ServiceAccounts } from './relay/installations/service-accounts.ts';
 import { resolveResultLink } from './relay/replies/result-links.ts';
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
-import type { WorkspaceActor } from './relay/runtime/actors.ts';
 import type { RelayDeps } from './relay/runtime/deps.ts';
 import { ProjectNameSync } from './relay/sending/project-name-sync.ts';
-import { TaskList } from './relay/tasks/task-list.ts';
 import { Dispatcher } from './relay/turns/dispatcher.ts';
 import { FollowUps } from './relay/turns/follow-ups.ts';
 import { Maintenance } from './relay/turns/maintenance.ts';
@@ -62,7 +51,6 @@ import { ThreadQueue } from './store/queue/thread-queue.ts';
 import { SharedRateLimits } from './store/slack/shared-rate-limits.ts';
 import { readStats } from './store/stats.ts';
 import { Store } from './store/store.ts';
-import { SETTINGS_ACCOUNT } from './store/workspaces/accounts.ts';
 import { Keyring } from './store/workspaces/keyring.ts';
 
 const BOT_TOKEN_SETTING = 'SLACK_BOT_TOKEN';
@@ -239,32 +227,13 @@ export async function startApp(
   });
 
   // What people open and set.
-  const channelSettings = new ChannelSettingsModal(
-    deps,
-    (account) => oauth !== undefined && account === SETTINGS_ACCOUNT,
-    () => projectNameSync.runSoon(),
-  );
-  const updateHome = (actor: WorkspaceActor) => home.show({ ...actor, state: { page: 0, channelPage: 0 } });
-  const workspaceAccount = new WorkspaceAccount({
-    ...deps,
+  const features = createFeatures(deps, config, {
     keyring,
-    hasDefaultAccount: sharedCredentials(config) !== undefined,
-    clientOptions: workspaceServiceOptions(config),
     redactSecret: onSecret,
-    onChanged: () => accounts.refresh(),
+    onAccountChanged: () => accounts.refresh(),
+    onProjectNameDue: () => projectNameSync.runSoon(),
+    onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
   });
-  const accountSection = new AccountSection(deps, workspaceAccount, updateHome);
-  const workspaceAccess = new WorkspaceAccessSettings(deps, updateHome);
-  const taskList = new TaskList(deps);
-  const home = new HomeTab(deps, taskList, [workspaceAccess, accountSection], (request) =>
-    channelSettings.open(request),
-  );
-  const taskFiles = new TaskFileDelivery(deps);
-  const taskDeleter = new TaskDeleter(deps);
-  const questionPoster = new QuestionPoster(deps);
-  const startFormHandler = new StartFormHandler(deps, questionPoster, (message) =>
-    pausedMessages.onWaitingChanged(message),
-  );
 
   // Slack's requests and our own pages.
   const transport = eventTransport(config, store, identity?.installation.workspace);
@@ -272,17 +241,10 @@ export async function startApp(
     transport,
     eventIntake,
     listeners: createListeners(deps, {
+      ...features,
       stopControl,
       pausedMessages,
       buttonActions,
-      accountSection,
-      workspaceAccess,
-      channelSettings,
-      startFormHandler,
-      taskList,
-      home,
-      taskFiles,
-      taskDeleter,
       directMessages,
     }),
     authorize: async (_source, body) => {
@@ -312,9 +274,9 @@ export async function startApp(
   const background: Lifecycle[] = [
     stopControl,
     followUps,
-    questionPoster,
-    taskDeleter,
-    taskFiles,
+    features.questionPoster,
+    features.taskDeleter,
+    features.taskFiles,
     maintenance,
     projectNameSync,
     slackApp,

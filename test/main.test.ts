@@ -65,6 +65,6 @@ describe('the program', () => {
     first.child.kill('SIGINT');
     expect(await first.ended).toBe(0);
     expect(first.said()).toMatch(/"reason":"SIG(TERM|INT)"/);
-    expect(first.said()).toContain('stopping already');
+    expect(first.said()).toContain('already stopping');
   });
 });

@@ -1,17 +1,10 @@
-import type { AccountSection } from '../features/account/account-section.ts';
-import type { ChannelSettingsModal } from '../features/channel-settings/channel-settings-modal.ts';
 import { ChannelTasks } from '../features/commands/channel-tasks.ts';
 import { RunningTasks } from '../features/commands/running-tasks.ts';
 import type { DirectMessages } from '../features/direct-messages/direct-messages.ts';
 import { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
-import type { HomeTab } from '../features/home/home-tab.ts';
-import type { StartFormHandler } from '../features/start/start-form-handler.ts';
 import { StartModal } from '../features/start/start-modal.ts';
 import { StepsModal } from '../features/steps/steps-modal.ts';
-import type { TaskDeleter } from '../features/tasks/task-deletion.ts';
-import type { TaskFileDelivery } from '../features/tasks/task-file-delivery.ts';
 import { TaskModal } from '../features/tasks/task-modal.ts';
-import type { WorkspaceAccessSettings } from '../features/workspace-settings/workspace-access-settings.ts';
 import { registerAccountListeners } from '../listeners/account-listener.ts';
 import { registerChannelSettingsListener } from '../listeners/channel-settings-listener.ts';
 import {
@@ -38,21 +31,13 @@ import { sendFreshLinks } from '../relay/replies/fresh-links.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../relay/runtime/direct-messages.ts';
 import { sendEphemeral } from '../relay/runtime/ephemeral-messages.ts';
-import type { TaskList } from '../relay/tasks/task-list.ts';
+import type { Features } from './features.ts';
 
 /** The parts of the app that carry out what people press, type and submit. */
-export interface ListenerHandlers {
+export interface ListenerHandlers extends Features {
   stopControl: StopControl;
   pausedMessages: PausedMessages;
   buttonActions: ButtonActions;
-  accountSection: AccountSection;
-  workspaceAccess: WorkspaceAccessSettings;
-  channelSettings: ChannelSettingsModal;
-  startFormHandler: StartFormHandler;
-  taskList: TaskList;
-  home: HomeTab;
-  taskFiles: TaskFileDelivery;
-  taskDeleter: TaskDeleter;
   directMessages: DirectMessages;
 }
 

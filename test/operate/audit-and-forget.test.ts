@@ -59,7 +59,7 @@ describe('npm run forget', () => {
       (line) => lines.push(line),
     );
     expect(deleted).toEqual(['task-0']);
-    expect(lines.join('\n')).toContain('still there: task-1.');
+    expect(lines.join('\n')).toContain('still exist: task-1.');
   });
 
   test('deletes a workspace, and says when it was interrupted before its end', async () => {
@@ -70,10 +70,8 @@ describe('npm run forget', () => {
       await forget(store, request, never, (line) => lines.push(line), signal);
       return lines.join('\n');
     };
-    expect(await run(AbortSignal.abort())).toMatch(/^0 rows of T1 are deleted.\n.*give the command again/);
-    expect(await run(new AbortController().signal)).toMatch(
-      /^[1-9]\d* rows of T1 are deleted.\n.*still there/,
-    );
-    expect(await run(new AbortController().signal)).toMatch(/^0 rows of T1 are deleted.\n.*still there/);
+    expect(await run(AbortSignal.abort())).toMatch(/^Deleted 0 rows of T1.\n.*Run the command again/);
+    expect(await run(new AbortController().signal)).toMatch(/^Deleted [1-9]\d* rows of T1.\n.*still exist/);
+    expect(await run(new AbortController().signal)).toMatch(/^Deleted 0 rows of T1.\n.*still exist/);
   });
 });

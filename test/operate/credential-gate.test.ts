@@ -39,6 +39,6 @@ test('the operator is told once that it is refused, and once that it works again
   gate.accepted();
   gate.accepted();
   expect(lines).toHaveLength(2);
-  expect(lines[0]).toContain('A_KEY is not accepted any more');
+  expect(lines[0]).toContain('A_KEY is no longer accepted');
   expect(lines[1]).toContain('A_KEY is accepted again');
 });

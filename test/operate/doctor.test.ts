@@ -66,9 +66,9 @@ describe('the doctor', () => {
       expect(lines.join()).not.toContain(secret);
   });
 
-  test('tells that the signing secret is the same at both ends, which is all that it can know', async () => {
+  test('reports that both ends have the same signing secret, which is all it can know', async () => {
     expect((await doctor(byHttp)).lines.join()).toContain(
-      'whether SLACK_SIGNING_SECRET is right, Slack alone knows',
+      'only Slack can tell whether SLACK_SIGNING_SECRET is right',
     );
   });
 
@@ -94,9 +94,9 @@ describe('the doctor', () => {
     const sealed = new Keyring(['k'.repeat(32)]).encrypt('a key', ['accounts', 'T1', 'a1']);
     const account = { workspace: 'T1', account: 'a1', base_url: 'https://agent.example/v1', set_by: 'U1' };
     await store.accounts.put({ ...account, sealed });
-    expect((await doctor(environment)).lines.join()).toContain('SECRET_KEY opens them');
+    expect((await doctor(environment)).lines.join()).toContain('SECRET_KEY decrypts them');
     const other = await doctor({ ...environment, SECRET_KEY: 'o'.repeat(32) });
-    expect(other.amiss).toMatch(/sealed tokens +SECRET_KEY does not open/);
+    expect(other.amiss).toMatch(/encrypted tokens +SECRET_KEY cannot decrypt/);
     await store.erasure.eraseWorkspace('T1');
     const row = { name: 'x', bot_user: 'U0', bot_id: 'B0', sealed, expires_at: null, organisation: false };
     await store.installations.put({ ...row, workspace: 'T8', enterprise: null });
@@ -110,8 +110,8 @@ describe('the doctor', () => {
     const wrong = await doctor({ ...environment, SLACK_CLIENT_SECRET: 'wrong' });
     expect(wrong.amiss).toMatch(/SLACK_CLIENT_SECRET/);
     for (const [PUBLIC_URL, says] of [
-      [nobody, /^MEND {2}install address +Nothing answers at PUBLIC_URL/],
-      [await stranger(404, 'Not here'), /PUBLIC_URL .* something else \(status 404\): let \/slack\/install/],
+      [nobody, /^FAIL {2}install address +Nothing answers at PUBLIC_URL/],
+      [await stranger(404, 'Not here'), /PUBLIC_URL .* a different server \(status 404\): let \/slack\/install/],
       [
         await stranger(302, '', { location: 'https://slack.com/oauth/v2/authorize?client_id=another' }),
         /PUBLIC_URL has another SLACK_CLIENT_ID/,
@@ -149,15 +149,15 @@ describe('the doctor', () => {
     const { well, amiss } = await doctor(environment);
     expect(well).toBe(false);
     expect(amiss).toMatch(says);
-    expect(amiss).toMatch(/^MEND /);
+    expect(amiss).toMatch(/^FAIL /);
     expect(amiss).not.toContain('pw-of-mine');
-    expect(amiss.split('\n').filter((line) => line.startsWith('MEND'))).toHaveLength(1);
+    expect(amiss.split('\n').filter((line) => line.startsWith('FAIL'))).toHaveLength(1);
   });
 
   test('says it of a web server that is not the service, or not Taskthread', async () => {
     const at = await stranger(404, 'Not here');
     expect((await doctor({ ...bySocket, AGENT_BASE_URL: `${at}/v1` })).amiss).toMatch(/AGENT_BASE_URL/);
-    expect((await doctor({ ...byHttp, PUBLIC_URL: at })).amiss).toMatch(/PUBLIC_URL .* something else/);
+    expect((await doctor({ ...byHttp, PUBLIC_URL: at })).amiss).toMatch(/PUBLIC_URL .* a different server/);
   });
 
   test('follows a link to a result where such are made, also with Socket Mode', async () => {
@@ -166,8 +166,8 @@ describe('the doctor', () => {
     expect(amiss).toBe('');
     expect(lines.join('\n')).toMatch(/result links +http:\S+ leads to Taskthread/);
     for (const [PUBLIC_URL, says] of [
-      [nobody, /^MEND {2}result links +Nothing answers at PUBLIC_URL/],
-      [await stranger(404, 'Not found\n'), /PUBLIC_URL .* something else \(status 404\): let \/results\//],
+      [nobody, /^FAIL {2}result links +Nothing answers at PUBLIC_URL/],
+      [await stranger(404, 'Not found\n'), /PUBLIC_URL .* a different server \(status 404\)\. Route \/results\//],
     ] as const)
       expect((await doctor({ ...environment, PUBLIC_URL })).amiss).toMatch(says);
   });
@@ -178,7 +178,7 @@ describe('the doctor', () => {
     onTestFinished(() => slack.stop());
     const environment = { ...bySocket, SLACK_BOT_TOKEN: slack.botToken, SLACK_APP_TOKEN: slack.appToken };
     const { amiss } = await doctor({ ...environment, SLACK_API_URL: slack.apiUrl });
-    expect(amiss).toMatch(/^MEND .*SLACK_BOT_TOKEN lacks files:read, im:write:/);
+    expect(amiss).toMatch(/^FAIL .*SLACK_BOT_TOKEN lacks files:read, im:write\./);
   });
 
   test('finds Slack away, and then a WebSocket that does not open', async () => {
@@ -200,23 +200,23 @@ describe('the doctor', () => {
     }
     const busy = await doctor({ ...environment, SLACK_API_URL: slack.apiUrl });
     for (const socket of sockets) socket.close();
-    expect(busy.amiss).toMatch(/^MEND {2}Slack connection .*SLACK_APP_TOKEN is good/m);
+    expect(busy.amiss).toMatch(/^FAIL {2}Slack connection .*SLACK_APP_TOKEN is valid/m);
     await slack.stop();
     const away = await doctor({ ...environment, SLACK_API_URL: slack.apiUrl });
-    expect(away.amiss).toMatch(/^MEND {2}Slack token .*SLACK_API_URL cannot be reached/m);
+    expect(away.amiss).toMatch(/^FAIL {2}Slack token .*Could not reach SLACK_API_URL/m);
   });
 
   test('finds a clock that is wrong and a disk that is full', async () => {
     const ahead = await doctor(bySocket, { now: () => Date.now() + 3_600_000 });
-    expect(ahead.amiss).toMatch(/^MEND {2}clock .*3\d{3} s apart/m);
-    expect(ahead.amiss).toMatch(/^MEND {2}database .*DATABASE_URL: its clock/m);
+    expect(ahead.amiss).toMatch(/^FAIL {2}clock .*3\d{3} s apart/m);
+    expect(ahead.amiss).toMatch(/^FAIL {2}database .*DATABASE_URL: its clock/m);
     const { DATABASE_URL: _, ...embedded } = bySocket;
     const full = await doctor(
       { ...embedded, DATA_FOLDER: '/dev/null/data' },
       { freeBytes: async () => 10_000_000 },
     );
-    expect(full.amiss).toMatch(/^MEND {2}disk .*DATA_FOLDER: make room/m);
-    expect(full.amiss).toMatch(/^MEND {2}database .*DATA_FOLDER/m);
+    expect(full.amiss).toMatch(/^FAIL {2}disk .*DATA_FOLDER. Free/m);
+    expect(full.amiss).toMatch(/^FAIL {2}database .*DATA_FOLDER/m);
   });
 });
 

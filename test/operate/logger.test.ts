@@ -141,6 +141,25 @@ describe('the log', () => {
     expect(new Redactor().redact(first + pattern.repeat(2_000_000 / pattern.length))).not.toBe('');
   });
 
+  test('has each key once where a line repeats what its logger is bound to', () => {
+    const place = { workspace: 'T1', channel: 'C1', root: '1.000000' };
+    const line = logged((log) => log.child(place).info({ ...place, turn: 't1' }, 'turn resumed'));
+    for (const key of ['level', 'app', ...Object.keys(place), 'turn', 'msg'])
+      expect(line.split(`"${key}":`)).toHaveLength(2);
+    expect(JSON.parse(line)).toMatchObject({ ...place, turn: 't1', msg: 'turn resumed' });
+  });
+
+  test('keeps a value that differs from the bound one, under another key', () => {
+    const line = logged((log) => log.child({ task: 'one' }).info({ task: 'other', time: 7 }, 'moved'));
+    expect(line.split('"time":1')).toHaveLength(2);
+    expect(JSON.parse(line)).toMatchObject({ task: 'one', line: { task: 'other', time: 7 } });
+  });
+
+  test('shows an error that is logged alone', () => {
+    const line = logged((log) => log.child({ turn: 't1' }).error(new Error('odd')));
+    expect(JSON.parse(line)).toMatchObject({ turn: 't1', err: { message: 'odd' }, msg: 'odd' });
+  });
+
   test('hides a secret that became known later', () => {
     const redaction = new Redactor();
     redaction.addSecret('a-key-set-in-app-home');

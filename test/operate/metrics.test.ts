@@ -42,8 +42,8 @@ test('figures tell what waits and is held, permits that were refused, and creden
 test('whatever a service answers, its calls have few figures', async () => {
   const metrics = new Metrics(sources);
   for (let status = 100; status < 1_000; status += 1)
-    metrics.serviceTry({ call: 'GET /projects', status, attempt: 1, ms: 1 }, 'own');
-  metrics.serviceTry({ call: 'GET /projects', status: undefined, attempt: 1, ms: 1 }, 'settings');
+    metrics.serviceAttempt({ call: 'GET /projects', status, attempt: 1, ms: 1 }, 'own');
+  metrics.serviceAttempt({ call: 'GET /projects', status: undefined, attempt: 1, ms: 1 }, 'settings');
   const lines = (await metrics.scrape()).text.match(/^taskthread_service_calls_total\{.*$/gm);
   expect(lines?.length).toBeLessThan(40);
   expect(lines).toContain(

@@ -111,7 +111,7 @@ describe('the doctor', () => {
     expect(wrong.amiss).toMatch(/SLACK_CLIENT_SECRET/);
     for (const [PUBLIC_URL, says] of [
       [nobody, /^FAIL {2}install address +Nothing answers at PUBLIC_URL/],
-      [await stranger(404, 'Not here'), /PUBLIC_URL .* a different server \(status 404\): let \/slack\/install/],
+      [await stranger(404, 'Not here'), /PUBLIC_URL .* a different server \(status 404\)\. Route \/slack\/install/],
       [
         await stranger(302, '', { location: 'https://slack.com/oauth/v2/authorize?client_id=another' }),
         /PUBLIC_URL has another SLACK_CLIENT_ID/,

@@ -122,7 +122,7 @@ export async function startApp(
   // Slack and the agent service, for each workspace.
   const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
   const onSecret = overrides.onSecret ?? (() => () => undefined);
-  const { installed: installations, tenancy: oauth } = await openRegistry({
+  const { registry: installations, oauthInstallations: oauth } = await openRegistry({
     store,
     identity,
     oauth: oauthOptions(config, keyring),

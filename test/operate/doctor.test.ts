@@ -111,7 +111,10 @@ describe('the doctor', () => {
     expect(wrong.amiss).toMatch(/SLACK_CLIENT_SECRET/);
     for (const [PUBLIC_URL, says] of [
       [nobody, /^FAIL {2}install address +Nothing answers at PUBLIC_URL/],
-      [await stranger(404, 'Not here'), /PUBLIC_URL .* a different server \(status 404\)\. Route \/slack\/install/],
+      [
+        await stranger(404, 'Not here'),
+        /PUBLIC_URL .* a different server \(status 404\)\. Route \/slack\/install/,
+      ],
       [
         await stranger(302, '', { location: 'https://slack.com/oauth/v2/authorize?client_id=another' }),
         /PUBLIC_URL has another SLACK_CLIENT_ID/,
@@ -167,7 +170,10 @@ describe('the doctor', () => {
     expect(lines.join('\n')).toMatch(/result links +http:\S+ leads to Taskthread/);
     for (const [PUBLIC_URL, says] of [
       [nobody, /^FAIL {2}result links +Nothing answers at PUBLIC_URL/],
-      [await stranger(404, 'Not found\n'), /PUBLIC_URL .* a different server \(status 404\)\. Route \/results\//],
+      [
+        await stranger(404, 'Not found\n'),
+        /PUBLIC_URL .* a different server \(status 404\)\. Route \/results\//,
+      ],
     ] as const)
       expect((await doctor({ ...environment, PUBLIC_URL })).amiss).toMatch(says);
   });

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Project } from '../../agent/service-schema.ts';
-import { parseBotList } from '../../relay/access/bot-list.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
 import type { ChannelSettings } from '../../store/projects/channel-settings-store.ts';
+import { parseBotList } from '../bot-list.ts';
 import { asFieldText } from './channel-settings-view.ts';
 
 /** The settings that a form opened with, to tell what was changed. Travels in the form's metadata (3,000 characters). */

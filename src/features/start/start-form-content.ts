@@ -1,5 +1,6 @@
-import { parseFlags, type SupportedFlags, toSingleLine } from '../../relay/reading/message-flags.ts';
-import { filesOf } from '../../relay/sending/attachments.ts';
+import { filesOf } from '../../relay/reading/message-files.ts';
+import { parseFlags, type SupportedFlags } from '../../relay/reading/message-flags.ts';
+import { toSingleLine } from '../../relay/reading/readable-text.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
 
 /** The values of the form; undefined for fields that it did not have or that were left empty. */

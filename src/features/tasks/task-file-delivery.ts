@@ -4,10 +4,10 @@ import type { FileRecord } from '../../agent/service-schema.ts';
 import type { ChannelActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../../relay/runtime/direct-messages.ts';
-import { withExactSize } from '../../relay/sending/exact-bytes.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/strings.ts';
 import { SlackError } from '../../slack/errors.ts';
+import { withExactSize } from '../../slack/exact-bytes.ts';
 
 /** A person wants a file back that was sent with a task's messages. */
 export interface TaskFileRequest extends ChannelActor {

@@ -5,9 +5,7 @@ import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { isOverdue } from '../runtime/retry.ts';
-
-/** The reaction on a message that waits for its turn. */
-export const WAITING_EMOJI = 'hourglass_flowing_sand';
+import { WAITING_EMOJI } from '../runtime/waiting-emoji.ts';
 
 /** Most reactions per workspace at a time. Slack allows removing about 17 a minute, so all go within half a minute. */
 const MAX_WAITING_REACTIONS = 5;

@@ -8,7 +8,7 @@ afterEach(() => vi.useRealTimers());
 
 const never = { stop: () => new Promise<void>(() => undefined) };
 
-test('parts begin to stop at once, also where one hangs or fails, and every failure is told', async () => {
+test('all parts begin to stop at the same time, even if one hangs or fails, and every failure is reported', async () => {
   const stopped: string[] = [];
   const part = (name: string, error?: Error) => ({
     stop: async () => {

@@ -60,7 +60,7 @@ describe('the installation that an event is for', () => {
     expect(read({ ...theirs, ...more })).toEqual([workspace, organisation]);
   });
 
-  test('is none where an organisation is not named: the top level may be the other one', () => {
+  test('is unclear if the organisation is not named: the top level may be the other one', () => {
     for (const enterprise_id of [null, undefined]) {
       const authorizations = [{ team_id: null, enterprise_id, is_enterprise_install: true }];
       expect(read({ ...theirs, authorizations })).toBeUndefined();
@@ -109,7 +109,7 @@ describe('the installation of what is pressed, sent or typed', () => {
     expect(parseInstallationQuery(body)).toMatchObject({ workspace, organisation });
   });
 
-  test('is not known where an organisation is not named', () => {
+  test('is unclear if the organisation is not named', () => {
     expect(
       parseInstallationQuery({ ...pressed, is_enterprise_install: true, enterprise: null, team: null }),
     ).toBeUndefined();

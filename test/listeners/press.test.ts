@@ -5,7 +5,7 @@ const by = { team: { id: 'T1' }, user: { id: 'U1', team_id: 'T2' } };
 const pressed = (container: object) => ({ ...by, channel: { id: 'C1' }, container });
 const place = { workspace: 'T1', person: 'U1', channel: 'C1' };
 
-describe('the place of a press', () => {
+describe('the location of a press', () => {
   test.for([
     ['below the first message of a thread', { message_ts: '1.000000' }, '1.000000'],
     ['within a thread', { message_ts: '2.000000', thread_ts: '1.000000' }, '1.000000'],
@@ -19,7 +19,7 @@ describe('the place of a press', () => {
     expect(parsePressLocation(pressed(container))).toEqual({ ...place, threadTs });
   });
 
-  test('in a window is none, but it is known who pressed', () => {
+  test('is undefined in a modal, but the person is known', () => {
     const body = { ...by, container: { type: 'view', view_id: 'V1' } };
     expect(parsePressLocation(body)).toBeUndefined();
     expect(parseActor(body)).toEqual({ workspace: 'T1', person: 'U1' });
@@ -35,7 +35,7 @@ describe('the place of a press', () => {
     expect(parseActor(body)).toEqual({ workspace, person: 'U1' });
   });
 
-  test('is that of the person where Slack names no workspace', () => {
+  test("falls back to the person's workspace if Slack names none", () => {
     expect(parseActor({ ...by, team: null })).toEqual({ workspace: 'T2', person: 'U1' });
     expect(parseActor({ team: null, user: { id: 'U1' } })).toBeUndefined();
   });

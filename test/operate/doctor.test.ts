@@ -57,7 +57,7 @@ describe('the doctor', () => {
   test.each([
     ['Socket Mode', bySocket],
     ['HTTP', byHttp],
-  ])('finds nothing amiss where all is well, with events by %s', async (_, environment) => {
+  ])('passes if all is well, with events by %s', async (_, environment) => {
     const { well, lines, amiss } = await doctor(environment);
     expect(amiss).toBe('');
     expect(well).toBe(true);
@@ -72,7 +72,7 @@ describe('the doctor', () => {
     );
   });
 
-  test('looks at the credentials of the app where many workspaces install it', async () => {
+  test("checks the app's OAuth credentials if several workspaces install it", async () => {
     const environment = {
       ...bySocket,
       SLACK_BOT_TOKEN: '',
@@ -148,7 +148,7 @@ describe('the doctor', () => {
     ['the public address is not set', { ...byHttp, PUBLIC_URL: '' }, /PUBLIC_URL/],
     ['nothing runs at the public address', { ...byHttp, PUBLIC_URL: nobody }, /PUBLIC_URL/],
     ['the signing secret is another', { ...byHttp, SLACK_SIGNING_SECRET: 'another' }, /SLACK_SIGNING_SECRET/],
-  ])('says what to do and names the setting where %s', async (_, environment, says) => {
+  ])('says what to do and names the setting if %s', async (_, environment, says) => {
     const { well, amiss } = await doctor(environment);
     expect(well).toBe(false);
     expect(amiss).toMatch(says);
@@ -157,13 +157,13 @@ describe('the doctor', () => {
     expect(amiss.split('\n').filter((line) => line.startsWith('FAIL'))).toHaveLength(1);
   });
 
-  test('says it of a web server that is not the service, or not Taskthread', async () => {
+  test('recognizes a web server that is not the service, or not Taskthread', async () => {
     const at = await stranger(404, 'Not here');
     expect((await doctor({ ...bySocket, AGENT_BASE_URL: `${at}/v1` })).amiss).toMatch(/AGENT_BASE_URL/);
     expect((await doctor({ ...byHttp, PUBLIC_URL: at })).amiss).toMatch(/PUBLIC_URL .* a different server/);
   });
 
-  test('follows a link to a result where such are made, also with Socket Mode', async () => {
+  test('follows a result link if the app makes them, also with Socket Mode', async () => {
     const environment = { ...bySocket, ...links };
     const { lines, amiss } = await doctor({ ...environment, PUBLIC_URL: byHttp.PUBLIC_URL });
     expect(amiss).toBe('');
@@ -187,7 +187,7 @@ describe('the doctor', () => {
     expect(amiss).toMatch(/^FAIL .*SLACK_BOT_TOKEN lacks files:read, im:write\./);
   });
 
-  test('finds Slack away, and then a WebSocket that does not open', async () => {
+  test('finds a WebSocket that does not open, and then Slack unreachable', async () => {
     const slack = await startSlackWorkspace({});
     const environment = { ...bySocket, SLACK_BOT_TOKEN: slack.botToken, SLACK_APP_TOKEN: slack.appToken };
     // Ten connections are all that Slack allows.
@@ -212,7 +212,7 @@ describe('the doctor', () => {
     expect(away.amiss).toMatch(/^FAIL {2}Slack token .*Could not reach SLACK_API_URL/m);
   });
 
-  test('finds a clock that is wrong and a disk that is full', async () => {
+  test('finds a wrong clock and a full disk', async () => {
     const ahead = await doctor(bySocket, { now: () => Date.now() + 3_600_000 });
     expect(ahead.amiss).toMatch(/^FAIL {2}clock .*3\d{3} s apart/m);
     expect(ahead.amiss).toMatch(/^FAIL {2}database .*DATABASE_URL: its clock/m);
@@ -226,7 +226,7 @@ describe('the doctor', () => {
   });
 });
 
-test('says whether it may run on a database that a newer release has used', async () => {
+test('the doctor says whether this release may run on a database that a newer one has used', async () => {
   const connection = await copyTemplateDatabase();
   const client = new pg.Client(connection);
   await client.connect();
@@ -240,7 +240,7 @@ test('says whether it may run on a database that a newer release has used', asyn
   await dropDatabase(connection);
 });
 
-test('the doctor asks for the scopes of the manifest', () => {
+test('the doctor requires the scopes of the manifest', () => {
   const manifest = z.looseObject({
     oauth_config: z.looseObject({ scopes: z.looseObject({ bot: z.array(z.string()) }) }),
   });

@@ -57,5 +57,5 @@ export class AnswerFeedback {
 
 function controlUseOf(turn: Turn, person: string): ControlUse {
   const { workspace, channel, root } = turn;
-  return { workspace, channel, root, person, turn, control: 'feedback', harmless: true };
+  return { workspace, channel, root, person, turn, control: 'feedback', isReadOnly: true };
 }

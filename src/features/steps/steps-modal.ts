@@ -46,7 +46,7 @@ export class StepsModal {
     const turn = await turnOf(store, press);
     if (turn === undefined) return stepsNoticeView(strings.stepsGone);
     const { channel, root } = turn;
-    const use = { workspace, channel, root, person, turn, control: 'steps', harmless: true };
+    const use = { workspace, channel, root, person, turn, control: 'steps', isReadOnly: true };
     const refusal = await controlRefusal(this.#deps, use);
     if (refusal !== undefined) return stepsNoticeView(refusal);
     if (turn.assistant_message_id === null) return stepsNoticeView(strings.stepsGone);

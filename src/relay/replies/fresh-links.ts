@@ -14,7 +14,7 @@ export async function sendFreshLinks(deps: RelayDeps, request: ControlRequest): 
   const turn = await turnOf(store, request);
   if (turn === undefined) return 'unknown';
   const { id, channel, root } = turn;
-  const use = { workspace, channel, root, person, turn, control: 'fresh_links', harmless: true };
+  const use = { workspace, channel, root, person, turn, control: 'fresh_links', isReadOnly: true };
   if (!(await mayUseControl(deps, use))) return 'refused';
   const thread = await store.threads.getOrThrow(turn);
   const taskId = taskIdOf(turn, thread);

@@ -36,7 +36,7 @@ describe('the details of a task', () => {
     expect(JSON.stringify(view.blocks).includes('task_files_more')).toBe(count > FILES_PER_PAGE);
   });
 
-  test('ask before they delete', () => {
+  test('ask for confirmation before a deletion', () => {
     const details = { task: taskSummary(), id: 'tsk_1', files: undefined, page: 0, count: 0, home, now };
     const [deletion] =
       JSON.stringify(taskView(details).blocks).match(/"action_id":"task_delete".*?"confirm":\{.*?\}\}/) ?? [];

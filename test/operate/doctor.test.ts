@@ -117,7 +117,7 @@ describe('the doctor', () => {
       ],
       [
         await stranger(302, '', { location: 'https://slack.com/oauth/v2/authorize?client_id=another' }),
-        /PUBLIC_URL has another SLACK_CLIENT_ID/,
+        /PUBLIC_URL runs with a different SLACK_CLIENT_ID/,
       ],
     ] as const)
       expect((await doctor({ ...environment, PUBLIC_URL })).amiss).toMatch(says);

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { createFeatures } from './app/features.ts';
 import { HttpEndpoints } from './app/http-endpoints.ts';
 import { combineLifecycles, type Lifecycle, withStopTimeout } from './app/lifecycle.ts';
 import { createListeners } from './app/listener-setup.ts';
@@ -13,25 +14,20 @@ import {
   sharedCredentials,
   slackOptions,
   workspaceAccountLimits,
-  workspaceServiceOptions,
 } from './app/options-from-config.ts';
 import type { Config } from './config.ts';
-import { AccountSection } from './features/account/account-section.ts';
-import { WorkspaceAccount } from './features/account/workspace-account.ts';
-import { ChannelSettingsModal } from './features/channel-settings/channel-settings-modal.ts';
 import { DirectMessages } from './features/direct-messages/direct-messages.ts';
-import { StartFormHandler } from './features/start/start-form-handler.ts';
-import { createTaskFeatures } from './features/tasks/task-feature.ts';
-import { WorkspaceAccessSettings } from './features/workspace-settings/workspace-access-settings.ts';
+import { parseInstallationQuery } from './listeners/envelope.ts';
 import { EventIntake, type EventIntakeDeps } from './listeners/event-intake.ts';
-import { parseInstallationQuery } from './listeners/press.ts';
 import { SlackApp } from './listeners/slack-app.ts';
 import { CredentialGate } from './operate/credential-gate.ts';
 import { Telemetry } from './operate/telemetry.ts';
 import { accessPolicyFor } from './relay/access/access-policy.ts';
-import { type HomeActor, visibleAdminSections } from './relay/access/admins.ts';
+import { ButtonActions } from './relay/controls/button-actions.ts';
 import { LateEdits } from './relay/controls/late-edits.ts';
-import { ThreadControls } from './relay/controls/thread-controls.ts';
+import { PausedMessages } from './relay/controls/paused-messages.ts';
+import { StopControl } from './relay/controls/stop-control.ts';
+import { StopTriggers } from './relay/controls/stop-triggers.ts';
 import { WaitingReactions } from './relay/controls/waiting-reactions.ts';
 import { Backfill } from './relay/inbox/backfill.ts';
 import { EventGapDetector } from './relay/inbox/event-gap-detector.ts';
@@ -39,6 +35,7 @@ import { Inbox } from './relay/inbox/inbox.ts';
 import { InstallationRefresh } from './relay/installations/installation-refresh.ts';
 import { openRegistry } from './relay/installations/open-registry.ts';
 import { ServiceAccounts } from './relay/installations/service-accounts.ts';
+import { resolveResultLink } from './relay/replies/result-links.ts';
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
 import type { RelayDeps } from './relay/runtime/deps.ts';
@@ -54,7 +51,6 @@ import { ThreadQueue } from './store/queue/thread-queue.ts';
 import { SharedRateLimits } from './store/slack/shared-rate-limits.ts';
 import { readStats } from './store/stats.ts';
 import { Store } from './store/store.ts';
-import { SETTINGS_ACCOUNT } from './store/workspaces/accounts.ts';
 import { Keyring } from './store/workspaces/keyring.ts';
 
 const BOT_TOKEN_SETTING = 'SLACK_BOT_TOKEN';
@@ -62,26 +58,26 @@ const API_KEY_SETTING = 'AGENT_API_KEY';
 
 /** The running app. */
 export interface TaskthreadApp {
-  /** Where /healthz and, with events by HTTP, /slack/events are. */
+  /** The port of /healthz and, with events by HTTP, of /slack/events. */
   readonly port: number;
-  /** The workspace of the settings' token; undefined where workspaces install the app by OAuth. */
+  /** The workspace of SLACK_BOT_TOKEN; undefined if workspaces install the app by OAuth. */
   readonly workspace: { id: string; name: string } | undefined;
   readonly store: Store;
-  /** Settles when the embedded database is lost: the process should end. */
+  /** Settles when the embedded database is lost; the process should then end. */
   readonly lost: Promise<Error>;
-  /** Takes no more events, hands the turns over and closes everything; rejects when all is done with what failed. */
+  /** Stops receiving events, hands the turns over and closes everything; then rejects if anything failed. */
   stop(): Promise<void>;
 }
 
-/** Parts of the app that can be given to it in place of its own. */
+/** Parts that the caller can replace. */
 export interface AppOverrides {
-  /** Asks the tables; called for each of the app's pools. */
+  /** Called for each of the app's database pools. */
   store?: (db: Database['kysely']) => Store;
-  /** Hears of secrets that are in no setting, so that no log shows them until the answer is called. */
+  /** Keeps a secret that is no setting out of the log until the returned function is called. */
   onSecret?: (secret: string) => () => void;
 }
 
-/** Puts the parts together and starts them. Throws a StoreError or a SlackError that says what to mend. */
+/** Builds the app and starts it. Throws a StoreError or a SlackError that says what to fix. */
 export async function startApp(
   config: Config,
   log: Logger,
@@ -91,7 +87,7 @@ export async function startApp(
   const identity = token === undefined ? undefined : await identifyToken({ token, slackApiUrl, log });
   await using cleanup = new AsyncDisposableStack();
 
-  // The database, and what watches the rest.
+  // The database, the queue and the metrics.
   const { database, embedded } = await openStore(
     { url: config.DATABASE_URL, folder: config.DATA_FOLDER },
     cleanup,
@@ -120,13 +116,13 @@ export async function startApp(
   const queue = new ThreadQueue({ database, log });
   cleanup.defer(() => queue.stop());
   await queue.start();
-  // Whoever held jobs or connections on the embedded server is dead: its lock is ours.
+  // We hold the embedded server's lock, so any process that held jobs or connections there has ended.
   if (embedded !== undefined) await Promise.all([queue.reclaimAll(), store.socketLeases.releaseAll()]);
 
-  // Slack and the service, as each workspace reaches them.
+  // Slack and the agent service, for each workspace.
   const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
   const onSecret = overrides.onSecret ?? (() => () => undefined);
-  const { registry: installations, oauthInstallations } = await openRegistry({
+  const { registry: installations, oauthInstallations: oauth } = await openRegistry({
     store,
     identity,
     oauth: oauthOptions(config, keyring),
@@ -152,11 +148,11 @@ export async function startApp(
   });
   cleanup.defer(() => accounts.close());
   const installationRefresh = new InstallationRefresh(
-    [...(oauthInstallations === undefined ? [] : [oauthInstallations.workspaces]), accounts],
+    [...(oauth === undefined ? [] : [oauth.workspaces]), accounts],
     log,
   );
 
-  // Turns, and what they leave.
+  // Turns, and what controls them.
   const links = createResultLinks(config);
   const deps: RelayDeps = {
     store,
@@ -166,9 +162,9 @@ export async function startApp(
     enqueue: (trx, thread) => queue.enqueue(trx, thread),
     agent: (account) => accounts.agentClient(account),
     accountOf: (id) => accounts.currentAccount(id),
-    onTaskStarted: (thread, title) => direct.onTaskStarted(thread, title),
+    onTaskStarted: (thread, title) => directMessages.onTaskStarted(thread, title),
   };
-  const direct = new DirectMessages(deps, { isAgent: config.AGENT_SESSIONS });
+  const directMessages = new DirectMessages(deps, config.AGENT_SESSIONS);
   const waitingReactions = new WaitingReactions(deps);
   const runner = new TurnRunner({
     deps,
@@ -177,7 +173,10 @@ export async function startApp(
     findWorkspace: (workspace) => installations.find({ workspace }),
     requeue: (thread) => queue.enqueueMissing([thread]),
   });
-  const hands = new ThreadControls(deps, waitingReactions, (turn) => runner.requestStop(turn));
+  const stopControl = new StopControl(deps, (turn) => runner.requestStop(turn));
+  const pausedMessages = new PausedMessages(deps, waitingReactions);
+  const buttonActions = new ButtonActions(deps, pausedMessages);
+  const stopTriggers = new StopTriggers(deps, stopControl, pausedMessages, waitingReactions);
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   const maintenance = new Maintenance({
     store,
@@ -188,25 +187,23 @@ export async function startApp(
   });
   const followUps = new FollowUps(deps, [postLaterResults, postReviews]);
 
-  // What people say.
+  // Messages from Slack.
   const lateEdits = new LateEdits(deps);
   const workspaces = () => installations.ids();
   const inbox = new Inbox({
     ...deps,
     store: storeOn(database.ackKysely, database.preparedQuery),
     enqueue: (at) => queue.enqueueSoon(at),
-    onStopMessage: hands.onStopWord,
+    onStopMessage: (message) => stopTriggers.onStopWord(message),
   });
   const projectNameSync = new ProjectNameSync(deps);
-  const onAdmission: EventIntakeDeps['onInboxOutcome'] = (admission, event) => {
-    waitingReactions.onInboxOutcome(admission, event);
-    lateEdits.onInboxOutcome(admission, event);
-    hands.onInboxOutcome(admission, event);
-    if (admission.kind === 'renamed') projectNameSync.runSoon();
-    direct.onInboxOutcome(admission, event);
+  const onInboxOutcome: EventIntakeDeps['onInboxOutcome'] = (outcome, event) => {
+    for (const part of [waitingReactions, lateEdits, pausedMessages, stopTriggers, directMessages])
+      part.onInboxOutcome(outcome, event);
+    if (outcome.kind === 'renamed') projectNameSync.runSoon();
   };
-  const backfill = new Backfill({ deps, inbox, workspaces, onOutcome: onAdmission });
-  const receivingMonitor = new EventGapDetector({
+  const backfill = new Backfill({ deps, inbox, workspaces, onOutcome: onInboxOutcome });
+  const gapDetector = new EventGapDetector({
     store,
     workspaces,
     canReceiveEvents: () => slackApp.isReceiving,
@@ -220,57 +217,35 @@ export async function startApp(
   const eventIntake = new EventIntake({
     inbox,
     bot: async (at) => (await installations.find(at))?.bot,
-    onUninstallEvent:
-      oauthInstallations && ((departure) => oauthInstallations.uninstallEvents.handle(departure)),
+    onUninstallEvent: oauth && ((event) => oauth.uninstallEvents.handle(event)),
     otherBots: async (at) => (await accessPolicyFor(deps, at)).bots,
-    onEvent: (id) => receivingMonitor.onEvent(id),
-    onInboxOutcome: onAdmission,
-    onStopTrigger: (sign) => hands.onStopTrigger(sign),
+    onEvent: (id) => gapDetector.onEvent(id),
+    onInboxOutcome,
+    onStopTrigger: (trigger) => stopTriggers.handle(trigger),
     onEventHandled: telemetry.onEventHandled,
     log,
   });
 
-  // What people press and set.
-  const channelSettings = new ChannelSettingsModal(deps, {
-    accountOf: deps.accountOf,
-    isSharedAccount: (account) => oauthInstallations !== undefined && account === SETTINGS_ACCOUNT,
+  // What people open and set.
+  const features = createFeatures(deps, config, {
+    keyring,
+    redactSecret: onSecret,
+    onAccountChanged: () => accounts.refresh(),
     onProjectNameDue: () => projectNameSync.runSoon(),
+    onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
   });
-  const showHome = (visitor: HomeActor) =>
-    tasks.home.show({ ...visitor, state: { page: 0, channelPage: 0 } });
-  const accountHome = new AccountSection({
-    ...deps,
-    account: new WorkspaceAccount({
-      ...deps,
-      keyring,
-      hasDefaultAccount: sharedCredentials(config) !== undefined,
-      clientOptions: workspaceServiceOptions(config),
-      redactSecret: onSecret,
-      onChanged: () => accounts.refresh(),
-    }),
-    onChanged: showHome,
-  });
-  const workspaceAccess = new WorkspaceAccessSettings(deps, showHome);
-  const tasks = createTaskFeatures(deps, {
-    sections: (workspace, person) =>
-      visibleAdminSections(deps, { workspace, person }, [workspaceAccess, accountHome]),
-    openChannelSettings: (request) => channelSettings.open(request),
-  });
-  const starting = new StartFormHandler(deps, (message) => hands.onMessageAdded(message));
 
-  // The ways in.
+  // Slack's requests and our own pages.
   const transport = eventTransport(config, store, identity?.installation.workspace);
   const slackApp = new SlackApp({
     transport,
     eventIntake,
     listeners: createListeners(deps, {
-      hands,
-      accountHome,
-      workspaceAccess,
-      channelSettings,
-      starting,
-      tasks,
-      direct,
+      ...features,
+      stopControl,
+      pausedMessages,
+      buttonActions,
+      directMessages,
     }),
     authorize: async (_source, body) => {
       const at = body && parseInstallationQuery(body);
@@ -278,9 +253,9 @@ export async function startApp(
       if (authorization === undefined) throw new Error('The app is not installed there.');
       return authorization;
     },
-    oauthPages: oauthInstallations && oauthPagesDeps(config, store, oauthInstallations),
+    oauthPages: oauth && oauthPagesDeps(config, store, oauth),
     slackApiUrl: config.SLACK_API_URL,
-    onConnected: () => receivingMonitor.heartbeatNow(),
+    onConnected: () => gapDetector.heartbeatNow(),
     log,
   });
   const pages = new HttpEndpoints({
@@ -291,26 +266,25 @@ export async function startApp(
     dispatcher,
     telemetry,
     slackApp,
-    links,
     events: transport.kind,
-    relay: deps,
+    findResult: links && ((token) => resolveResultLink(deps, links, token)),
     workspace: identity?.installation.workspace,
   });
 
   const background: Lifecycle[] = [
-    hands,
+    stopControl,
     followUps,
-    starting.questionPoster,
-    tasks.deletion,
-    tasks.files,
+    features.questionPoster,
+    features.taskDeleter,
+    features.taskFiles,
     maintenance,
     projectNameSync,
     slackApp,
     backfill,
-    receivingMonitor,
+    gapDetector,
   ];
   const workers = combineLifecycles([
-    ...(oauthInstallations === undefined ? [] : [oauthInstallations.tokenRotation]),
+    ...(oauth === undefined ? [] : [oauth.tokenRotation]),
     {
       start: () => dispatcher.start(),
       stop: () => dispatcher.stop(config.DRAIN_SECONDS * 1_000),
@@ -318,7 +292,7 @@ export async function startApp(
     ...background.map((part) => withStopTimeout(part, log)),
   ]);
 
-  // It stops the other way round.
+  // They stop in reverse order.
   for (const part of [installationRefresh, pages, workers]) {
     cleanup.defer(() => part.stop());
     await part.start?.();

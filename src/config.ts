@@ -11,13 +11,13 @@ import {
   workspaceIdList,
 } from './config/value-schemas.ts';
 
-/** What people need to know of a setting beside its name. */
+/** What operators need to know about a setting. */
 interface SettingNote {
   what: string;
-  /** Where to get it. */
+  /** Where to find it. */
   where?: string;
   secret?: true;
-  /** Required but in the case that `what` names. */
+  /** Required, except in the case that `what` names. */
   required?: true;
 }
 
@@ -30,206 +30,206 @@ function setting<Schema extends z.ZodType>(name: string, schema: Schema, note: S
 
 const settingsSchema = z.object({
   SLACK_BOT_TOKEN: setting('SLACK_BOT_TOKEN', z.string().startsWith('xoxb-').optional(), {
-    what: 'Bot token of the one workspace, begins with xoxb-; for many workspaces, SLACK_CLIENT_ID takes its place',
+    what: 'Bot token (xoxb-…) if the app serves a single workspace. For several workspaces set SLACK_CLIENT_ID instead.',
     where: 'api.slack.com/apps, your app, "OAuth & Permissions", after "Install to Workspace"',
     secret: true,
     required: true,
   }),
   SLACK_APP_TOKEN: setting('SLACK_APP_TOKEN', z.string().startsWith('xapp-').optional(), {
-    what: 'App-level token with connections:write, begins with xapp-; set: events come by Socket Mode',
+    what: 'App-level token (xapp-…) with the scope connections:write. If set, events arrive by Socket Mode; otherwise by HTTP.',
     where: 'api.slack.com/apps, your app, "Basic Information", "App-Level Tokens"',
     secret: true,
   }),
   SLACK_SIGNING_SECRET: setting('SLACK_SIGNING_SECRET', z.string().min(1).optional(), {
-    what: 'Signing secret; needed where events come by HTTP (SLACK_APP_TOKEN not set)',
+    what: 'Signing secret. Required if events arrive by HTTP (without SLACK_APP_TOKEN).',
     where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
     secret: true,
   }),
   SLACK_CLIENT_ID: setting('SLACK_CLIENT_ID', z.string().min(1).optional(), {
-    what: 'Client id of the app: workspaces (INSTALL_WORKSPACES) install it at PUBLIC_URL/slack/install (OAuth)',
+    what: 'Client ID for OAuth. If set, workspaces install the app at PUBLIC_URL/slack/install; INSTALL_WORKSPACES limits which ones.',
     where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
   }),
   SLACK_CLIENT_SECRET: setting('SLACK_CLIENT_SECRET', z.string().min(1).optional(), {
-    what: 'Client secret of the app; needed with SLACK_CLIENT_ID',
+    what: 'Client secret for OAuth. Required with SLACK_CLIENT_ID.',
     where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
     secret: true,
   }),
   INSTALL_WORKSPACES: setting('INSTALL_WORKSPACES', workspaceIdList, {
-    what: 'Workspaces (T…) and organisations (E…), separated by commas, that alone may install the app by OAuth; any may when not set',
+    what: 'The only workspaces (T…) and organisations (E…) that may install the app by OAuth, separated by commas. Any may if not set.',
   }),
   SLACK_API_URL: setting('SLACK_API_URL', z.url().default('https://slack.com/api/'), {
-    what: "Address of Slack's Web API; another one only for trying and testing",
+    what: "Address of Slack's Web API. Change it only for development and tests.",
   }),
   SLACK_DISTRIBUTED: setting('SLACK_DISTRIBUTED', z.stringbool().default(false), {
-    what: 'Whether the app is distributed outside the Marketplace: Slack then lets it read back one page of 15 messages a minute',
+    what: 'Whether the app is distributed outside the Slack Marketplace. Slack then allows it to read history only once a minute, 15 messages at a time.',
   }),
   SLACK_SOCKETS: setting('SLACK_SOCKETS', z.coerce.number().int().min(2).max(10).default(8), {
-    what: "Socket Mode connections that all processes have together; Slack's limit is 10 for each app, and what is left out is room for a dead process's",
+    what: 'Most Socket Mode connections of all processes together. Slack allows 10 per app; leave some for processes that crashed and have not expired.',
   }),
   GAP_MINUTES: setting('GAP_MINUTES', z.coerce.number().positive().default(5), {
-    what: 'After how long without receiving the threads and channels of the last 24 hours are read back',
+    what: 'After this long without events, the app reads back the threads and channels that were active in the last 24 hours.',
   }),
   AGENT_BASE_URL: setting('AGENT_BASE_URL', z.url().optional(), {
-    what: 'Base address of the Agent Task Service, with its version (…/v1); may be left out with AGENT_API_KEY where each workspace sets its own (SECRET_KEY)',
+    what: 'Address of the Agent Task Service, including its version (…/v1). May be left out together with AGENT_API_KEY if each workspace sets its own account (needs SECRET_KEY).',
     where: 'the account page of the service, or your contact there',
     required: true,
   }),
   AGENT_API_KEY: setting('AGENT_API_KEY', z.string().min(1).optional(), {
-    what: 'API key of the Agent Task Service, for all workspaces that set none of their own',
+    what: 'API key of the Agent Task Service, for every workspace without an account of its own.',
     where: 'the account page of the service, or your contact there',
     secret: true,
     required: true,
   }),
   PRIVATE_HOSTS: setting('PRIVATE_HOSTS', hostList, {
-    what: "Hosts (names or addresses, separated by commas) that may lie in a private network or speak plain http: the service's and those of its links; all others must be public and https",
+    what: 'Hosts (names or addresses, separated by commas) that may have a private address or use plain http: those of the service and of its file links. All others must be public and use https.',
   }),
   ACCOUNT_HOSTS: setting('ACCOUNT_HOSTS', hostList, {
-    what: 'The same for the accounts that admins of workspaces set: whoever may set one can have these hosts asked',
+    what: 'The same for service accounts that workspace admins set. An admin can make the app send requests to these hosts.',
   }),
   AGENT_DIALECT: setting('AGENT_DIALECT', agentDialectSetting, {
-    what: 'What the service document leaves open, as a JSON object; the table of assumptions lists the names',
+    what: "Choices that the service's documentation leaves open, as a JSON object. The table of assumptions lists the names.",
   }),
   AGENT_SKILL: setting('AGENT_SKILL', z.string().min(1).optional(), {
-    what: 'Skill (id or name) that every message runs; none when not set',
+    what: 'Skill (ID or name) to run with every message. None if not set.',
   }),
   AGENT_READS_PER_SECOND: setting('AGENT_READS_PER_SECOND', z.coerce.number().positive().default(20), {
-    what: 'Most reads a second under one service key in each process, shared by its live replies',
+    what: 'Most reads per second from the service, per API key and process. All live replies share them.',
   }),
   DATABASE_URL: setting('DATABASE_URL', z.string().min(1).optional(), {
-    what: 'PostgreSQL, like postgres://user:password@host/name; not set: an embedded PostgreSQL under DATA_FOLDER',
+    what: 'PostgreSQL database, such as postgres://user:password@host/name. If not set, the app runs an embedded PostgreSQL in DATA_FOLDER.',
     secret: true,
   }),
   DATA_FOLDER: setting('DATA_FOLDER', z.string().min(1).default('./data'), {
-    what: 'Folder of the embedded PostgreSQL',
+    what: 'Folder of the embedded PostgreSQL.',
   }),
   PORT: setting('PORT', nonNegativeInteger.max(65_535).default(3000), {
-    what: 'Port for events by HTTP, /healthz and /readyz; 0 takes a free one',
+    what: 'Port for events by HTTP, /healthz and /readyz. 0 picks a free one.',
   }),
   METRICS_PORT: setting('METRICS_PORT', nonNegativeInteger.max(65_535).optional(), {
-    what: 'Port of its own for /metrics, so that it need not be public; not set: on PORT',
+    what: 'Separate port for /metrics, to keep it private. If not set, /metrics is on PORT.',
   }),
   PUBLIC_URL: setting('PUBLIC_URL', z.url().optional(), {
-    what: 'Address at which Slack and browsers reach PORT, without a path; needed for STABLE_LINKS and SLACK_CLIENT_ID; npm run doctor tries it, and asks for it with events by HTTP',
+    what: 'Public address of PORT for Slack and browsers, without a path. Required for STABLE_LINKS and SLACK_CLIENT_ID. npm run doctor checks it, and requires it if events arrive by HTTP.',
   }),
-  HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on' }),
+  HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on.' }),
   LOG_LEVEL: setting(
     'LOG_LEVEL',
     z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-    { what: 'How much is logged: fatal, error, warn, info, debug, trace or silent' },
+    { what: 'Lowest level to log: fatal, error, warn, info, debug, trace or silent.' },
   ),
   SLACK_EDITS_PER_MINUTE: setting('SLACK_EDITS_PER_MINUTE', z.coerce.number().positive().default(50), {
-    what: "Slack's limit of chat.update a minute and workspace",
+    what: "Slack's rate limit for chat.update, per minute and workspace.",
   }),
   REPLY_MESSAGES: setting('REPLY_MESSAGES', z.coerce.number().int().positive().default(12), {
-    what: 'Most messages that an answer takes; what goes beyond them is attached as a file',
+    what: 'Most Slack messages per answer. The rest of a longer answer is attached as a file.',
   }),
   TRANSCRIPT_MESSAGES: setting('TRANSCRIPT_MESSAGES', nonNegativeInteger.default(20), {
-    what: 'Newest messages of a human thread that go before a question asked in its middle',
+    what: 'When someone asks in the middle of a human thread: the most recent messages to send along with the question.',
   }),
   TRANSCRIPT_CHARACTERS: setting('TRANSCRIPT_CHARACTERS', nonNegativeInteger.default(20_000), {
-    what: 'Most characters of that transcript',
+    what: 'Most characters of those earlier messages.',
   }),
   FILE_LIMIT_MIB: setting('FILE_LIMIT_MIB', z.coerce.number().positive().default(2_048), {
-    what: 'Largest file that is passed on, in MiB',
+    what: 'Largest file to pass to the agent, in MiB.',
   }),
   FILES_LIMIT_MIB: setting('FILES_LIMIT_MIB', z.coerce.number().positive().default(4_096), {
-    what: 'Most that all files of one message may have together, in MiB',
+    what: 'Most MiB for all files of a message together.',
   }),
   FILES_MOST: setting('FILES_MOST', nonNegativeInteger.default(20), {
-    what: 'Most files of one message that are passed on',
+    what: 'Most files to pass to the agent per message.',
   }),
   FILE_TYPES_ALLOWED: setting('FILE_TYPES_ALLOWED', fileTypeList, {
-    what: 'Types of files that alone are passed on, like .csv,image/*,text/plain; all when not set',
+    what: 'File types to pass to the agent, such as .csv,image/*,text/plain. All if not set.',
   }),
   FILE_TYPES_REFUSED: setting('FILE_TYPES_REFUSED', fileTypeList, {
-    what: 'Types of files that are never passed on, written the same way',
+    what: 'File types never to pass to the agent, in the same form.',
   }),
   INLINE_LIMIT_MIB: setting('INLINE_LIMIT_MIB', z.coerce.number().nonnegative().default(50), {
-    what: 'Largest picture or table of the agent that is put into the thread itself, in MiB; larger ones are links; 0: all are',
+    what: 'Largest picture or table to upload into the thread, in MiB; larger ones become links. 0 makes all of them links.',
   }),
   TABLE_LIMIT_KIB: setting('TABLE_LIMIT_KIB', z.coerce.number().nonnegative().default(256), {
-    what: 'Largest CSV or TSV of the agent whose first rows are shown, in KiB; 0: none',
+    what: 'Largest CSV or TSV file to preview in the thread, in KiB. 0 turns previews off.',
   }),
   WATCH_MINUTES: setting('WATCH_MINUTES', z.coerce.number().nonnegative().default(60), {
-    what: 'How long a task is watched after its answer, for files and reviews that come later; 0: not at all',
+    what: 'How long to look for files and reviews that appear after an answer, in minutes. 0 turns this off.',
   }),
   WATCH_SECONDS: setting('WATCH_SECONDS', z.coerce.number().positive().default(10), {
-    what: 'The first look at a watched task comes after so long; the pauses grow to twelve times that',
+    what: 'When to look for them first, in seconds after the answer. The pauses grow up to twelve times this.',
   }),
   STABLE_LINKS: setting('STABLE_LINKS', z.stringbool().default(false), {
-    what: "Whether results are linked at PUBLIC_URL for 7 days, instead of by the service's short-lived links; who holds such a link can read the file",
+    what: "Whether links to results go through PUBLIC_URL and last 7 days, instead of the service's short-lived links. Anyone with such a link can read the file.",
   }),
   SECRET_KEY: setting('SECRET_KEY', secretKeyList.optional(), {
-    what: 'At least 32 random characters, the same for all processes: encrypts the tokens and keys of workspaces, and signs links; needed for SLACK_CLIENT_ID and STABLE_LINKS. To change it, put the new one before the old, with a comma between, and run npm run rotate-key',
+    what: 'At least 32 random characters, the same for all processes. Encrypts the tokens and keys of workspaces, and signs links. Required for SLACK_CLIENT_ID and STABLE_LINKS. To change it, set the new key, a comma and the old key, then run npm run rotate-key.',
     where: 'openssl rand -hex 32',
     secret: true,
   }),
   BACKGROUND_WAIT_SECONDS: setting('BACKGROUND_WAIT_SECONDS', nonNegativeInteger.default(60), {
-    what: 'How long a finished reply waits for a task that still works in the background',
+    what: "How long a finished reply waits for the task's background work, in seconds.",
   }),
   SILENCE_SECONDS: setting('SILENCE_SECONDS', z.coerce.number().positive().default(120), {
-    what: 'After how long without new content the thread says that the agent is silent',
+    what: 'After this many seconds without new content, the thread says that the agent is silent.',
   }),
   CONTROLS_BY: setting('CONTROLS_BY', z.enum(['starter', 'channel', 'admins']).default('channel'), {
-    what: "Who may use the buttons below an answer, the word stop and other controls: starter (who began the thread or asked; admins too), channel (any full member in the channel) or admins; a channel's own setting comes first",
+    what: "Who may use the buttons below an answer, the stop word and the other controls: starter (who began the thread or asked, and admins), channel (any full member in the channel) or admins. A channel's own setting takes precedence.",
   }),
   AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
-    what: 'Whether the app is declared an agent in Slack (agent_view in its manifest): Slack then shows that it works, with a stop button of its own, and titles and suggested prompts in direct messages; and lets no guests use it',
+    what: 'Whether the app is declared an agent in Slack (agent_view in its manifest). Slack then shows its status and a stop button of its own, and titles and suggested prompts in direct messages; guests cannot use the app.',
   }),
   STOP_REACTION: setting('STOP_REACTION', emojiName, {
-    what: 'Emoji that stops the agent when somebody puts it on a message or on its answer; none for no such emoji',
+    what: 'Emoji that stops the agent when someone adds it to a message or to the answer. Set none to turn this off.',
   }),
   ADMITS: setting('ADMITS', z.enum(['members', 'guests', 'everyone']).default('members'), {
-    what: "Whose messages the bot takes: members (full members of the workspace), guests (guests too) or everyone (people of other organisations in shared channels too); what an admin sets for a workspace in App Home, and a channel's own setting, come first",
+    what: 'Who may use the agent: members (full members of the workspace), guests (also guests) or everyone (also people of other organisations in shared channels). What admins set in App Home, or for a channel, takes precedence.',
   }),
   ADMITS_BOTS: setting('ADMITS_BOTS', botIdList, {
-    what: 'Other bots and workflows (ids that begin with B, separated by commas) whose messages the bot takes, where they mention it; none when not set. What is set for a workspace or a channel comes first',
+    what: 'Other bots and workflows that may use the agent by mentioning it: their IDs (B…), separated by commas. None if not set. What is set for a workspace or a channel takes precedence.',
   }),
   TURNS_PER_HOUR_PERSON: setting('TURNS_PER_HOUR_PERSON', nonNegativeInteger.default(60), {
-    what: 'Most messages of one person that the agent gets in an hour; 0: no limit',
+    what: 'Most messages per person and hour. 0 means no limit.',
   }),
   TURNS_PER_HOUR_WORKSPACE: setting('TURNS_PER_HOUR_WORKSPACE', nonNegativeInteger.default(0), {
-    what: 'The same for a whole workspace',
+    what: 'Most messages per workspace and hour. 0 means no limit.',
   }),
   TURNS_AT_ONCE_PERSON: setting('TURNS_AT_ONCE_PERSON', nonNegativeInteger.default(10), {
-    what: 'Most messages of one person that the agent works on at once; 0: no limit',
+    what: 'Most messages of a person in progress at a time. 0 means no limit.',
   }),
   TURNS_AT_ONCE_WORKSPACE: setting('TURNS_AT_ONCE_WORKSPACE', nonNegativeInteger.default(200), {
-    what: 'The same for a whole workspace',
+    what: 'Most messages of a workspace in progress at a time. 0 means no limit.',
   }),
   KEEP_WORDS_DAYS: setting('KEEP_WORDS_DAYS', nonNegativeInteger.default(7), {
-    what: "Days after which people's words leave the database, once they were sent; so long a failed turn can be tried again",
+    what: 'Days until the text of sent messages is deleted from the database. Until then a failed message can be sent again.',
   }),
   KEEP_ROWS_DAYS: setting('KEEP_ROWS_DAYS', z.coerce.number().int().min(2).default(90), {
-    what: 'Days after which the records of messages, turns and posts leave the database',
+    what: 'Days until records of messages, turns and posts are deleted.',
   }),
   KEEP_AUDIT_DAYS: setting('KEEP_AUDIT_DAYS', z.coerce.number().int().min(1).default(365), {
-    what: 'Days after which rows of the audit trail leave the database',
+    what: 'Days until rows of the audit trail are deleted.',
   }),
   KEEP_UNINSTALLED_DAYS: setting('KEEP_UNINSTALLED_DAYS', nonNegativeInteger.default(30), {
-    what: "Days after which a workspace's rows leave the database once the app is uninstalled there; its tokens go at once",
+    what: "Days until a workspace's data is deleted after the app is uninstalled there. Its tokens are deleted at once.",
   }),
   DRAIN_SECONDS: setting('DRAIN_SECONDS', nonNegativeInteger.default(8), {
-    what: 'How long turns may take to hand over when the process is asked to stop',
+    what: 'How long running turns may take to hand over when the process is asked to stop, in seconds.',
   }),
 });
 
-/** All settings of the app, checked. */
+/** All settings of the app, validated. */
 export type Config = z.output<typeof settingsSchema>;
 
-/** The environment does not make a configuration; `message` names each setting and how to mend it. */
+/** The settings are incomplete or invalid; `message` names each problem and how to fix it. */
 export class ConfigError extends Error {
   readonly code = 'bad_settings';
 
   constructor(problems: readonly string[]) {
-    super(`The settings are not complete:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    super(`Some settings are missing or invalid:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
     this.name = 'ConfigError';
   }
 }
 
 /**
- * Reads the settings from an environment; empty values count as not set. A secret may stand in a file that
- * `<NAME>_FILE` names. Throws ConfigError.
+ * Reads the settings from the environment. Empty values count as not set. A secret may be in the file that `<NAME>_FILE`
+ * names. Throws a ConfigError.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const set = readSecretFiles(
@@ -246,37 +246,36 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return parsed.data;
 }
 
-/** What does not go together, or is missing beside what is there. */
+/** Settings that contradict each other, or need another one. */
 function findConflicts(config: Config, set: Record<string, string | undefined>): string[] {
   const missing = (names: readonly (keyof Config)[]) =>
     names.filter((name) => config[name] === undefined).map((name) => describeProblem(name, set, ''));
-  const found: string[] = [];
-  const oauth = config.SLACK_CLIENT_ID !== undefined || config.SLACK_CLIENT_SECRET !== undefined;
-  if (oauth) {
-    found.push(...missing(['SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET', 'PUBLIC_URL', 'SECRET_KEY']));
+  const problems: string[] = [];
+  const isOAuth = config.SLACK_CLIENT_ID !== undefined || config.SLACK_CLIENT_SECRET !== undefined;
+  if (isOAuth) {
+    problems.push(...missing(['SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET', 'PUBLIC_URL', 'SECRET_KEY']));
     if (config.SLACK_BOT_TOKEN !== undefined)
-      found.push(
-        'SLACK_BOT_TOKEN and SLACK_CLIENT_ID are both set. Leave the token out: workspaces bring theirs as they install.',
+      problems.push(
+        'SLACK_BOT_TOKEN and SLACK_CLIENT_ID are both set. Remove SLACK_BOT_TOKEN: with OAuth, each installation provides a token.',
       );
   } else {
-    found.push(...missing(['SLACK_BOT_TOKEN']));
+    problems.push(...missing(['SLACK_BOT_TOKEN']));
     if (config.INSTALL_WORKSPACES.length > 0)
-      found.push(
-        'INSTALL_WORKSPACES is set without SLACK_CLIENT_ID: nobody can install the app. Leave it out.',
-      );
+      problems.push('INSTALL_WORKSPACES has no effect without SLACK_CLIENT_ID. Remove it, or set up OAuth.');
   }
-  // Without a key of the settings each workspace brings its own, which SECRET_KEY encrypts.
-  const shared = config.AGENT_BASE_URL !== undefined || config.AGENT_API_KEY !== undefined;
-  if (shared || config.SECRET_KEY === undefined) found.push(...missing(['AGENT_BASE_URL', 'AGENT_API_KEY']));
+  // Without an account in the settings each workspace sets its own, which SECRET_KEY encrypts.
+  const hasSharedAccount = config.AGENT_BASE_URL !== undefined || config.AGENT_API_KEY !== undefined;
+  if (hasSharedAccount || config.SECRET_KEY === undefined)
+    problems.push(...missing(['AGENT_BASE_URL', 'AGENT_API_KEY']));
   if (config.SLACK_APP_TOKEN === undefined && config.SLACK_SIGNING_SECRET === undefined) {
-    found.push(`${describeProblem('SLACK_APP_TOKEN', set, '')} Or, for events by HTTP:`);
-    found.push(describeProblem('SLACK_SIGNING_SECRET', set, ''));
+    problems.push(`${describeProblem('SLACK_APP_TOKEN', set, '')} Or, to receive events by HTTP:`);
+    problems.push(describeProblem('SLACK_SIGNING_SECRET', set, ''));
   }
-  if (config.STABLE_LINKS) found.push(...missing(['PUBLIC_URL', 'SECRET_KEY']));
-  return [...new Set(found)];
+  if (config.STABLE_LINKS) problems.push(...missing(['PUBLIC_URL', 'SECRET_KEY']));
+  return [...new Set(problems)];
 }
 
-/** The values of the settings that are secrets: what no log may show. */
+/** The values of secret settings, which no log may show. */
 export function secretValues(config: Config): string[] {
   return Object.entries(config).flatMap(([name, value]) => {
     if (settingNotes.get(name)?.secret !== true) return [];
@@ -284,7 +283,7 @@ export function secretValues(config: Config): string[] {
   });
 }
 
-/** Secrets from the files that the environment names, without what editors leave around them: a mark, blanks, line ends. */
+/** Reads the files that `<NAME>_FILE` settings name; trims byte order marks, blanks and line ends. */
 function readSecretFiles(set: Record<string, string | undefined>): Record<string, string | undefined> {
   const problems: string[] = [];
   const read = { ...set };
@@ -292,7 +291,7 @@ function readSecretFiles(set: Record<string, string | undefined>): Record<string
     const file = set[`${name}_FILE`];
     if (secret !== true || file === undefined) continue;
     if (set[name] !== undefined) {
-      problems.push(`${name} and ${name}_FILE are both set. Leave one of them out.`);
+      problems.push(`${name} and ${name}_FILE are both set. Remove one of them.`);
       continue;
     }
     try {
@@ -309,21 +308,20 @@ function readSecretFiles(set: Record<string, string | undefined>): Record<string
 
 function describeProblem(name: string, set: Record<string, string | undefined>, message: string): string {
   const note = settingNotes.get(name);
-  const where = note?.where === undefined ? '' : ` Get it at: ${note.where}.`;
-  const state = set[name] === undefined ? 'is missing' : `is not usable (${message})`;
-  return `${name} ${state}. ${note?.what ?? ''}.${where}`;
+  const where = note?.where === undefined ? '' : ` Find it at: ${note.where}.`;
+  const state = set[name] === undefined ? 'is missing' : `is invalid (${message})`;
+  return `${name} ${state}. ${note?.what ?? ''}${where}`;
 }
 
-/** One row for each setting: the README's table and --help are made of these. */
+/** One row per setting, for the README's table and --help. */
 export function settingRows(): { name: string; fallback: string; what: string; secret: boolean }[] {
   return Object.entries(settingsSchema.shape).map(([name, schema]) => {
     const empty = schema.safeParse(undefined);
-    const optional = empty.success;
     const value = empty.success && empty.data !== undefined ? formatDefault(empty.data) : '';
     const note = settingNotes.get(name);
     return {
       name,
-      fallback: optional && note?.required !== true ? value : 'required',
+      fallback: empty.success && note?.required !== true ? value : 'required',
       what: note?.what ?? '',
       secret: note?.secret === true,
     };

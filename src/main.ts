@@ -1,20 +1,19 @@
 import { setFlagsFromString } from 'node:v8';
 import { startApp } from './app.ts';
-import { ConfigError, readConfig, secretValues, settingRows } from './config.ts';
+import { readConfig, secretValues, settingRows } from './config.ts';
+import { describeErrors, flattenSuppressedErrors } from './operate/error-messages.ts';
 import { createLogger } from './operate/logger.ts';
 import { Redactor } from './operate/redaction.ts';
-import { flattenSuppressedErrors } from './operate/suppressed-errors.ts';
 
-// Chunks of files that pass through die young: V8 lets 32 MiB of them go with its new space, at a millisecond each time.
-// By default it waits for 128 MiB, and before that collects the whole heap for every 64 MiB that came in.
+// Chunks of files that stream through are short-lived. With this setting V8 frees them in scavenges of 32 MiB, a
+// millisecond each. By default it waits for 128 MiB, and collects the whole heap for every 64 MiB read before that.
 setFlagsFromString('--scavenger-max-new-space-capacity-mb=8');
 
 if (process.argv.includes('--help')) {
-  console.log('Taskthread: a hosted AI agent in Slack. Settings are environment variables:\n');
+  console.log('Taskthread brings a hosted AI agent into Slack. It is configured by environment variables:\n');
   for (const { name, fallback, what, secret } of settingRows()) {
-    console.log(
-      `  ${name}${fallback === '' ? '' : ` (${fallback})`}\n      ${what}${secret ? `; or ${name}_FILE, the file that it stands in` : ''}`,
-    );
+    console.log(`  ${name}${fallback === '' ? '' : ` (${fallback})`}`);
+    console.log(`      ${what}${secret ? ` (Or set ${name}_FILE to a file that contains it.)` : ''}`);
   }
 } else {
   await run();
@@ -28,31 +27,26 @@ async function run(): Promise<void> {
     const app = await startApp(config, log, { onSecret: (secret) => redaction.addSecret(secret) });
     let isStopping = false;
     const stop = (reason: string, code: number) => {
-      log.info({ reason }, isStopping ? 'stopping already' : 'stopping');
+      log.info({ reason }, isStopping ? 'already stopping' : 'stopping');
       if (isStopping) return;
       isStopping = true;
       app.stop().then(
         () => process.exit(code),
         (error: unknown) => {
-          for (const err of flattenSuppressedErrors(error)) log.error({ err }, 'stopping failed');
+          for (const err of flattenSuppressedErrors(error)) log.error({ err }, 'could not stop cleanly');
           process.exit(1);
         },
       );
     };
     process.on('unhandledRejection', (error) => {
-      log.fatal({ err: error }, 'something failed that nobody waited for');
-      stop('an unhandled failure', 1);
+      log.fatal({ err: error }, 'unhandled promise rejection');
+      stop('unhandled promise rejection', 1);
     });
     process.on('SIGTERM', () => stop('SIGTERM', 0));
     process.on('SIGINT', () => stop('SIGINT', 0));
     void app.lost.then((error) => stop(error.message, 1));
   } catch (error) {
-    for (const failure of flattenSuppressedErrors(error)) console.error(describeError(failure));
+    for (const message of describeErrors(error, 'Taskthread cannot start')) console.error(message);
     process.exit(1);
   }
-}
-
-function describeError(error: unknown): string {
-  if (error instanceof ConfigError) return error.message;
-  return error instanceof Error ? `Taskthread cannot start: ${error.message}` : String(error);
 }

@@ -11,8 +11,8 @@ const whole = {
   AGENT_API_KEY: 'key',
 };
 
-/** What the error says, or '' where there is none. */
-function complaint(environment: Record<string, string | undefined>): string {
+/** The error's message; '' if there is none. */
+function errorOf(environment: Record<string, string | undefined>): string {
   try {
     readConfig(environment);
     return '';
@@ -22,29 +22,29 @@ function complaint(environment: Record<string, string | undefined>): string {
 }
 
 describe('settings', () => {
-  test('the four that are needed are enough', () => {
+  test('the four required settings suffice', () => {
     const config = readConfig(whole);
     expect(config.PORT).toBe(3000);
     expect(config.AGENT_DIALECT.cursorParam).toBe('after_id');
   });
 
-  test('what is missing is named, with where to get it', () => {
-    const said = complaint({});
+  test('missing settings are named, with where to find them', () => {
+    const message = errorOf({});
     for (const name of ['SLACK_BOT_TOKEN', 'AGENT_BASE_URL', 'AGENT_API_KEY']) {
-      expect(said).toContain(`${name} is missing`);
+      expect(message).toContain(`${name} is missing`);
     }
-    expect(said).toContain('OAuth & Permissions');
+    expect(message).toContain('OAuth & Permissions');
   });
 
   test('an empty value counts as not set', () => {
-    expect(complaint({ ...whole, AGENT_API_KEY: '' })).toContain('AGENT_API_KEY is missing');
+    expect(errorOf({ ...whole, AGENT_API_KEY: '' })).toContain('AGENT_API_KEY is missing');
     expect(readConfig({ ...whole, DATABASE_URL: '' }).DATABASE_URL).toBeUndefined();
   });
 
   test('events need an app token or a signing secret', () => {
-    const said = complaint({ ...whole, SLACK_APP_TOKEN: undefined });
-    expect(said).toContain('SLACK_APP_TOKEN is missing');
-    expect(said).toContain('SLACK_SIGNING_SECRET is missing');
+    const message = errorOf({ ...whole, SLACK_APP_TOKEN: undefined });
+    expect(message).toContain('SLACK_APP_TOKEN is missing');
+    expect(message).toContain('SLACK_SIGNING_SECRET is missing');
   });
 
   const { SLACK_BOT_TOKEN: _token, ...rest } = whole;
@@ -56,31 +56,31 @@ describe('settings', () => {
     SECRET_KEY: 'k'.repeat(32),
   };
 
-  test('many workspaces need the credentials of the app, an address and a key, but no token', () => {
+  test('several workspaces need OAuth credentials, an address and a key, but no token', () => {
     expect(readConfig(many).SLACK_BOT_TOKEN).toBeUndefined();
     for (const name of ['SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET', 'PUBLIC_URL', 'SECRET_KEY'])
-      expect(complaint({ ...many, [name]: undefined })).toContain(`${name} is missing`);
-    expect(complaint({ ...many, SLACK_BOT_TOKEN: 'xoxb-1' })).toContain('Leave the token out');
+      expect(errorOf({ ...many, [name]: undefined })).toContain(`${name} is missing`);
+    expect(errorOf({ ...many, SLACK_BOT_TOKEN: 'xoxb-1' })).toContain('Remove SLACK_BOT_TOKEN');
     expect(readConfig({ ...many, INSTALL_WORKSPACES: 'T1, E2' }).INSTALL_WORKSPACES).toEqual(['T1', 'E2']);
-    expect(complaint({ ...many, INSTALL_WORKSPACES: 'lab' })).toContain('INSTALL_WORKSPACES is not usable');
-    expect(complaint({ ...whole, INSTALL_WORKSPACES: 'T1' })).toContain('without SLACK_CLIENT_ID');
+    expect(errorOf({ ...many, INSTALL_WORKSPACES: 'lab' })).toContain('INSTALL_WORKSPACES is invalid');
+    expect(errorOf({ ...whole, INSTALL_WORKSPACES: 'T1' })).toContain('without SLACK_CLIENT_ID');
   });
 
-  test('the account at the service may be left to workspaces, where a key encrypts theirs', () => {
+  test('workspaces may set their own service accounts if a key encrypts them', () => {
     const { AGENT_BASE_URL: _url, AGENT_API_KEY: _key, ...own } = many;
     expect(readConfig(own).AGENT_API_KEY).toBeUndefined();
-    expect(complaint({ ...own, AGENT_API_KEY: 'key' })).toContain('AGENT_BASE_URL is missing');
-    expect(complaint({ ...own, SLACK_CLIENT_ID: undefined, SECRET_KEY: undefined })).toContain(
+    expect(errorOf({ ...own, AGENT_API_KEY: 'key' })).toContain('AGENT_BASE_URL is missing');
+    expect(errorOf({ ...own, SLACK_CLIENT_ID: undefined, SECRET_KEY: undefined })).toContain(
       'AGENT_API_KEY is missing',
     );
   });
 
-  test('a key may stand beside the one before it, and both are secrets', () => {
+  test('SECRET_KEY may hold the new and the old key, and both are secrets', () => {
     const [fresh, old] = ['n'.repeat(32), 'o'.repeat(32)];
     const config = readConfig({ ...many, SECRET_KEY: `${fresh}, ${old}` });
     expect(config.SECRET_KEY).toEqual([fresh, old]);
     expect(secretValues(config)).toEqual(expect.arrayContaining([fresh, old, 's']));
-    expect(complaint({ ...many, SECRET_KEY: `${fresh},short` })).toContain('SECRET_KEY is not usable');
+    expect(errorOf({ ...many, SECRET_KEY: `${fresh},short` })).toContain('SECRET_KEY is invalid');
   });
 
   test.each([
@@ -91,15 +91,15 @@ describe('settings', () => {
     ['AGENT_DIALECT', '{"cursorParam":'],
     ['AGENT_DIALECT', '{"nothingLikeIt":"x"}'],
     ['SLACK_DISTRIBUTED', 'perhaps'],
-  ])('%s=%s is not usable, and the setting is named', (name, value) => {
-    expect(complaint({ ...whole, [name]: value })).toContain(`${name} is not usable`);
+  ])('%s=%s is invalid, and the setting is named', (name, value) => {
+    expect(errorOf({ ...whole, [name]: value })).toContain(`${name} is invalid`);
   });
 
-  test('no secret stands in what is said', () => {
-    expect(complaint({ ...whole, SLACK_BOT_TOKEN: 'a-secret-of-mine' })).not.toContain('a-secret-of-mine');
+  test('no error shows a secret', () => {
+    expect(errorOf({ ...whole, SLACK_BOT_TOKEN: 'a-secret-of-mine' })).not.toContain('a-secret-of-mine');
   });
 
-  test('every setting has a row that says what it is', () => {
+  test('every setting has a description', () => {
     for (const { name, what } of settingRows()) expect(`${name}: ${what.length > 10}`).toBe(`${name}: true`);
   });
 });
@@ -113,23 +113,20 @@ describe('secrets from files', () => {
   };
   const { AGENT_API_KEY: _, ...rest } = whole;
 
-  test.each(['', '\n', '\r\n\r\n', ' \n', '\t'])(
-    'are read without what an editor leaves around them: %j',
-    (end) => {
-      const config = readConfig({ ...rest, AGENT_API_KEY_FILE: file('key', `\ufefffrom a file${end}`) });
-      expect(config.AGENT_API_KEY).toBe('from a file');
-      expect(secretValues(config)).toEqual(expect.arrayContaining(['from a file', 'xoxb-1', 'xapp-1']));
-    },
-  );
-
-  test('are refused where the setting is there too, and where the file is missing or empty', () => {
-    expect(complaint({ ...whole, AGENT_API_KEY_FILE: file('other', 'x') })).toContain('are both set');
-    const missing = complaint({ ...rest, AGENT_API_KEY_FILE: join(folder, 'none') });
-    expect(missing).toContain('AGENT_API_KEY_FILE names a file that cannot be read (ENOENT)');
-    expect(complaint({ ...rest, AGENT_API_KEY_FILE: file('empty', '\n') })).toContain('empty file');
+  test.each(['', '\n', '\r\n\r\n', ' \n', '\t'])('are read without what an editor adds: %j', (end) => {
+    const config = readConfig({ ...rest, AGENT_API_KEY_FILE: file('key', `\ufefffrom a file${end}`) });
+    expect(config.AGENT_API_KEY).toBe('from a file');
+    expect(secretValues(config)).toEqual(expect.arrayContaining(['from a file', 'xoxb-1', 'xapp-1']));
   });
 
-  test('are not read for settings that are none', () => {
+  test('are refused if the setting is there too, or if the file is missing or empty', () => {
+    expect(errorOf({ ...whole, AGENT_API_KEY_FILE: file('other', 'x') })).toContain('are both set');
+    const missing = errorOf({ ...rest, AGENT_API_KEY_FILE: join(folder, 'none') });
+    expect(missing).toContain('AGENT_API_KEY_FILE names a file that cannot be read (ENOENT)');
+    expect(errorOf({ ...rest, AGENT_API_KEY_FILE: file('empty', '\n') })).toContain('empty file');
+  });
+
+  test('are not read for settings that are not secret', () => {
     expect(readConfig({ ...whole, PORT_FILE: join(folder, 'none') }).PORT).toBe(3000);
   });
 });

@@ -34,7 +34,7 @@ function start(environment: Record<string, string>, args: string[] = []) {
 }
 
 describe('the program', () => {
-  test('without settings says which are missing, and exits with 1', async () => {
+  test('without settings names the missing ones, and exits with 1', async () => {
     const program = start({});
     expect(await program.ended).toBe(1);
     expect(program.said()).toContain('SLACK_BOT_TOKEN is missing');
@@ -48,14 +48,14 @@ describe('the program', () => {
     expect(program.said()).toContain('DRAIN_SECONDS (8)');
   });
 
-  test('a token that Slack does not take is said, and exits with 1', async () => {
+  test('reports a token that Slack rejects, and exits with 1', async () => {
     const program = start({ ...settings, SLACK_BOT_TOKEN: 'xoxb-not-a-token' });
     expect(await program.ended).toBe(1);
     expect(program.said()).toContain('invalid_auth');
     expect(program.said()).not.toContain('xoxb-not-a-token');
   });
 
-  test('a second one on the same folder is refused with a sentence, and the first ends in order', async () => {
+  test('refuses to start a second time on the same folder, while the first one stops cleanly', async () => {
     const first = start(settings);
     await first.says('taskthread is running');
     const second = start(settings);
@@ -65,6 +65,6 @@ describe('the program', () => {
     first.child.kill('SIGINT');
     expect(await first.ended).toBe(0);
     expect(first.said()).toMatch(/"reason":"SIG(TERM|INT)"/);
-    expect(first.said()).toContain('stopping already');
+    expect(first.said()).toContain('already stopping');
   });
 });

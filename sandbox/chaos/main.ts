@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { flattenSuppressedErrors } from '../../src/operate/suppressed-errors.ts';
+import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
 import { ChaosOptionsError, parseChaosOptions } from './chaos-options.ts';
 import { isUndamaged, reportLine } from './chaos-report.ts';
 import { runChaos } from './chaos-run.ts';

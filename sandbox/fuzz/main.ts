@@ -1,4 +1,4 @@
-import { flattenSuppressedErrors } from '../../src/operate/suppressed-errors.ts';
+import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
 import { FuzzOptionsError, parseFuzzOptions } from './fuzz-options.ts';
 import { runFuzz } from './fuzz-run.ts';
 

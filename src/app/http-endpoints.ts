@@ -6,12 +6,11 @@ import { createResultLinkRoute } from '../operate/result-link-route.ts';
 import type { Telemetry } from '../operate/telemetry.ts';
 import type { ServiceAccounts } from '../relay/installations/service-accounts.ts';
 import type { WorkspaceRegistry } from '../relay/installations/workspace-registry.ts';
-import { RESULTS_PATH, type ResultLinks, resolveResultLink } from '../relay/replies/result-links.ts';
-import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { RESULTS_PATH, type ResultLinkDestination } from '../relay/replies/result-links.ts';
 import type { Dispatcher } from '../relay/turns/dispatcher.ts';
 import type { Database } from '../store/database.ts';
 
-/** What the pages tell of, and what is served beside them. */
+/** What the endpoints report on, and serve. */
 export interface HttpEndpointsDeps {
   config: Config;
   database: Database;
@@ -21,17 +20,17 @@ export interface HttpEndpointsDeps {
   telemetry: Telemetry;
   slackApp: SlackApp;
   events: EventTransport['kind'];
-  relay: RelayDeps;
-  links: ResultLinks | undefined;
-  /** The workspace of the settings' token; undefined where many install the app. */
+  /** Finds the file of a result link; undefined if the app makes no such links. */
+  findResult: ((token: string) => Promise<ResultLinkDestination>) | undefined;
+  /** The workspace of SLACK_BOT_TOKEN; undefined if workspaces install the app by OAuth. */
   workspace: string | undefined;
 }
 
-/** What this process serves by HTTP: its pages, links of ours to results, and Slack's requests. */
+/** What this process serves by HTTP: health, metrics, result links and Slack's requests. */
 export class HttpEndpoints {
-  /** Where all of it is, once it has started. */
+  /** The port, once started. */
   port = 0;
-  /** Whether the process hands its turns over. */
+  /** Whether the process is handing its turns over. */
   draining = false;
   readonly #deps: HttpEndpointsDeps;
   readonly #servers = new AsyncDisposableStack();
@@ -40,7 +39,7 @@ export class HttpEndpoints {
     this.#deps = deps;
   }
 
-  /** Figures have a port of their own where the settings name one. Throws where a port is taken. */
+  /** Listens; metrics on a port of their own if METRICS_PORT is set. Throws if a port is taken. */
   async start(): Promise<void> {
     const { PORT, METRICS_PORT } = this.#deps.config;
     const metrics = this.#deps.telemetry.metricsPage;
@@ -65,20 +64,16 @@ export class HttpEndpoints {
       report: () => this.#report(),
       ...more,
     });
-    const taken = await server.start(port, this.#deps.config.HOST);
+    const openPort = await server.start(port, this.#deps.config.HOST);
     this.#servers.defer(() => server.stop());
-    return taken;
+    return openPort;
   }
 
-  /** What is no page of the process's own. */
+  /** Serves everything but health and metrics. */
   #fallback(): RequestListener | undefined {
-    const { slackApp, relay, links } = this.#deps;
-    if (links === undefined) return slackApp.requestListener;
-    return createResultLinkRoute(
-      RESULTS_PATH,
-      (token) => resolveResultLink(relay, links, token),
-      slackApp.requestListener,
-    );
+    const { slackApp, findResult } = this.#deps;
+    if (findResult === undefined) return slackApp.requestListener;
+    return createResultLinkRoute(RESULTS_PATH, findResult, slackApp.requestListener);
   }
 
   #report(): Record<string, unknown> {

@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
 
-/** What works from the app's start to its end. */
+/** A part that runs from the app's start to its stop. */
 export interface Lifecycle {
   start?(): void | Promise<void>;
   stop(): Promise<void>;
 }
 
-/** How long a stop is waited for that only waits for work which others repeat (ms). */
+/** Longest stop of a part whose work other processes repeat (ms). */
 const STOP_TIMEOUT_MS = 5_000;
 
-/** Parts that start one after the other and stop at once: none of them keeps the turns from being handed over. */
+/** Parts that start in order and stop in parallel, so that none delays handing over the turns. */
 export function combineLifecycles(parts: readonly Lifecycle[]): Lifecycle {
   return {
     start: async () => {
@@ -23,7 +23,7 @@ export function combineLifecycles(parts: readonly Lifecycle[]): Lifecycle {
   };
 }
 
-/** A part whose work another process, or the next start, goes on with: its stop takes a few seconds at most. */
+/** A part whose work another process, or the next start, repeats: its stop takes at most five seconds. */
 export function withStopTimeout(part: Lifecycle, log: Logger): Lifecycle {
   return {
     start: () => part.start?.(),
@@ -32,7 +32,7 @@ export function withStopTimeout(part: Lifecycle, log: Logger): Lifecycle {
       const timer = setTimeout(() => resolve('late'), STOP_TIMEOUT_MS);
       try {
         if ((await Promise.race([part.stop(), late])) === 'late')
-          log.warn({ part: part.constructor.name }, 'a part did not stop in time; what it does is repeated');
+          log.warn({ part: part.constructor.name }, 'a part did not stop in time; its work will be repeated');
       } finally {
         clearTimeout(timer);
       }

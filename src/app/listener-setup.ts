@@ -1,21 +1,22 @@
-import type { AccountSection } from '../features/account/account-section.ts';
-import type { ChannelSettingsModal } from '../features/channel-settings/channel-settings-modal.ts';
+import { ChannelTasks } from '../features/commands/channel-tasks.ts';
 import { RunningTasks } from '../features/commands/running-tasks.ts';
 import type { DirectMessages } from '../features/direct-messages/direct-messages.ts';
-import type { StartFormHandler } from '../features/start/start-form-handler.ts';
+import { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
+import { StartModal } from '../features/start/start-modal.ts';
 import { StepsModal } from '../features/steps/steps-modal.ts';
-import type { TaskFeatures } from '../features/tasks/task-feature.ts';
-import type { WorkspaceAccessSettings } from '../features/workspace-settings/workspace-access-settings.ts';
+import { TaskModal } from '../features/tasks/task-modal.ts';
 import { registerAccountListeners } from '../listeners/account-listener.ts';
 import { registerChannelSettingsListener } from '../listeners/channel-settings-listener.ts';
-import { registerControlButtonListeners } from '../listeners/control-button-listener.ts';
+import {
+  type ControlButtonHandlers,
+  registerControlButtonListeners,
+} from '../listeners/control-button-listener.ts';
 import { registerFeedbackListeners } from '../listeners/feedback-listener.ts';
 import { registerHomeListeners } from '../listeners/home-listener.ts';
 import type { SendEphemeral } from '../listeners/press.ts';
-import { registerShortcutListeners, type SendDirectly } from '../listeners/shortcut-listener.ts';
+import { registerShortcutListeners, type SendDirectMessage } from '../listeners/shortcut-listener.ts';
 import type { SlackAppDeps } from '../listeners/slack-app.ts';
 import {
-  newTaskHandler,
   registerSlashCommandListener,
   type SlashCommandHandlers,
 } from '../listeners/slash-command-listener.ts';
@@ -23,53 +24,60 @@ import { registerStartFormListeners } from '../listeners/start-form-listener.ts'
 import { registerStepsListener } from '../listeners/steps-listener.ts';
 import { registerTaskDetailsListeners } from '../listeners/task-details-listener.ts';
 import { registerWorkspaceAccessListeners } from '../listeners/workspace-access-listener.ts';
-import type { ThreadControls } from '../relay/controls/thread-controls.ts';
+import type { ButtonActions } from '../relay/controls/button-actions.ts';
+import type { PausedMessages } from '../relay/controls/paused-messages.ts';
+import type { StopControl } from '../relay/controls/stop-control.ts';
+import { sendFreshLinks } from '../relay/replies/fresh-links.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
-import { sendEphemeral as tellPerson } from '../relay/runtime/ephemeral-messages.ts';
+import { sendDirectMessage } from '../relay/runtime/direct-messages.ts';
+import { sendEphemeral } from '../relay/runtime/ephemeral-messages.ts';
+import type { Features } from './features.ts';
 
-/** Who carries out what people press, type and send. */
-export interface ListenerHandlers {
-  hands: ThreadControls;
-  accountHome: AccountSection;
-  workspaceAccess: WorkspaceAccessSettings;
-  channelSettings: ChannelSettingsModal;
-  starting: StartFormHandler;
-  tasks: TaskFeatures;
-  direct: DirectMessages;
+/** The parts of the app that carry out what people press, type and submit. */
+export interface ListenerHandlers extends Features {
+  stopControl: StopControl;
+  pausedMessages: PausedMessages;
+  buttonActions: ButtonActions;
+  directMessages: DirectMessages;
 }
 
-/** Everything that listens to Slack beside messages. */
+/** Every listener but the one for messages. */
 export function createListeners(deps: RelayDeps, handlers: ListenerHandlers): SlackAppDeps['listeners'] {
-  const { hands, accountHome, workspaceAccess, channelSettings, starting, tasks, direct } = handlers;
   const { log } = deps;
-  const sendEphemeral: SendEphemeral = (place, sentence) => tellPerson(deps, place, sentence);
-  const sendDirectly: SendDirectly = (id, person, sentence) =>
-    starting.forms.sendDirectMessage(id, person, sentence);
-  const overview = new RunningTasks(deps);
+  const { stopControl, pausedMessages, buttonActions, channelSettings, startFormHandler } = handlers;
+  const tell: SendEphemeral = (location, text) => sendEphemeral(deps, location, text);
+  const tellDirectly: SendDirectMessage = (actor, text) => sendDirectMessage(deps, actor, text);
+  const startModal = new StartModal(deps);
+  const taskModal = new TaskModal(deps);
+  const runningTasks = new RunningTasks(deps);
+  const channelTasks = new ChannelTasks(deps, handlers.taskList);
+  const buttons: ControlButtonHandlers = {
+    stop: (press) => stopControl.requestStop(press),
+    continue: (press) => buttonActions.continue(press),
+    retry: (press) => buttonActions.retry(press),
+    fresh_links: (press) => sendFreshLinks(deps, press),
+    correct: (press) => buttonActions.correct(press),
+    go: (press) => pausedMessages.resume(press),
+    take_back: (press) => pausedMessages.takeBack(press),
+  };
   const commands: SlashCommandHandlers = {
-    ...newTaskHandler(starting.forms),
-    status: (typed) => overview.list(typed),
-    stop: (typed) => overview.list(typed),
-    tasks: (typed) => tasks.list.channelListMessage(typed),
-    settings: (use) => channelSettings.open(use),
+    new: ({ channel, ...request }) => startModal.openBlank(request, channel),
+    status: (command) => runningTasks.list(command),
+    stop: (command) => runningTasks.list(command),
+    tasks: ({ workspace, channel }) => channelTasks.list(workspace, channel),
+    settings: (command) => channelSettings.open(command),
   };
   return [
-    (app) => registerStepsListener(app, new StepsModal(deps), sendEphemeral, log),
-    (app) => registerAccountListeners(app, accountHome, log),
-    (app) => registerWorkspaceAccessListeners(app, workspaceAccess, log),
-    (app) => registerFeedbackListeners(app, hands.feedback, sendEphemeral, log),
-    (app) => registerControlButtonListeners(app, hands.buttons, sendEphemeral, log),
+    (app) => registerStepsListener(app, new StepsModal(deps), tell, log),
+    (app) => registerAccountListeners(app, handlers.accountSection, log),
+    (app) => registerWorkspaceAccessListeners(app, handlers.workspaceAccess, log),
+    (app) => registerFeedbackListeners(app, new AnswerFeedback(deps), tell, log),
+    (app) => registerControlButtonListeners(app, buttons, tell, log),
     (app) => registerSlashCommandListener(app, commands, log),
-    (app) =>
-      registerShortcutListeners(
-        app,
-        starting.forms,
-        { inChannel: sendEphemeral, directly: sendDirectly },
-        log,
-      ),
-    (app) => registerStartFormListeners(app, starting, sendEphemeral, log),
+    (app) => registerShortcutListeners(app, startModal, tell, tellDirectly, log),
+    (app) => registerStartFormListeners(app, startFormHandler, startModal, tell, log),
     (app) => registerChannelSettingsListener(app, channelSettings, log),
-    (app) => registerHomeListeners(app, { ...tasks, directMessages: direct }, log),
-    (app) => registerTaskDetailsListeners(app, tasks, log),
+    (app) => registerHomeListeners(app, { ...handlers, taskModal }, log),
+    (app) => registerTaskDetailsListeners(app, { ...handlers, taskModal }, log),
   ];
 }

@@ -5,20 +5,20 @@ import type { Config } from '../config.ts';
 import type { OAuthPagesDeps } from '../listeners/oauth-pages.ts';
 import type { EventTransport } from '../listeners/slack-app.ts';
 import { createSocketLease } from '../listeners/socket-lease.ts';
-import { REQUIRED_SCOPES } from '../operate/checks/required-scopes.ts';
 import type { OAuthInstallations } from '../relay/installations/oauth-installations.ts';
 import type { ServiceCredentials } from '../relay/installations/service-client.ts';
 import { ResultLinks } from '../relay/replies/result-links.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { REQUIRED_SCOPES } from '../slack/required-scopes.ts';
 import type { RetentionDays } from '../store/audit/retention.ts';
 import type { Store } from '../store/store.ts';
 import type { Keyring } from '../store/workspaces/keyring.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** Stands for all workspaces where the connections are shared of an app that many have installed. */
+/** Stands for all workspaces in the lease of an app that many have installed. */
 const ANY_WORKSPACE = 'any';
 
-/** The app's credentials for OAuth, where many workspaces may install it. */
+/** The app's OAuth credentials; undefined if the token comes from the settings. */
 export function oauthOptions(config: Config, keyring: Keyring | undefined) {
   const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret } = config;
   if (clientId === undefined || clientSecret === undefined || keyring === undefined) return undefined;
@@ -26,11 +26,7 @@ export function oauthOptions(config: Config, keyring: Keyring | undefined) {
 }
 
 /** How workspaces install the app. */
-export function oauthPagesDeps(
-  config: Config,
-  store: Store,
-  oauthInstallations: OAuthInstallations,
-): OAuthPagesDeps {
+export function oauthPagesDeps(config: Config, store: Store, oauth: OAuthInstallations): OAuthPagesDeps {
   return {
     clientId: config.SLACK_CLIENT_ID ?? '',
     clientSecret: config.SLACK_CLIENT_SECRET ?? '',
@@ -39,11 +35,11 @@ export function oauthPagesDeps(
     slackApiUrl: config.SLACK_API_URL,
     secretKeys: config.SECRET_KEY ?? [],
     markStateUsed: (state) => store.oauthStates.markUsed(state),
-    saveInstallation: (granted) => oauthInstallations.install(granted),
+    saveInstallation: (granted) => oauth.install(granted),
   };
 }
 
-/** The account of the settings, for workspaces without one of their own. */
+/** The service account of the settings, for workspaces without one of their own. */
 export function sharedCredentials({
   AGENT_BASE_URL: baseUrl,
   AGENT_API_KEY: apiKey,
@@ -51,7 +47,7 @@ export function sharedCredentials({
   return baseUrl === undefined || apiKey === undefined ? undefined : { baseUrl, apiKey };
 }
 
-/** How events come. */
+/** How Slack delivers events. */
 export function eventTransport(
   config: Config,
   store: Store,
@@ -59,18 +55,18 @@ export function eventTransport(
 ): EventTransport {
   const appToken = config.SLACK_APP_TOKEN;
   if (appToken === undefined) return { kind: 'http', signingSecret: config.SLACK_SIGNING_SECRET ?? '' };
-  const sharing = createSocketLease(store.socketLeases, { workspace, appToken, most: config.SLACK_SOCKETS });
-  return { kind: 'socket', appToken, socketLease: sharing };
+  const socketLease = createSocketLease(store.socketLeases, workspace, appToken, config.SLACK_SOCKETS);
+  return { kind: 'socket', appToken, socketLease };
 }
 
-/** Links of ours to results, where the settings want them. */
+/** Our own links to results; undefined if STABLE_LINKS is off. */
 export function createResultLinks(config: Config): ResultLinks | undefined {
   const { STABLE_LINKS, PUBLIC_URL, SECRET_KEY } = config;
   if (!STABLE_LINKS || PUBLIC_URL === undefined || SECRET_KEY === undefined) return undefined;
   return new ResultLinks({ secretKeys: SECRET_KEY, publicUrl: PUBLIC_URL });
 }
 
-/** What the relay's steps are set to. */
+/** The relay's settings. */
 export function relaySettings(config: Config, links: ResultLinks | undefined): RelayDeps['settings'] {
   return {
     skill: config.AGENT_SKILL,
@@ -107,7 +103,7 @@ export function relaySettings(config: Config, links: ResultLinks | undefined): R
   };
 }
 
-/** What holds for all calls at Slack. */
+/** What all Slack clients share. */
 export function slackOptions(config: Config) {
   return {
     slackApiUrl: config.SLACK_API_URL,
@@ -118,7 +114,7 @@ export function slackOptions(config: Config) {
   };
 }
 
-/** What the clients of all service accounts share. */
+/** What all service clients share. */
 export function serviceOptions(config: Config) {
   return {
     serviceOptions: config.AGENT_DIALECT,
@@ -127,7 +123,7 @@ export function serviceOptions(config: Config) {
   };
 }
 
-/** What holds for those that admins of workspaces set: they reach into no private network, and are bounded more. */
+/** What clients of accounts set by workspace admins add: no access to private networks, and tighter limits. */
 export function workspaceAccountLimits(config: Config) {
   return {
     allowedHosts: config.ACCOUNT_HOSTS,
@@ -136,12 +132,12 @@ export function workspaceAccountLimits(config: Config) {
   };
 }
 
-/** What the clients of accounts that admins set share. */
+/** What clients of accounts set by workspace admins share. */
 export function workspaceServiceOptions(config: Config) {
   return { ...serviceOptions(config), ...workspaceAccountLimits(config) };
 }
 
-/** How long what is kept. */
+/** How many days each kind of data is kept. */
 export function retentionDays(config: Config): RetentionDays {
   return {
     words: config.KEEP_WORDS_DAYS,

@@ -1,37 +1,37 @@
 import { z } from 'zod';
 
-/** Words between commas. */
+/** Words separated by commas. */
 const stringList = z
   .string()
   .default('')
   .transform((text) => text.split(/[,\s]+/).filter((word) => word !== ''));
 
-/** Hosts between commas. */
+/** Hosts separated by commas. */
 export const hostList = stringList.transform((hosts) => hosts.map((host) => host.toLowerCase()));
 
-/** Endings and MIME types between commas. */
+/** File extensions and MIME types separated by commas. */
 export const fileTypeList = stringList.pipe(
   z.array(z.string().regex(/^(\.[^/\s]+|[\w.+-]+\/([\w.+-]+|\*))$/)),
 );
 
-/** Several secrets between commas; each long enough to be a key. */
+/** Keys separated by commas, of at least 32 characters each. */
 export const secretKeyList = z
   .string()
   .transform((text) => text.split(/[,\s]+/).filter((key) => key !== ''))
   .pipe(z.array(z.string().min(32)).min(1));
 
-/** An emoji's name, with or without its colons; '' for none. */
+/** An emoji's name, with or without colons; `none` becomes ''. */
 export const emojiName = z
   .string()
   .regex(/^:?[\w+'-]{1,100}:?$/)
   .default('octagonal_sign')
   .transform((name) => (name === 'none' ? '' : name.replaceAll(':', '')));
 
-/** Ids of bots between commas. */
+/** Bot ids separated by commas. */
 export const botIdList = stringList.pipe(z.array(z.string().regex(/^B[A-Z0-9]+$/)));
 
-/** Ids of workspaces and organisations between commas. */
+/** Workspace and organisation ids separated by commas. */
 export const workspaceIdList = stringList.pipe(z.array(z.string().regex(/^[TE][A-Z0-9]+$/)));
 
-/** A whole number, 0 too. */
+/** A whole number, 0 or more. */
 export const nonNegativeInteger = z.coerce.number().int().nonnegative();

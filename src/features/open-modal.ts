@@ -1,30 +1,25 @@
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import * as strings from '../render/strings/strings.ts';
 
-/** Where a window is to open. */
+/** Where a modal opens. */
 export interface ModalTrigger {
   workspace: string;
-  /** Lives 3 s. */
+  /** Slack's; expires after 3 s. */
   triggerId: string;
 }
 
-/** What a window shows with one sentence, and which one where it cannot be filled. */
-export interface ModalStrings {
-  notice: (sentence: string) => object;
-  failed: string;
-}
-
-/** What became of the wish to see a window: `late` where Slack opens it no more, `unknown` where we are not there. */
+/** `late`: the trigger has expired; `unknown`: the app is not installed there. */
 export type ModalOutcome = 'done' | 'late' | 'unknown';
 
 /**
- * Opens a window at once, because a trigger lives 3 s, and fills it after; whether somebody may see it is decided
- * there. Where `fill` throws, the window says so, and the log why. Throws a SlackError.
+ * Opens a modal at once, before the trigger expires, and then shows the view of `fill`, which also checks permission. If
+ * `fill` throws, the modal shows `failed`. `notice` renders a modal with one sentence. Throws a SlackError.
  */
 export async function openAndFillModal(
   deps: Pick<RelayDeps, 'workspace' | 'log'>,
   { workspace: id, triggerId }: ModalTrigger,
-  { notice, failed }: ModalStrings,
+  notice: (sentence: string) => object,
+  failed: string,
   fill: (workspace: WorkspaceClient) => Promise<object>,
 ): Promise<ModalOutcome> {
   const workspace = deps.workspace(id);
@@ -34,7 +29,7 @@ export async function openAndFillModal(
   try {
     await workspace.views.update(viewId, await fill(workspace));
   } catch (error) {
-    deps.log.warn({ workspace: id, err: error }, 'a window could not be filled');
+    deps.log.warn({ workspace: id, err: error }, 'could not fill a modal');
     await workspace.views.update(viewId, notice(failed));
   }
   return 'done';

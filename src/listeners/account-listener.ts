@@ -2,45 +2,37 @@ import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { AccountSection } from '../features/account/account-section.ts';
-import { ACCOUNT_ACTION_IDS, ACCOUNT_FIELDS } from '../features/account/account-view.ts';
-import { parseHomeActorForm, parseHomeActorPress } from './home-actor.ts';
-import { runAfterAck } from './press.ts';
+import { ACCOUNT_ACTION_IDS, ACCOUNT_FIELDS, accountPendingView } from '../features/account/account-view.ts';
+import { parseForm, parsePress, runAfterAck } from './press.ts';
 
 const formValues = z.record(z.string(), z.record(z.string(), z.looseObject({ value: z.string().nullish() })));
-const viewStateSchema = z.looseObject({ values: formValues });
 
-/** Takes the presses and the form by which admins set their workspace's account. */
-export function registerAccountListeners(app: App, home: AccountSection, log: Logger): void {
-  const runInBackground = (work: Promise<unknown>) => runAfterAck(work, log, 'an account could not be shown');
+/** Handles the buttons and the form with which admins set their workspace's service account. */
+export function registerAccountListeners(app: App, account: AccountSection, log: Logger): void {
+  const runInBackground = (work: Promise<unknown>) =>
+    runAfterAck(work, log, 'could not show the service account of a workspace');
 
   app.action(ACCOUNT_ACTION_IDS.set, async ({ ack, body }) => {
     await ack();
-    const press = parseHomeActorPress(body);
-    if (press !== undefined) runInBackground(home.open(press.actor, press.triggerId));
+    const press = parsePress(body);
+    if (press !== undefined) runInBackground(account.open(press.actor, press.triggerId));
   });
 
   app.action(ACCOUNT_ACTION_IDS.remove, async ({ ack, body }) => {
     await ack();
-    const press = parseHomeActorPress(body);
-    if (press !== undefined) runInBackground(home.remove(press.actor));
+    const press = parsePress(body);
+    if (press !== undefined) runInBackground(account.remove(press.actor));
   });
 
   app.view({ type: 'view_submission', callback_id: ACCOUNT_ACTION_IDS.form }, async ({ ack, body }) => {
-    const form = parseHomeActorForm(body);
-    const values = viewStateSchema.safeParse(form?.state).data?.values;
-    if (form === undefined || values === undefined) {
+    const form = parseForm(body, formValues);
+    if (form === undefined) {
       await ack();
       return;
     }
-    const credentials = {
-      baseUrl: inputValue(values, ACCOUNT_FIELDS.address),
-      apiKey: inputValue(values, ACCOUNT_FIELDS.key),
-    };
-    await ack({ response_action: 'update', view: home.pendingView() });
-    runInBackground(home.submit(form.actor, form.viewId, credentials));
+    const input = (id: string) => form.values[id]?.[id]?.value ?? '';
+    const credentials = { baseUrl: input(ACCOUNT_FIELDS.address), apiKey: input(ACCOUNT_FIELDS.key) };
+    await ack({ response_action: 'update', view: accountPendingView() });
+    runInBackground(account.submit(form.actor, form.viewId, credentials));
   });
-}
-
-function inputValue(values: z.output<typeof formValues>, id: string): string {
-  return values[id]?.[id]?.value ?? '';
 }

@@ -1,7 +1,7 @@
 import { type Logger as BoltLogger, LogLevel } from '@slack/bolt';
 import type { Logger } from 'pino';
 
-/** Bolt's log as lines of ours. Its debug lines carry people's words and are dropped. */
+/** Passes Bolt's log lines on to ours. Drops debug lines, which contain people's messages. */
 export function createBoltLogger(log: Logger): BoltLogger {
   const drop = () => undefined;
   return {
@@ -15,7 +15,7 @@ export function createBoltLogger(log: Logger): BoltLogger {
   };
 }
 
-/** The same where what Bolt finds wrong is told elsewhere, better. */
+/** The same with warnings and errors as debug lines, for clients whose failures we log ourselves. */
 export function createQuietBoltLogger(log: Logger): BoltLogger {
   const quiet = (...parts: unknown[]) => log.debug({ parts: parts.map(String) }, 'bolt');
   return { ...createBoltLogger(log), warn: quiet, error: quiet };

@@ -1,79 +1,60 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type {
-  ChannelSettingsModal,
-  ChannelSettingsSubmission,
-} from '../features/channel-settings/channel-settings-modal.ts';
+import type { ChannelSettingsValues } from '../features/channel-settings/channel-settings-form.ts';
+import type { ChannelSettingsModal } from '../features/channel-settings/channel-settings-modal.ts';
 import { CHANNEL_SETTINGS_CALLBACK } from '../features/channel-settings/channel-settings-view.ts';
-import { parseActor } from './press.ts';
+import { parseForm } from './press.ts';
 
-/** Who saves the settings of a channel. */
-export type ChannelSettingsHandler = Pick<ChannelSettingsModal, 'save'>;
-
-/** The fields of the form, whose block and element share their id; a field that was not asked for is missing. */
 const selectedOption = z.looseObject({ selected_option: z.looseObject({ value: z.string() }).nullish() });
 const textInput = z.looseObject({ value: z.string().nullish() });
 const checkboxes = z.looseObject({ selected_options: z.array(z.looseObject({ value: z.string() })) });
 
-const formSchema = z.looseObject({
-  view: z.looseObject({
-    private_metadata: z.string(),
-    state: z.looseObject({
-      values: z.looseObject({
-        channel_project: z.looseObject({ channel_project: textInput }).optional(),
-        channel_title: z.looseObject({ channel_title: textInput }).optional(),
-        channel_description: z.looseObject({ channel_description: textInput }).optional(),
-        channel_model: z.looseObject({ channel_model: selectedOption }).optional(),
-        channel_listens: z.looseObject({ channel_listens: selectedOption }).optional(),
-        channel_admits: z.looseObject({ channel_admits: selectedOption }).optional(),
-        channel_bots: z.looseObject({ channel_bots: textInput }).optional(),
-        channel_controls: z.looseObject({ channel_controls: selectedOption }).optional(),
-        channel_more: z.looseObject({ channel_more: checkboxes }).optional(),
-      }),
-    }),
-  }),
+/** The fields of the form, whose block and element share their id; a field that the form did not have is missing. */
+const formValues = z.looseObject({
+  channel_project: z.looseObject({ channel_project: textInput }).optional(),
+  channel_title: z.looseObject({ channel_title: textInput }).optional(),
+  channel_description: z.looseObject({ channel_description: textInput }).optional(),
+  channel_model: z.looseObject({ channel_model: selectedOption }).optional(),
+  channel_listens: z.looseObject({ channel_listens: selectedOption }).optional(),
+  channel_admits: z.looseObject({ channel_admits: selectedOption }).optional(),
+  channel_bots: z.looseObject({ channel_bots: textInput }).optional(),
+  channel_controls: z.looseObject({ channel_controls: selectedOption }).optional(),
+  channel_more: z.looseObject({ channel_more: checkboxes }).optional(),
 });
 
-/** Takes forms with a channel's settings; each is saved before it is acknowledged, or says what is wrong with it. */
+/** Handles forms with a channel's settings: each is saved before it is acknowledged, or shows its errors. */
 export function registerChannelSettingsListener(
   app: App,
-  handler: ChannelSettingsHandler,
+  settings: Pick<ChannelSettingsModal, 'save'>,
   log: Logger,
 ): void {
   app.view({ callback_id: CHANNEL_SETTINGS_CALLBACK, type: 'view_submission' }, async ({ ack, body }) => {
-    const form = parseForm(body);
+    const form = parseForm(body, formValues);
     if (form === undefined) {
-      log.warn('a form with settings is none of ours, or has changed');
+      log.warn('ignored a form with channel settings that cannot be read');
       await ack();
       return;
     }
-    const errors = { ...(await handler.save(form)) };
+    const { actor, metadata, values } = form;
+    const errors = { ...(await settings.save({ ...actor, metadata, values: toSettingsValues(values) })) };
     if (Object.keys(errors).length === 0) await ack();
     else await ack({ response_action: 'errors', errors });
   });
 }
 
-function parseForm(body: unknown): ChannelSettingsSubmission | undefined {
-  const actor = parseActor(body);
-  const view = formSchema.safeParse(body).data?.view;
-  if (actor === undefined || view === undefined) return undefined;
-  const { values } = view.state;
+function toSettingsValues(values: z.output<typeof formValues>): ChannelSettingsValues {
   // An empty field has the value null.
   const text = (field: z.output<typeof textInput> | undefined) => field && (field.value ?? '');
   return {
-    ...actor,
-    metadata: view.private_metadata,
-    values: {
-      project: text(values.channel_project?.channel_project) ?? '',
-      title: text(values.channel_title?.channel_title),
-      description: text(values.channel_description?.channel_description),
-      model: values.channel_model?.channel_model.selected_option?.value,
-      listens: values.channel_listens?.channel_listens.selected_option?.value,
-      admits: values.channel_admits?.channel_admits.selected_option?.value,
-      bots: text(values.channel_bots?.channel_bots),
-      controls: values.channel_controls?.channel_controls.selected_option?.value,
-      more: values.channel_more?.channel_more.selected_options.map(({ value }) => value) ?? [],
-    },
+    project: text(values.channel_project?.channel_project) ?? '',
+    title: text(values.channel_title?.channel_title),
+    description: text(values.channel_description?.channel_description),
+    model: values.channel_model?.channel_model.selected_option?.value,
+    listens: values.channel_listens?.channel_listens.selected_option?.value,
+    admits: values.channel_admits?.channel_admits.selected_option?.value,
+    bots: text(values.channel_bots?.channel_bots),
+    controls: values.channel_controls?.channel_controls.selected_option?.value,
+    more: values.channel_more?.channel_more.selected_options.map(({ value }) => value) ?? [],
   };
 }

@@ -3,59 +3,52 @@ import type { StopTrigger } from '../relay/controls/stop-triggers.ts';
 import type { Inbox } from '../relay/inbox/inbox.ts';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';
 import type { InstallationQuery } from '../relay/installations/workspace-registry.ts';
+import type { ChannelActor } from '../relay/runtime/actors.ts';
 import type { StopOutcome } from '../relay/runtime/control-types.ts';
 import type { InboxOutcome } from '../relay/runtime/incoming-message.ts';
+import { type Envelope, isMessageEvent, parseEnvelope } from './envelope.ts';
 import {
-  type Envelope,
+  type BotIdentity,
   findOtherBotMention,
-  isMessageEvent,
-  parseEnvelope,
-  parseInboxEvent,
-  parseStopTrigger,
+  type ParsedEvent,
+  parseEvent,
+  toInboxEvent,
 } from './event-parser.ts';
+import { parseStopTrigger } from './stop-trigger-parser.ts';
 import { parseUninstallEvent } from './uninstall-event-parser.ts';
 
-/** Our own user in a workspace. */
-export interface BotIdentity {
-  readonly userId: string;
-  readonly botId: string;
-}
-
-/** One event that came, for figures. */
+/** One event, for the metrics. */
 export interface HandledEvent {
   workspace: string;
-  /** `message`, `edit`, `deletion`, `sign`, or `other` for what does not concern us. */
+  /** `message`, `edit`, `deletion`, `renaming`, `sign` (a stop), or `other`. */
   kind: string;
-  /** What became of it: an admission's kind, `silence`, `stranger`, `departure` or `failed` (Slack sends it again). */
+  /** An InboxOutcome's kind, a StopOutcome, `silence` (ignored), `stranger` (not installed), `departure` or `failed`. */
   outcome: string;
-  /** From its receipt until it may be acknowledged. */
+  /** From its arrival until it may be acknowledged. */
   ms: number;
 }
 
 /** What the intake needs. */
 export interface EventIntakeDeps {
   inbox: Inbox;
-  /** Undefined where the bot is not installed. */
-  bot(at: InstallationQuery): Promise<BotIdentity | undefined>;
-  /** Hears of the end of an installation; left out where there is but one, by the settings. */
-  onUninstallEvent?: ((departure: UninstallEvent) => Promise<void>) | undefined;
-  /** Other bots and workflows (B…) whose messages are taken in a channel; asked only where one names ours. */
-  otherBots?: (at: { workspace: string; channel: string }) => Promise<readonly string[]>;
-  /** Hears of each event of a workspace in which the bot is installed. */
+  /** Undefined if the bot is not installed there. */
+  bot(query: InstallationQuery): Promise<BotIdentity | undefined>;
+  /** Handles the end or change of an installation; left out if the token comes from the settings. */
+  onUninstallEvent?: ((event: UninstallEvent) => Promise<void>) | undefined;
+  /** Other bots and workflows (B…) that may use the agent in a channel; called only if one mentions ours. */
+  otherBots?: (location: { workspace: string; channel: string }) => Promise<readonly string[]>;
+  /** Called for each event of a workspace in which the bot is installed. */
   onEvent(workspace: string): void;
-  /** Hears what became of each event that was written down. */
-  onInboxOutcome: (
-    admission: InboxOutcome,
-    event: { workspace: string; channel: string; ts: string; person: string },
-  ) => void;
-  /** Carries out a sign; it returns when that is written down. */
-  onStopTrigger: (sign: StopTrigger) => Promise<StopOutcome>;
-  /** Hears what became of every event, for figures. */
+  /** Called with the outcome of each event that the inbox recorded. */
+  onInboxOutcome: (outcome: InboxOutcome, event: ChannelActor & { ts: string }) => void;
+  /** Carries out a stop; returns once it is recorded. */
+  onStopTrigger: (trigger: StopTrigger) => Promise<StopOutcome>;
+  /** Called for every event, for the metrics. */
   onEventHandled?: (event: HandledEvent) => void;
   log: Logger;
 }
 
-/** Takes events from Slack in. Returns when an event may be acknowledged; throws when Slack shall send it again. */
+/** Hands each event to its receiver. Returns once it may be acknowledged; throws if Slack should send it again. */
 export class EventIntake {
   readonly #deps: EventIntakeDeps;
   readonly #unknownWorkspaces = new Set<string>();
@@ -64,17 +57,14 @@ export class EventIntake {
     this.#deps = deps;
   }
 
-  /**
-   * Takes one body of the Events API in; anything else, for which the answer is undefined, waits for Bolt's listeners.
-   * They have nothing to do with a message.
-   */
+  /** Handles one body of the Events API. Returns undefined for anything else, which Bolt's listeners handle. */
   async accept(body: unknown): Promise<'message' | 'event' | undefined> {
     const envelope = parseEnvelope(body);
     if (envelope === undefined) return undefined;
     const since = performance.now();
     const handled = { workspace: envelope.workspace, kind: 'other', outcome: 'failed' };
     try {
-      // Most are messages: those are not read as anything else first.
+      // Most events are messages: skip the other parsers for those.
       const uninstallEvent = isMessageEvent(envelope) ? undefined : parseUninstallEvent(body);
       if (uninstallEvent === undefined) handled.outcome = await this.#handle(envelope, handled);
       else {
@@ -88,43 +78,51 @@ export class EventIntake {
     return isMessageEvent(envelope) ? 'message' : 'event';
   }
 
-  /** The answer is what became of the event. */
   async #handle(envelope: Envelope, handled: { kind: string }): Promise<string> {
+    const { workspace } = envelope;
     const bot = await this.#deps.bot(envelope);
     if (bot === undefined) {
-      this.#logUnknownWorkspaceOnce(envelope.workspace);
+      this.#logUnknownWorkspaceOnce(workspace);
       return 'stranger';
     }
-    this.#deps.onEvent(envelope.workspace);
+    this.#deps.onEvent(workspace);
     const stopTrigger = isMessageEvent(envelope) ? undefined : parseStopTrigger(envelope, bot);
     if (stopTrigger !== undefined) {
       handled.kind = 'sign';
       return this.#deps.onStopTrigger(stopTrigger);
     }
-    const otherBotMention = findOtherBotMention(envelope, bot);
-    const otherBots = otherBotMention && (await this.#deps.otherBots?.(otherBotMention));
-    const inboxEvent = parseInboxEvent(envelope, bot, otherBots);
+    const event = parseEvent(envelope);
+    const inboxEvent = toInboxEvent(envelope, event, bot, await this.#otherBots(workspace, event, bot));
     if (inboxEvent.kind === 'silence') {
-      this.#deps.log.debug({ workspace: envelope.workspace, why: inboxEvent.why }, 'event passed over');
+      this.#deps.log.debug({ workspace, why: inboxEvent.why }, 'ignored an event');
       return 'silence';
     }
     handled.kind = inboxEvent.kind;
     const outcome = await this.#deps.inbox.accept(inboxEvent, bot);
-    const event = 'message' in inboxEvent ? inboxEvent.message : { ts: '', person: undefined, ...inboxEvent };
-    const { workspace, channel, ts } = event;
-    this.#deps.log.debug({ workspace, channel, ts, outcome: outcome.kind }, 'event taken in');
-    const person = event.person ?? '';
+    const source =
+      'message' in inboxEvent ? inboxEvent.message : { ts: '', person: undefined, ...inboxEvent };
+    const { channel, ts, person = '' } = source;
+    this.#deps.log.debug({ workspace, channel, ts, outcome: outcome.kind }, 'handled an event');
     this.#afterAck(() => this.#deps.onInboxOutcome(outcome, { workspace, channel, ts, person }));
     return outcome.kind;
   }
 
-  /** Nothing that can wait is done before the acknowledgement is on its way. */
+  async #otherBots(
+    workspace: string,
+    event: ParsedEvent | undefined,
+    bot: BotIdentity,
+  ): Promise<readonly string[]> {
+    const channel = event && findOtherBotMention(event, bot);
+    return (channel === undefined ? undefined : await this.#deps.otherBots?.({ workspace, channel })) ?? [];
+  }
+
+  /** Runs what can wait after the acknowledgement. */
   #afterAck(callback: () => void): void {
     setImmediate(() => {
       try {
         callback();
       } catch (error) {
-        this.#deps.log.error({ err: error }, 'what follows from an event was left out');
+        this.#deps.log.error({ err: error }, 'could not finish the work after an event');
       }
     });
   }
@@ -132,9 +130,6 @@ export class EventIntake {
   #logUnknownWorkspaceOnce(workspace: string): void {
     if (this.#unknownWorkspaces.has(workspace) || this.#unknownWorkspaces.size > 1_000) return;
     this.#unknownWorkspaces.add(workspace);
-    this.#deps.log.warn(
-      { workspace },
-      'events of a workspace in which the bot is not installed are passed over',
-    );
+    this.#deps.log.warn({ workspace }, 'ignoring events of a workspace in which the app is not installed');
   }
 }

@@ -1,16 +1,12 @@
 import { z } from 'zod';
-import type { StopTrigger } from '../relay/controls/stop-triggers.ts';
 import {
   type InboxEvent,
   type IncomingMessage,
   isUserMessageSubtype,
   messageContent,
 } from '../relay/runtime/incoming-message.ts';
-
-const slackTs = z.string().regex(/^\d{1,10}\.\d{6}$/);
-
-/** Ids go into the database as they are. */
-const slackId = z.string().regex(/^[\w-]{1,100}$/);
+import { type Envelope, isMessageEvent } from './envelope.ts';
+import { slackId, slackTs } from './slack-ids.ts';
 
 const messageSchema = z.looseObject({
   ts: slackTs,
@@ -27,7 +23,6 @@ const messageSchema = z.looseObject({
 });
 type SlackMessage = z.output<typeof messageSchema>;
 
-/** Slack gives the whole channel. */
 const channelRenameSchema = z.looseObject({ channel: z.looseObject({ id: slackId }) });
 
 const eventSchema = z.discriminatedUnion('type', [
@@ -44,139 +39,42 @@ const eventSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-const stopTriggerSchema = z.discriminatedUnion('type', [
-  z.looseObject({
-    type: z.literal('reaction_added'),
-    user: slackId,
-    reaction: z.string().max(200),
-    item: z.looseObject({ type: z.literal('message'), channel: slackId, ts: slackTs }),
-    event_ts: slackTs,
-  }),
-  z.looseObject({
-    type: z.literal('agent_session_stopped'),
-    user: slackId,
-    channel: slackId,
-    thread_ts: slackTs,
-    event_ts: slackTs,
-  }),
-]);
-
-const envelopeSchema = z.looseObject({
-  type: z.literal('event_callback'),
-  team_id: z.string().optional(),
-  context_team_id: z.string().nullish(),
-  context_enterprise_id: z.string().nullish(),
-  event_id: z.string().optional(),
-  authorizations: z
-    .array(
-      z.looseObject({
-        team_id: z.string().nullish(),
-        enterprise_id: z.string().nullish(),
-        is_enterprise_install: z.boolean().nullish(),
-        user_id: z.string().optional(),
-      }),
-    )
-    .nullish(),
-  event: z.looseObject({ type: z.string() }),
-});
-
-/** What the envelope says of an event, before anything is looked at in the store. */
-export interface Envelope {
-  /**
-   * Where the event is for. An organisation's installation may have to take the event's own team for it, which may be
-   * another organisation's (Slack Connect): who uses it asks Slack whether the installation reaches it.
-   */
-  workspace: string;
-  /** The organisation (`E…`) whose installation it is for; undefined for a workspace's own. */
-  organisation: string | undefined;
-  eventType: string;
-  event: Record<string, unknown>;
+/** Our own user in a workspace. */
+export interface BotIdentity {
+  readonly userId: string;
+  readonly botId: string;
 }
 
-/** Whether an event tells of a message, whatever became of it. */
-export function isMessageEvent({ eventType }: Envelope): boolean {
-  return eventType === 'message' || eventType === 'app_mention';
+/** What an event says, as far as it may concern the inbox. */
+export type ParsedEvent = z.output<typeof eventSchema>;
+
+/** Reads an event about a message or a channel's name; undefined for any other, and for one that is malformed. */
+export function parseEvent({ event }: Envelope): ParsedEvent | undefined {
+  return eventSchema.safeParse(event).data;
 }
 
-/** Reads an event's envelope; undefined for anything that is not an event of the Events API. */
-export function parseEnvelope(body: unknown): Envelope | undefined {
-  const envelope = envelopeSchema.safeParse(body);
-  if (!envelope.success) return undefined;
-  const { authorizations, context_team_id, team_id, event } = envelope.data;
-  const ours = [authorizations?.[0]?.team_id, context_team_id].filter((id) => typeof id === 'string');
-  const { isOfAll: isOrganisationWide, organisation } = findInstallation(envelope.data, ours);
-  // Without the organisation's id nobody could ask Slack whether the event's own team is one of its workspaces.
-  const own =
-    isOrganisationWide && organisation === undefined && !isOrganisationId(team_id) ? undefined : team_id;
-  const named = [...ours, ...(own === undefined ? [] : [own])];
-  // Where the whole organisation is named, the next one says which of its workspaces it was.
-  const workspace = named.find((id) => !isOrganisationId(id)) ?? named[0];
-  return workspace === undefined ? undefined : { workspace, organisation, eventType: event.type, event };
-}
-
-/** Whose installation an event is for. The event's own organisation may be the other one of a shared channel. */
-function findInstallation(
-  { authorizations, context_enterprise_id }: z.output<typeof envelopeSchema>,
-  ours: readonly string[],
-): { isOfAll: boolean; organisation: string | undefined } {
-  const authorization = authorizations?.[0];
-  const named = ours.find(isOrganisationId);
-  const isOfAll = authorization?.is_enterprise_install ?? named !== undefined;
-  if (!isOfAll) return { isOfAll, organisation: undefined };
-  // Null says that there is none, and so it wins over the context's.
-  const said =
-    authorization?.enterprise_id === undefined ? context_enterprise_id : authorization.enterprise_id;
-  return { isOfAll, organisation: said ?? named };
-}
-
-function isOrganisationId(id: string | undefined): boolean {
-  return id?.startsWith('E') === true;
-}
-
-/** The sign that a person gave with something else than words; undefined where the event is none. */
-export function parseStopTrigger(
-  { workspace, event }: Envelope,
-  bot: { userId: string },
-): StopTrigger | undefined {
-  const parsed = stopTriggerSchema.safeParse(event);
-  if (!parsed.success || parsed.data.user === bot.userId) return undefined;
-  const data = parsed.data;
-  const by = { workspace, person: data.user, ts: data.event_ts };
-  if (data.type === 'agent_session_stopped')
-    return { ...by, kind: 'session_stopped', channel: data.channel, root: data.thread_ts };
-  const { channel, ts: target } = data.item;
-  return { ...by, kind: 'reaction', channel, target, name: data.reaction };
-}
-
-/** Another bot or workflow (B…) that names ours in a message, and where; undefined for anything else. */
-export function findOtherBotMention(
-  { workspace, event }: Envelope,
-  bot: { userId: string; botId: string },
-): { workspace: string; channel: string } | undefined {
-  const data = eventSchema.safeParse(event).data;
-  if (data?.type !== 'message' && data?.type !== 'app_mention') return undefined;
-  const { bot_id: id = null, channel, text, blocks } = data;
-  if (id === null || id === bot.botId || data.user === bot.userId) return undefined;
-  return JSON.stringify([text, blocks]).includes(bot.userId) ? { workspace, channel } : undefined;
+/** The channel in which another bot or workflow mentions ours; undefined for anything else. */
+export function findOtherBotMention(event: ParsedEvent, bot: BotIdentity): string | undefined {
+  if (event.type !== 'message' && event.type !== 'app_mention') return undefined;
+  const { bot_id: id = null, user, channel, text, blocks } = event;
+  if (id === null || id === bot.botId || user === bot.userId) return undefined;
+  return JSON.stringify([text, blocks]).includes(bot.userId) ? channel : undefined;
 }
 
 /**
- * What an event means to us; `bot` is our own user there, whose events start nothing. `otherBots` are the bots and
- * workflows (B…) whose messages are read like people's.
+ * What an event means to the inbox. `bot` is our own user, whose events mean nothing; messages of `otherBots` (B…) count
+ * like people's. Which thread a message belongs to, and whether it is for the bot, is decided in the inbox.
  */
-export function parseInboxEvent(
+export function toInboxEvent(
   envelope: Envelope,
-  bot: { userId: string; botId: string },
-  otherBots: readonly string[] = [],
+  event: ParsedEvent | undefined,
+  bot: BotIdentity,
+  otherBots: readonly string[],
 ): InboxEvent {
-  const parsed = eventSchema.safeParse(envelope.event);
-  if (!parsed.success) {
-    return {
-      kind: 'silence',
-      why: isMessageEvent(envelope) ? 'malformed event' : `event ${envelope.eventType} is not for us`,
-    };
+  if (event === undefined) {
+    const why = isMessageEvent(envelope) ? 'malformed event' : `event ${envelope.eventType} is not for us`;
+    return { kind: 'silence', why };
   }
-  const event = parsed.data;
   if (event.type === 'channel_rename' || event.type === 'group_rename')
     return { kind: 'renaming', workspace: envelope.workspace, channel: event.channel.id };
   const location = { workspace: envelope.workspace, channel: event.channel };
@@ -204,27 +102,27 @@ export function parseInboxEvent(
   return parseMessage(location, bot, { ...event, ts: event.ts }, otherBots);
 }
 
-/** Messages that Slack writes when a channel gets a new purpose. */
+/** Messages that Slack posts when a channel's purpose changes. */
 const PURPOSE_SUBTYPES: ReadonlySet<string> = new Set(['channel_purpose', 'group_purpose']);
 
 type MessageLocation = Pick<IncomingMessage, 'workspace' | 'channel'>;
 
-function isFromBot(message: SlackMessage, bot: { userId: string; botId: string }): boolean {
+function isFromBot(message: SlackMessage, bot: BotIdentity): boolean {
   return message.user === bot.userId || (message.bot_id ?? message.app_id ?? null) !== null;
 }
 
 function parseMessage(
   location: MessageLocation,
-  bot: { userId: string; botId: string },
+  bot: BotIdentity,
   message: SlackMessage,
-  otherBots: readonly string[] = [],
+  otherBots: readonly string[],
 ): InboxEvent {
   const otherBot = otherBots.find((id) => id === message.bot_id && id !== bot.botId);
   if (otherBot === undefined && isFromBot(message, bot)) return { kind: 'silence', why: 'written by a bot' };
   const isFromAllowedBot = otherBot !== undefined && message.subtype === 'bot_message';
   if (!isFromAllowedBot && !isUserMessageSubtype(message.subtype))
     return { kind: 'silence', why: `subtype ${message.subtype}` };
-  // A bot is known by its own id: many have no user.
+  // A bot goes by its own id, because many have no user.
   const person = otherBot ?? message.user;
   if (person === undefined) return { kind: 'silence', why: 'nobody wrote it' };
   return {
@@ -239,10 +137,10 @@ function parseMessage(
   };
 }
 
-/** Unfurls and our own edits come as `message_changed` too: only new words with a new `edited` are a person's edit. */
+/** Unfurls and our own edits are `message_changed` too: only new text with a new `edited` is a person's edit. */
 function parseEdit(
   location: MessageLocation,
-  bot: { userId: string; botId: string },
+  bot: BotIdentity,
   now: SlackMessage | undefined,
   before: SlackMessage | undefined,
 ): InboxEvent {
@@ -254,9 +152,9 @@ function parseEdit(
   }
   const unchanged = before !== undefined && before.text === now.text;
   if (now.edited === undefined || now.edited.ts === before?.edited?.ts || unchanged) {
-    return { kind: 'silence', why: 'a change that nobody wrote' };
+    return { kind: 'silence', why: 'a change that no person made' };
   }
-  const event = parseMessage(location, bot, now);
+  const event = parseMessage(location, bot, now, []);
   if (event.kind !== 'message') return event;
   return { kind: 'edit', message: event.message, editedTs: now.edited.ts };
 }

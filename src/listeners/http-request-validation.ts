@@ -1,10 +1,10 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { MAX_BODY_BYTES, RequestBodyReader } from './request-body-reader.ts';
 
-/** How far Slack's clock may be ahead of ours, and behind (s). */
+/** How far a request's time may be ahead of our clock, and behind it (s). */
 const MAX_AHEAD_SECONDS = 60;
 const MAX_BEHIND_SECONDS = 5 * 60;
-/** After how long a request that found no room may come again (s). */
+/** After how long a request that did not fit may be repeated (s). */
 const RETRY_AFTER_SECONDS = 5;
 
 /** Why a request is refused. */
@@ -13,18 +13,18 @@ interface HttpRejection {
   why: string;
 }
 
-const STALE_TIMESTAMP = { status: 401, why: "The request's time is not now." };
+const STALE_TIMESTAMP = { status: 401, why: 'The request is too old, or from the future.' };
 const MISSING_SIGNATURE = { status: 401, why: 'The request is not signed.' };
-const INVALID_BODY = { status: 400, why: 'The body holds no object.' };
+const INVALID_BODY = { status: 400, why: 'The body is not a JSON object.' };
 const BODY_REJECTIONS = {
   too_large: { status: 413, why: 'The request is too large.' },
-  busy: { status: 503, why: 'Too many requests are on their way.' },
+  busy: { status: 503, why: 'Too many requests at once.' },
 };
 
 /**
- * Refuses requests that Bolt's receiver does not, or only once it holds all of them: those without a stamp of about now
- * or without a signature, too large ones, those for which there is no room, and bodies that hold no object, over which
- * it trips where nobody can catch it. It finds the body in `rawBody`.
+ * Rejects requests before Bolt's receiver reads them: with a stale timestamp or no signature, too large, beyond the
+ * memory for request bodies, or with a body that is no JSON object (on which Bolt fails with an uncaught error). Passes
+ * the body on in `rawBody`.
  */
 export function withRequestValidation(
   listener: RequestListener,
@@ -61,12 +61,12 @@ function hasFreshTimestamp({ headers }: IncomingMessage, now: number): boolean {
   return /^\d+$/.test(stamp) && ahead <= MAX_AHEAD_SECONDS && ahead >= -MAX_BEHIND_SECONDS;
 }
 
-/** Whether the signature is Slack's, only Bolt can say, of the whole body. */
+/** Checks the form alone: Bolt verifies the signature against the whole body. */
 function hasSignature({ headers }: IncomingMessage): boolean {
   return /^v0=[\da-f]{64}$/.test(String(headers['x-slack-signature']));
 }
 
-/** By its first sign alone: what is no JSON in spite of it, Bolt refuses after it has looked at the signature. */
+/** Checks the first character alone: Bolt rejects other invalid JSON, after it has verified the signature. */
 function isJsonObjectBody(body: Buffer, type: string | undefined): boolean {
   if (type?.startsWith('application/x-www-form-urlencoded') !== true)
     return startsObject(body.toString('utf8', 0, 100));

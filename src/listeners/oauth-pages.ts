@@ -9,23 +9,23 @@ import { OAuthStateRejected, OAuthStateStore } from './oauth-state-store.ts';
 
 const INSTALL_PATH = '/slack/install';
 const REDIRECT_PATH = '/slack/oauth_redirect';
-/** The longest that Slack may take to give tokens for a code (ms). */
+/** How long Slack may take to exchange a code for tokens (ms). */
 const TOKEN_EXCHANGE_TIMEOUT_MS = 10_000;
 
-/** What installing by OAuth needs. */
+/** What the OAuth pages need. */
 export interface OAuthPagesDeps {
   clientId: string;
   clientSecret: string;
   /** The scopes of the bot. */
   scopes: readonly string[];
-  /** Where browsers reach us. */
+  /** Where browsers reach this process. */
   publicUrl: string;
   slackApiUrl: string;
-  /** They sign the states; the first is for new ones. */
+  /** The first one signs states; all verify. */
   secretKeys: readonly string[];
-  /** Uses a state up; false where it was used before. */
+  /** Marks a state as used; false if it was used before. */
   markStateUsed: (state: string) => Promise<boolean>;
-  /** Writes an installation down. Throws InstallRefused. */
+  /** Saves an installation. Throws InstallRefused. */
   saveInstallation: (granted: GrantedInstallation) => Promise<void>;
 }
 
@@ -58,7 +58,7 @@ function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSe
     redirectUri,
     installationStore: {
       storeInstallation: async (installation) => deps.saveInstallation(toGranted(installation)),
-      fetchInstallation: () => Promise.reject(new Error('Installations are asked for elsewhere.')),
+      fetchInstallation: () => Promise.reject(new Error('Bolt must not read installations.')),
     },
     installerOptions: {
       installPath: INSTALL_PATH,
@@ -86,8 +86,8 @@ function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSe
 }
 
 /**
- * Bolt's pages at `/slack/install` and `/slack/oauth_redirect`; everything else goes to `others`. They are a receiver of
- * their own: Bolt takes no installer beside an `authorize`, and with Socket Mode there is no other.
+ * Bolt's pages at `/slack/install` and `/slack/oauth_redirect`; everything else goes to `fallback`. They are a receiver of
+ * their own, because Bolt allows no installer beside `authorize`.
  */
 export function createOAuthPages(
   deps: OAuthPagesDeps,
@@ -108,13 +108,13 @@ export function createOAuthPages(
   };
 }
 
-/** What Slack has granted. Throws a ZodError where it holds no bot. */
+/** What Slack granted. Throws a ZodError if that includes no bot. */
 function toGranted(installation: Installation): GrantedInstallation {
   const { team, enterprise, isEnterpriseInstall, bot, user } = installationSchema.parse(installation);
   const organisation = isEnterpriseInstall === true;
   const installedIn = organisation ? enterprise : team;
   if (installedIn === null || installedIn === undefined)
-    throw new TypeError('An installation of no workspace.');
+    throw new TypeError('The installation names no workspace.');
   const { token, refreshToken, expiresAt } = bot;
   const userToken = user.token ?? undefined;
   return {
@@ -150,26 +150,26 @@ function showFailure(error: Error, response: ServerResponse): void {
   if (error instanceof InstallRefused) {
     const isId = /^[A-Z0-9]+$/.test(error.workspace);
     const who = isId ? `This workspace (${error.workspace})` : 'This workspace';
-    const why = `${who} is not on the list of workspaces that may install Taskthread. Ask its operator to add it. Nothing was kept`;
+    const why = `${who} is not on the list of workspaces that may install Taskthread. Ask the operator to add it. Nothing was saved`;
     sendPage(response, 403, 'Taskthread is not installed', why);
     return;
   }
-  const again = `<a href="${INSTALL_PATH}">Begin again</a>`;
+  const again = `<a href="${INSTALL_PATH}">Start again</a>`;
   const reasons: Record<string, string> = {
-    slack_oauth_invalid_state: `This page was opened in another browser, or too late. ${again}`,
+    slack_oauth_invalid_state: `This page was opened in a different browser, or too late. ${again}`,
     slack_oauth_missing_state: `This page was not opened from Slack. ${again}`,
-    slack_oauth_missing_code: `Slack gave no code. ${again}`,
+    slack_oauth_missing_code: `Slack sent no authorization code. ${again}`,
     access_denied: `The installation was cancelled. ${again} if that was a mistake`,
   };
   const code = 'code' in error ? String(error.code) : '';
   const why =
     error instanceof OAuthStateRejected
-      ? `This page was opened already, or too late. ${again}`
+      ? `This link was already used, or has expired. ${again}`
       : (reasons[code] ?? `Slack did not complete the installation. ${again}`);
   sendPage(response, 400, 'Taskthread is not installed', why);
 }
 
-/** `text` is HTML of ours. */
+/** `text` is trusted HTML. */
 function sendPage(response: ServerResponse, status: number, title: string, text: string): void {
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' });
   response.end(

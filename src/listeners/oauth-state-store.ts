@@ -2,26 +2,23 @@ import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from '
 import type { InstallURLOptions, StateStore } from '@slack/bolt';
 import { z } from 'zod';
 
-/** How long somebody may take to install the app (ms). */
+/** How long an installation may take (ms). */
 const STATE_LIFETIME_MS = 10 * 60_000;
 
 const claimsSchema = z.tuple([z.string(), z.number()]);
 
-/** What the states of installations need. */
+/** What OAuth states need. */
 export interface OAuthStateStoreDeps {
-  /** New states are signed by the first. */
+  /** The first one signs; all verify. */
   secretKeys: readonly string[];
-  /** What every installation asks for. */
+  /** The scopes and redirect address of every installation. */
   options: InstallURLOptions;
-  /** Uses a state up; false where it was used before. */
+  /** Marks a state as used; false if it was used before. */
   markUsed: (state: string) => Promise<boolean>;
   now?: () => number;
 }
 
-/**
- * The state that goes along with an installation and comes back: signed, good for ten minutes and for once. Bolt also
- * compares it with the browser's cookie.
- */
+/** The `state` parameter of OAuth: signed, valid for ten minutes and once. Bolt also compares it with a cookie. */
 export class OAuthStateStore implements StateStore {
   readonly #keys: readonly Buffer[];
   readonly #options: InstallURLOptions;
@@ -45,7 +42,7 @@ export class OAuthStateStore implements StateStore {
     return `${text}.${sign(text, key)}`;
   };
 
-  /** Throws where the state is not ours, too old, or used. What is installed follows from our settings alone. */
+  /** Throws OAuthStateRejected if the state is not ours, too old, or used. */
   verifyStateParam: StateStore['verifyStateParam'] = async (_now, state) => {
     const [text = '', signature = '', ...more] = state.split('.');
     if (more.length > 0 || !this.#keys.some((key) => isEqual(signature, sign(text, key))))
@@ -58,14 +55,14 @@ export class OAuthStateStore implements StateStore {
   };
 }
 
-/** An installation came back with a state that is not good. */
+/** An installation returned with an invalid state. */
 export class OAuthStateRejected extends Error {
   readonly code = 'state_refused';
   readonly reason: 'forged' | 'old' | 'used';
 
   constructor(reason: OAuthStateRejected['reason']) {
-    super(`The state of an installation is not good (${reason}). Begin again at /slack/install.`);
-    this.name = 'StateRefused';
+    super(`The state of the installation is invalid (${reason}). Start again at /slack/install.`);
+    this.name = 'OAuthStateRejected';
     this.reason = reason;
   }
 }

@@ -1,23 +1,41 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { InstallationQuery } from '../relay/installations/workspace-registry.ts';
-import { parseEnvelope } from './event-parser.ts';
-
-/** Who did something with a button, a form or the like. */
-export interface Actor {
-  workspace: string;
-  person: string;
-}
+import type { ChannelActor, WorkspaceActor } from '../relay/runtime/actors.ts';
 
 /** Where a button was pressed, and by whom. */
-export interface PressLocation extends Actor {
-  channel: string;
-  /** The thread that the button's message stands in. */
+export interface PressLocation extends ChannelActor {
+  /** The thread of the button's message. */
   threadTs: string | undefined;
 }
 
-/** Tells a person something that only they need to know. */
-export type SendEphemeral = (place: PressLocation, sentence: string) => Promise<void>;
+/** Sends one person an ephemeral message. */
+export type SendEphemeral = (location: PressLocation, text: string) => Promise<void>;
+
+/** A press of a button or a choice from a list. */
+export interface ButtonPress {
+  actor: WorkspaceActor;
+  /** Undefined in a modal or the Home tab. */
+  location: PressLocation | undefined;
+  /** Opens a modal; expires after 3 s. */
+  triggerId: string;
+  /** When it was pressed, by Slack's clock. */
+  ts: string;
+  /** '' if it has none. */
+  value: string;
+  /** The value, if it is the id of a turn. */
+  turnId: string | undefined;
+  selectedChannel: string | undefined;
+  /** The modal or Home tab; undefined in a message. */
+  view: { id: string; metadata: string; hash: string | undefined } | undefined;
+}
+
+/** A submitted form; `Values` are the view's inputs by block and action id. */
+export interface FormSubmission<Values> {
+  actor: WorkspaceActor;
+  viewId: string;
+  metadata: string;
+  values: Values;
+}
 
 const actorSchema = z.looseObject({
   type: z.string().optional(),
@@ -26,7 +44,7 @@ const actorSchema = z.looseObject({
   view: z.looseObject({ app_installed_team_id: z.string().nullish() }).nullish(),
 });
 
-const pressLocationSchema = z.looseObject({
+const locationSchema = z.looseObject({
   channel: z.looseObject({ id: z.string() }),
   container: z
     .looseObject({
@@ -37,56 +55,84 @@ const pressLocationSchema = z.looseObject({
     .optional(),
 });
 
+const pressSchema = z.looseObject({
+  trigger_id: z.string(),
+  actions: z
+    .array(
+      z.looseObject({
+        action_ts: z.string(),
+        value: z.string().nullish(),
+        selected_conversation: z.string().nullish(),
+      }),
+    )
+    .min(1),
+  view: z
+    .looseObject({ id: z.string(), private_metadata: z.string().default(''), hash: z.string().optional() })
+    .nullish(),
+});
+
 /**
- * Reads who acts, and at which installation; undefined where Slack does not say it. A form is sent to the one that opened
- * it, as Bolt has it: with Slack Connect the person may be of another workspace.
+ * Reads who acts, and in which workspace; undefined if Slack does not say. A form belongs to the installation that opened
+ * it, as in Bolt: in a shared channel the person may be of another workspace.
  */
-export function parseActor(body: unknown): Actor | undefined {
+export function parseActor(body: unknown): WorkspaceActor | undefined {
   const parsed = actorSchema.safeParse(body);
   if (!parsed.success) return undefined;
   const { type, team, user, view } = parsed.data;
   const opener = type?.startsWith('view_') ? view?.app_installed_team_id : undefined;
-  // An organisation's id says nothing of the workspace.
+  // An organisation's id (E…) names no workspace.
   const workspace = [opener, team?.id, user.team_id].find((id) => id?.startsWith('T') === true);
   return typeof workspace === 'string' ? { workspace, person: user.id } : undefined;
 }
 
-const installationSchema = z.looseObject({
-  // A command is a form, which has no other types than text.
-  is_enterprise_install: z.union([z.boolean(), z.string().transform((said) => said === 'true')]).nullish(),
-  team_id: z.string().nullish(),
-  enterprise_id: z.string().nullish(),
-  enterprise: z.looseObject({ id: z.string() }).nullish(),
-});
-
-/**
- * Reads at which installation anything happened that Slack sends: an event, a press, a form or a command. Undefined where
- * Slack does not say it.
- */
-export function parseInstallationQuery(body: unknown): InstallationQuery | undefined {
-  const envelope = parseEnvelope(body);
-  if (envelope !== undefined) return envelope;
-  const parsed = installationSchema.safeParse(body);
-  if (!parsed.success) return undefined;
-  const { is_enterprise_install: isOfAll, team_id: team, enterprise_id: named, enterprise } = parsed.data;
-  const workspace = parseActor(body)?.workspace ?? team ?? undefined;
-  const organisation = enterprise?.id ?? named ?? undefined;
-  // Whose installation it is must be known: the person may be of another organisation.
-  if (workspace === undefined || (isOfAll === true && organisation === undefined)) return undefined;
-  return { workspace, organisation: isOfAll === true ? organisation : undefined };
-}
-
-/** Reads the place of a press; undefined for one in a window. A message that only a person sees is no root of a thread. */
+/** Reads where a button in a message was pressed; undefined in a view. An ephemeral message is no root of a thread. */
 export function parsePressLocation(body: unknown): PressLocation | undefined {
   const actor = parseActor(body);
-  const parsed = pressLocationSchema.safeParse(body);
+  const parsed = locationSchema.safeParse(body);
   if (actor === undefined || !parsed.success) return undefined;
   const { channel, container } = parsed.data;
-  const own = container?.is_ephemeral === true ? undefined : container?.message_ts;
-  return { ...actor, channel: channel.id, threadTs: container?.thread_ts ?? own };
+  const ownTs = container?.is_ephemeral === true ? undefined : container?.message_ts;
+  return { ...actor, channel: channel.id, threadTs: container?.thread_ts ?? ownTs };
 }
 
-/** Lets work go on that nothing waits for: over HTTP the answer to Slack goes out when the listener is done. */
+/** Reads a press; undefined for anything else. */
+export function parsePress(body: unknown): ButtonPress | undefined {
+  const actor = parseActor(body);
+  const parsed = pressSchema.safeParse(body);
+  const action = parsed.data?.actions[0];
+  if (actor === undefined || !parsed.success || action === undefined) return undefined;
+  const { trigger_id: triggerId, view } = parsed.data;
+  const value = action.value ?? '';
+  return {
+    actor,
+    location: parsePressLocation(body),
+    triggerId,
+    ts: action.action_ts,
+    value,
+    turnId: z.uuid().safeParse(value).data,
+    selectedChannel: action.selected_conversation ?? undefined,
+    view: view ? { id: view.id, metadata: view.private_metadata, hash: view.hash } : undefined,
+  };
+}
+
+/** Reads a submitted form with these values; undefined for anything else. */
+export function parseForm<Values>(
+  body: unknown,
+  valuesSchema: z.ZodType<Values>,
+): FormSubmission<Values> | undefined {
+  const actor = parseActor(body);
+  const view = z.looseObject({
+    id: z.string(),
+    private_metadata: z.string().default(''),
+    state: z.looseObject({ values: valuesSchema }),
+  });
+  const parsed = z.looseObject({ view }).safeParse(body);
+  if (actor === undefined || !parsed.success) return undefined;
+  const { id: viewId, private_metadata: metadata, state } = parsed.data.view;
+  return { actor, viewId, metadata, values: state.values };
+}
+
+/** Lets work continue that the response to Slack must not wait for: over HTTP that is sent when the listener returns. */
 export function runAfterAck(work: Promise<unknown>, log: Logger, failureMessage: string): void {
   work.catch((error: unknown) => log.warn({ err: error }, failureMessage));
 }

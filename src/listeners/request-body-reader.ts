@@ -1,26 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The largest body that Slack's requests may have (bytes); its own limits keep events far below. */
+/** The largest body of a request (bytes); Slack's own stay far below. */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
-/** What all bodies that are being read may hold together (bytes). */
+/** The most memory for all bodies being read (bytes). */
 const MAX_BUFFERED_BYTES = 32 * 1024 * 1024;
 
 /** A body that is being read. */
 interface BodyRead {
   bytes: number;
-  abort(why: 'too_large' | 'busy'): void;
+  abort(reason: 'too_large' | 'busy'): void;
 }
 
 /**
- * Reads bodies of requests, of which nobody knows yet who sent them: together they hold so much and no more. Where
- * there is no room, the one that has taken longest is given up, as Slack's own are there within moments.
+ * Reads the bodies of requests that are not verified yet, within a fixed amount of memory. When that is full, the oldest
+ * read is aborted: Slack's own requests arrive within moments.
  */
 export class RequestBodyReader {
-  /** The one that began first is first. */
+  /** In the order in which they began. */
   readonly #activeReads = new Set<BodyRead>();
   #bufferedBytes = 0;
 
-  /** The whole body, or why it was given up. Throws where the request ends before. */
+  /** The whole body, or why it was aborted. Throws if the connection closes early. */
   read(request: IncomingMessage): Promise<Buffer | 'too_large' | 'busy'> {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer | 'too_large' | 'busy'>();
     const chunks: Buffer[] = [];
@@ -31,11 +31,11 @@ export class RequestBodyReader {
     };
     const reading: BodyRead = {
       bytes: 0,
-      abort: (why) => {
+      abort: (reason) => {
         finish();
         chunks.length = 0;
         request.pause();
-        resolve(why);
+        resolve(reason);
       },
     };
     const onData = (chunk: Buffer) => {

@@ -9,29 +9,29 @@ import { MAX_BODY_BYTES } from './request-body-reader.ts';
 import type { SocketLease } from './socket-lease.ts';
 import { SocketModePool, type SocketModePoolState } from './socket-mode-pool.ts';
 
-/** How events come: by Socket Mode, or by signed HTTP requests. */
+/** How Slack delivers events: by Socket Mode, or by signed HTTP requests. */
 export type EventTransport =
   | { kind: 'socket'; appToken: string; socketLease: SocketLease }
   | { kind: 'http'; signingSecret: string };
 
-/** What listening needs. */
+/** What the Bolt app needs. */
 export interface SlackAppDeps {
   transport: EventTransport;
   eventIntake: EventIntake;
-  /** What listens to presses, commands and the like: each adds its own listeners to the app. */
+  /** Each adds its listeners for presses, commands and forms to the app. */
   listeners: readonly ((app: App) => void)[];
   authorize: Authorize<boolean>;
-  /** How workspaces install the app by OAuth; left out where there is but one, by the settings. */
+  /** How workspaces install the app by OAuth; left out if the token comes from the settings. */
   oauthPages?: OAuthPagesDeps | undefined;
   slackApiUrl: string;
-  /** Hears when events can come again: a connection of Socket Mode stands. */
+  /** Called when a Socket Mode connection is open, and events can arrive. */
   onConnected: () => void;
   log: Logger;
 }
 
 /**
- * What must not be lost is written down before an event is acknowledged, and nothing else comes before that. A throw
- * leaves the event unacknowledged, and Slack sends it again.
+ * Records events before it acknowledges them; Bolt would acknowledge first. A throw leaves the event unacknowledged, and
+ * Slack sends it again.
  */
 class PersistBeforeAckApp extends App {
   eventIntake: EventIntake | undefined;
@@ -50,17 +50,17 @@ class PersistBeforeAckApp extends App {
     try {
       await super.processEvent({ ...event, ack });
     } catch (error) {
-      // Bolt trips over shapes that it does not expect; what matters was written down, and again would be no better.
-      this.log?.warn({ err: error }, 'Bolt cannot read what Slack sent');
+      // Bolt throws on shapes that it does not expect. The event is recorded, and another delivery would fail the same.
+      this.log?.warn({ err: error }, 'Bolt could not read a request from Slack');
     }
-    // Nobody listens to presses on links, nor to buttons that only an older version had.
+    // No listener handles presses on links, and on buttons of older versions.
     await ack();
   }
 }
 
 /** The Bolt app with its receiver. */
 export class SlackApp {
-  /** Serves Slack's requests, with events by HTTP, and those of browsers that install the app. */
+  /** Handles Slack's requests by HTTP, and browsers that install the app. */
   readonly requestListener: RequestListener | undefined;
   readonly #socketMode: SocketModePool | undefined;
   #started = false;
@@ -100,27 +100,27 @@ export class SlackApp {
     });
   }
 
-  /** Whether events of Slack can reach this process now. */
+  /** Whether events can reach this process now. */
   get isReceiving(): boolean {
     if (!this.#started) return false;
     return this.#socketMode === undefined || this.#socketMode.state.live > 0;
   }
 
-  /** The connections of Socket Mode; undefined with events by HTTP. */
+  /** The Socket Mode connections; undefined with HTTP. */
   get socketModeState(): SocketModePoolState | undefined {
     return this.#socketMode?.state;
   }
 
   /**
-   * Opens this process's connections; with events by HTTP the server that serves `requestListener` is all there is.
-   * Throws AppTokenRefused; whatever else Slack says is tried again without an end.
+   * Opens this process's Socket Mode connections; does nothing with HTTP. Throws AppTokenRejected; any other failure is
+   * retried forever.
    */
   async start(): Promise<void> {
     await this.#socketMode?.start();
     this.#started = true;
   }
 
-  /** Takes no more events. */
+  /** Stops receiving events. */
   async stop(): Promise<void> {
     this.#started = false;
     await this.#socketMode?.stop();

@@ -1,23 +1,22 @@
 import type { App, RespondFn } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { ChannelActor } from '../features/commands/running-tasks.ts';
 import type { ModalOutcome } from '../features/open-modal.ts';
-import type { StartModal } from '../features/start/start-modal.ts';
+import type { ChannelActor } from '../relay/runtime/actors.ts';
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/strings.ts';
 import { runAfterAck } from './press.ts';
 
-/** Where the command was typed. */
+/** A use of `/agent`. */
 export interface SlashCommand extends ChannelActor {
-  /** Lives 3 s. */
+  /** Opens a modal; expires after 3 s. */
   triggerId: string;
 }
 
-/** What answers to a word behind the command: a message for that person alone, or a window that it opened. */
-export type SlashCommandHandler = (typed: SlashCommand) => Promise<RenderedMessage | ModalOutcome>;
+/** Handles one subcommand: with an ephemeral message, or a modal that it opened. */
+export type SlashCommandHandler = (command: SlashCommand) => Promise<RenderedMessage | ModalOutcome>;
 
-/** The words behind `/agent`. */
+/** The subcommands of `/agent`. */
 export type SlashCommandHandlers = Readonly<
   Record<'new' | 'status' | 'stop' | 'tasks' | 'settings', SlashCommandHandler>
 >;
@@ -30,15 +29,7 @@ const commandSchema = z.looseObject({
   text: z.string().default(''),
 });
 
-/** The handlers of the command that belong to starting; the others come from their own rooms. */
-export function newTaskHandler(forms: Pick<StartModal, 'openBlank'>): Pick<SlashCommandHandlers, 'new'> {
-  return {
-    new: ({ workspace, person, triggerId, channel }) =>
-      forms.openBlank({ workspace, person, triggerId }, channel),
-  };
-}
-
-/** Takes `/agent`. It carries no thread; whatever else is typed than one of its words gets the help. */
+/** Handles `/agent`. Anything but a subcommand shows the help. */
 export function registerSlashCommandListener(app: App, handlers: SlashCommandHandlers, log: Logger): void {
   app.command('/agent', async ({ ack, body, respond }) => {
     const parsed = commandSchema.safeParse(body);
@@ -50,7 +41,7 @@ export function registerSlashCommandListener(app: App, handlers: SlashCommandHan
     await ack();
     const { team_id: workspace, channel_id: channel, user_id: person, trigger_id: triggerId } = parsed.data;
     const work = respondTo(respond, () => handlers[subcommand]({ workspace, channel, person, triggerId }));
-    runAfterAck(work, log.child({ word: subcommand }), 'a command could not be answered');
+    runAfterAck(work, log.child({ subcommand }), 'could not answer a command');
   });
 
   async function respondTo(
@@ -70,7 +61,7 @@ export function registerSlashCommandListener(app: App, handlers: SlashCommandHan
   }
 }
 
-/** By response_url: the bot need not be in the channel, and its lanes are not used. */
+/** By response_url: works without the bot in the channel, and outside the rate limits of its calls. */
 async function sendResponse(respond: RespondFn, { text, blocks }: RenderedMessage): Promise<void> {
   const shown = blocks.length === 0 ? {} : { blocks: [...blocks] };
   await respond({ response_type: 'ephemeral', text, ...shown });

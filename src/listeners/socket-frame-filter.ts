@@ -1,7 +1,7 @@
 import type { SocketModeReceiver } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { tryParseJson } from './safe-json.ts';
+import { tryParseJson } from '../slack/safe-json.ts';
 
 type SocketModeClient = SocketModeReceiver['client'];
 
@@ -14,8 +14,8 @@ const frameSchema = z.union([
 ]);
 
 /**
- * Keeps frames from Bolt's client that it cannot read: it trips over an event without an inner one (such as
- * `app_rate_limited`), in a place where nobody can catch it. Slack sends such a one three times more, and gives up.
+ * Drops frames on which Bolt's client fails with an uncaught error, such as an event without an inner one
+ * (`app_rate_limited`). Slack sends such a frame three more times.
  */
 export function dropMalformedFrames(client: SocketModeClient, log: Logger): void {
   const listeners = client.listeners('ws_message');
@@ -28,7 +28,7 @@ export function dropMalformedFrames(client: SocketModeClient, log: Logger): void
     }
     log.warn(
       { bytes: typeof data === 'string' ? data.length : undefined },
-      'a frame of Slack that says nothing known',
+      'dropped a Socket Mode frame of unknown content',
     );
   });
 }
@@ -42,6 +42,6 @@ async function callListener(
   try {
     await listener.apply(client, args);
   } catch (error) {
-    log.error({ err: error }, 'a frame of Slack could not be taken');
+    log.error({ err: error }, 'could not handle a Socket Mode frame');
   }
 }

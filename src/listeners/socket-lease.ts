@@ -1,29 +1,31 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { SOCKET_LEASE_MS, type SocketLeases } from '../store/slack/socket-leases.ts';
 
-/** How a process takes part in sharing Slack's connections with the others. */
+/** A process's share of the app's Socket Mode connections. */
 export interface SocketLease {
-  /** Says how many are open here; the answer is how many may be, for `leaseMs` from now. */
+  /** Reports how many are open here; returns how many may be, for `leaseMs` from now. Throws a StoreError. */
   renew(open: number): Promise<{ allowed: number; processes: number }>;
   /** Gives this process's connections back. */
   release(): Promise<void>;
   readonly leaseMs: number;
 }
 
-/** Sharing through the database, of at most `most` connections in all. */
+/** Shares at most `maxConnections` connections among all processes, through the database. */
 export function createSocketLease(
-  receivers: SocketLeases,
-  { workspace, appToken, most: maxConnections }: { workspace: string; appToken: string; most: number },
+  leases: SocketLeases,
+  workspace: string,
+  appToken: string,
+  maxConnections: number,
 ): SocketLease {
   const key = { workspace, app: slackAppIdOf(appToken), process: randomUUID() };
   return {
-    renew: (open) => receivers.renew(key, open, maxConnections),
-    release: () => receivers.release(key),
+    renew: (open) => leases.renew(key, open, maxConnections),
+    release: () => leases.release(key),
     leaseMs: SOCKET_LEASE_MS,
   };
 }
 
-/** The Slack app that an app-level token (`xapp-1-A0123-…`) belongs to; a token that does not say stands for itself. */
+/** The Slack app of an app-level token (`xapp-1-A0123-…`); a token of another form stands for itself. */
 export function slackAppIdOf(appToken: string): string {
   const named = /^xapp-\d+-(A[A-Z0-9]+)-/.exec(appToken)?.[1];
   return named ?? createHash('sha256').update(appToken).digest('hex').slice(0, 16);

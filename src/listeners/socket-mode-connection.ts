@@ -4,16 +4,16 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { backoffMs } from '../relay/runtime/retry.ts';
 import { MAX_RETRY_AFTER_MS } from '../slack/errors.ts';
+import { tryParseJson } from '../slack/safe-json.ts';
 import { createQuietBoltLogger } from './bolt-logger.ts';
-import { tryParseJson } from './safe-json.ts';
 import { dropMalformedFrames } from './socket-frame-filter.ts';
 
-/** How long Slack may take to name an address, and then to say hello (ms). */
+/** How long Slack may take to return an address, and then to say hello (ms). */
 const API_TIMEOUT_MS = 10_000;
 const HELLO_TIMEOUT_MS = 15_000;
-/** A connection that stood for so long (ms) is made anew at once when it ends. */
+/** A connection that lasted this long (ms) is reopened without a pause. */
 const STABLE_CONNECTION_MS = 5_000;
-/** How long a close waits for Slack's (ms). */
+/** How long a close waits for Slack to close too (ms). */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /** What one connection needs. */
@@ -21,25 +21,25 @@ export interface SocketModeConnectionDeps {
   app: App;
   appToken: string;
   slackApiUrl: string;
-  /** Hears when the connection stands. */
+  /** Called when the connection is open. */
   onConnected: () => void;
   log: Logger;
 }
 
-/** Slack does not take the app-level token. */
+/** Slack rejects the app-level token. */
 export class AppTokenRejected extends Error {
   readonly code = 'app_token_refused';
 
   constructor(slackCode: string, cause: unknown) {
     super(
-      `Slack does not take SLACK_APP_TOKEN (${slackCode}). Make a new one with connections:write under "Basic Information", "App-Level Tokens".`,
+      `Slack rejects SLACK_APP_TOKEN (${slackCode}). Create a new one with connections:write under "Basic Information", "App-Level Tokens".`,
       { cause },
     );
-    this.name = 'AppTokenRefused';
+    this.name = 'AppTokenRejected';
   }
 }
 
-/** https://docs.slack.dev/reference/methods/apps.connections.open, those that stay so until somebody mends them. */
+/** The errors of https://docs.slack.dev/reference/methods/apps.connections.open that no retry clears. */
 const PERMANENT_ERRORS = new Set([
   'account_inactive',
   'invalid_auth',
@@ -56,12 +56,12 @@ const throttledSchema = z.looseObject({ retryAfter: z.number() });
 const disconnectSchema = z.looseObject({ type: z.literal('disconnect'), reason: z.string().optional() });
 
 /**
- * One connection of Socket Mode that is made anew whenever it ends. Bolt's client does that too, but it waits 5 s with
- * no connection at each of Slack's refreshes, and a refusal is a rejection that nobody can catch; so each client of
- * Bolt's connects once, and the rest is done here.
+ * One Socket Mode connection that reopens whenever it ends. Bolt's client could do that, but it stays 5 s without a
+ * connection at each of Slack's refreshes, and fails with an uncaught rejection. So each Bolt client connects once, and
+ * this class does the rest.
  */
 export class SocketModeConnection {
-  /** Settles after the first attempt: true when it stands. Rejects with AppTokenRefused. */
+  /** Settles after the first attempt: true if the connection is open. Rejects with AppTokenRejected. */
   readonly firstAttempt: Promise<boolean>;
   readonly #deps: SocketModeConnectionDeps;
   readonly #closing = new AbortController();
@@ -77,17 +77,17 @@ export class SocketModeConnection {
     this.#running = this.#run();
   }
 
-  /** Whether Slack has said hello and the connection stands. */
+  /** Whether the connection is open and Slack has said hello. */
   get isConnected(): boolean {
     return this.#isConnected;
   }
 
-  /** Why there is no connection, where the last attempt failed. */
+  /** Why the last attempt failed; undefined while connected. */
   get lastError(): string | undefined {
     return this.#lastError;
   }
 
-  /** Closes the connection for good; waits a second at most for Slack to close it too. */
+  /** Closes the connection for good; waits at most a second for Slack to close it too. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.race([this.#running, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
@@ -113,18 +113,18 @@ export class SocketModeConnection {
     this.#firstResult.resolve(false);
   }
 
-  /** Tells of an attempt that failed; the answer is how long Slack asked to be left alone (ms). */
+  /** Logs a failed attempt; returns how long Slack asks to wait (ms). */
   #recordFailure(error: unknown, failures: number): number {
-    const reason = error instanceof Error ? error.message : 'Slack closed the connection before its hello';
+    const reason = error instanceof Error ? error.message : 'Slack closed the connection before saying hello';
     this.#lastError = reason;
-    this.#deps.log.warn({ reason, failures }, 'Slack gave no connection; it is tried again');
+    this.#deps.log.warn({ reason, failures }, 'could not open a Socket Mode connection; will retry');
     if (error instanceof AppTokenRejected) this.#firstResult.reject(error);
     else this.#firstResult.resolve(false);
     const throttled = throttledSchema.safeParse(error);
     return throttled.success ? Math.min(throttled.data.retryAfter * 1_000, MAX_RETRY_AFTER_MS) : 0;
   }
 
-  /** Connects, and returns when the connection has ended. Throws where there never was one. */
+  /** Connects, and returns when the connection has ended. Throws if it never opened. */
   async #connectOnce(isReconnect: boolean): Promise<void> {
     const { log, onConnected } = this.#deps;
     const { signal } = this.#closing;
@@ -145,14 +145,14 @@ export class SocketModeConnection {
         ended.promise,
         sleep(API_TIMEOUT_MS + HELLO_TIMEOUT_MS, 'no hello in time', { signal, ref: false }),
       ]).catch((error: unknown) => Promise.reject(toAppTokenRejected(error)));
-      if (hello !== true) throw new Error(`Slack closed the connection before its hello (${hello}).`);
+      if (hello !== true) throw new Error(`Slack closed the connection before saying hello (${hello}).`);
       this.#isConnected = true;
       this.#lastError = undefined;
       this.#firstResult.resolve(true);
-      if (isReconnect) log.info('a Slack connection is back');
+      if (isReconnect) log.info('Socket Mode connection reopened');
       onConnected();
       const reason = await ended.promise;
-      log.debug({ reason }, 'a Slack connection ended');
+      log.debug({ reason }, 'Socket Mode connection ended');
     } finally {
       this.#isConnected = false;
       signal.removeEventListener('abort', leave);
@@ -176,7 +176,7 @@ export class SocketModeConnection {
         },
       },
       processEventErrorHandler: async ({ error }) => {
-        log.warn({ err: error }, 'an event could not be acknowledged; Slack sends it again');
+        log.warn({ err: error }, 'could not record an event; Slack will send it again');
         return false;
       },
     });
@@ -187,14 +187,14 @@ export class SocketModeConnection {
 
 type SocketModeClient = SocketModeReceiver['client'];
 
-/** Closes a client's connection, also one that is only being made; where that takes time, behind our back. */
+/** Closes a client's connection, even one still being opened; continues in the background after a second. */
 async function disconnect(client: SocketModeClient, started: Promise<unknown>): Promise<void> {
   const close = () => client.disconnect();
   void started.then(close, () => undefined);
   await Promise.race([close(), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
 }
 
-/** Why Slack asks the connection to go: `warning`, `refresh_requested`, `too_many_websockets`, …; else undefined. */
+/** Why Slack asks to close the connection: `warning`, `refresh_requested`, `too_many_websockets`, …; else undefined. */
 function disconnectReason(data: unknown): string | undefined {
   if (typeof data !== 'string' || data.length > 1_000 || !data.includes('"disconnect"')) return undefined;
   const parsed = disconnectSchema.safeParse(tryParseJson(data));

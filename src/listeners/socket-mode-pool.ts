@@ -4,34 +4,34 @@ import type { Logger } from 'pino';
 import type { SocketLease } from './socket-lease.ts';
 import { SocketModeConnection } from './socket-mode-connection.ts';
 
-/** What the connections need. */
+/** What the pool needs. */
 export interface SocketModePoolDeps {
   appToken: string;
   slackApiUrl: string;
   socketLease: SocketLease;
-  /** Hears when a connection stands. */
+  /** Called when a connection is open. */
   onConnected: () => void;
   log: Logger;
-  /** How often the share is asked for (ms); a quarter of the lease when left out. */
+  /** How often the lease is renewed (ms); by default a quarter of its time. */
   renewIntervalMs?: number;
 }
 
-/** What an operator wants to know. */
+/** The state of the pool, for /readyz. */
 export interface SocketModePoolState {
-  /** Connections of this process on which events come. */
+  /** Open connections of this process. */
   live: number;
-  /** Those that it may have; 0 where other processes hold all. */
+  /** Connections that it may have; 0 if other processes hold them all. */
   allowed: number;
-  /** Why one of them is not there. */
+  /** Why one of them is not open. */
   trouble?: string;
 }
 
-/** How much earlier than the lease the connections are closed where it cannot be renewed (ms). */
+/** How long before the lease ends the connections are closed if it cannot be renewed (ms). */
 const LEASE_MARGIN_MS = 1_000;
 
 /**
- * This process's connections of Socket Mode. Slack allows an app ten: all processes share them through a lease, and a
- * process that is left without one still works turns.
+ * This process's Socket Mode connections. Slack allows an app ten, which all processes share through a lease. A process
+ * without any still runs turns.
  */
 export class SocketModePool implements Receiver {
   readonly #deps: SocketModePoolDeps;
@@ -60,8 +60,8 @@ export class SocketModePool implements Receiver {
   }
 
   /**
-   * Opens what this process may have and tries it once; from then on it is kept up whatever Slack does. Throws
-   * AppTokenRefused, and a StoreError where the share cannot be asked for.
+   * Opens the connections that this process may have, and keeps them open from then on. Throws AppTokenRejected, and a
+   * StoreError if the lease cannot be had.
    */
   async start(): Promise<void> {
     await this.#renewLease();
@@ -74,13 +74,13 @@ export class SocketModePool implements Receiver {
     }
   }
 
-  /** Closes all and gives them back. */
+  /** Closes all connections and releases the lease. */
   async stop(): Promise<void> {
     this.#closing.abort();
     await this.#running;
     await this.#closeExcess(0);
     await this.#deps.socketLease.release().catch((error: unknown) => {
-      this.#deps.log.debug({ err: error }, 'the connections are not given back; their lease runs out');
+      this.#deps.log.debug({ err: error }, 'could not release the Socket Mode lease; it will expire');
     });
   }
 
@@ -92,13 +92,13 @@ export class SocketModePool implements Receiver {
         () => undefined,
       );
       if (signal.aborted) return;
-      // A renewal that hangs must not keep what others may hold by then.
+      // If the renewal hangs, the connections must close before the lease ends.
       const leftMs = Math.max(1, this.#leaseEndsAt - performance.now());
       const expiry = setTimeout(() => void this.#closeAll(), leftMs);
       try {
         await this.#renewLease();
       } catch (error) {
-        log.debug({ err: error }, 'the share of Slack connections could not be renewed');
+        log.debug({ err: error }, 'could not renew the Socket Mode lease');
         if (performance.now() >= this.#leaseEndsAt) await this.#closeAll();
       } finally {
         clearTimeout(expiry);
@@ -108,7 +108,7 @@ export class SocketModePool implements Receiver {
 
   async #closeAll(): Promise<void> {
     if (this.#connections.length === 0) return;
-    this.#deps.log.warn('the lease of the Slack connections is over; they are closed until it is had again');
+    this.#deps.log.warn('Socket Mode lease expired; closing the connections until it is renewed');
     this.#maxConnections = 0;
     await this.#closeExcess(0);
   }
@@ -121,7 +121,7 @@ export class SocketModePool implements Receiver {
     this.#leaseEndsAt = askedAt + socketLease.leaseMs - LEASE_MARGIN_MS;
     if (performance.now() >= this.#leaseEndsAt) return;
     if (allowed !== this.#maxConnections)
-      log.info({ connections: allowed, processes }, 'share of Slack connections');
+      log.info({ connections: allowed, processes }, 'Socket Mode connections of this process');
     this.#maxConnections = allowed;
     await this.#closeExcess(allowed);
     while (this.#connections.length < allowed) this.#connections.push(this.#openConnection());
@@ -133,7 +133,7 @@ export class SocketModePool implements Receiver {
   }
 
   #openConnection(): SocketModeConnection {
-    if (this.#app === undefined) throw new Error('The Bolt app must be made before its connections open.');
+    if (this.#app === undefined) throw new Error('The Bolt app must be created before its connections open.');
     const { appToken, slackApiUrl, onConnected, log } = this.#deps;
     return new SocketModeConnection({ app: this.#app, appToken, slackApiUrl, onConnected, log });
   }

@@ -3,94 +3,66 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ModalOutcome } from '../features/open-modal.ts';
 import type { StartFormValues } from '../features/start/start-form-content.ts';
-import type {
-  StartFormAnswer,
-  StartFormHandler,
-  StartFormSubmission,
-} from '../features/start/start-form-handler.ts';
+import type { StartFormAnswer, StartFormHandler } from '../features/start/start-form-handler.ts';
 import type { StartModal } from '../features/start/start-modal.ts';
-import { START_CALLBACK } from '../features/start/start-view.ts';
+import { parseStartFormMetadata, START_CALLBACK } from '../features/start/start-view.ts';
 import * as strings from '../render/strings/strings.ts';
-import {
-  type PressLocation,
-  parseActor,
-  parsePressLocation,
-  runAfterAck,
-  type SendEphemeral,
-} from './press.ts';
-import { tryParseJson } from './safe-json.ts';
+import { type PressLocation, parseForm, parsePress, runAfterAck, type SendEphemeral } from './press.ts';
 
-/** Who shows the form, and carries it out. */
-export interface StartFormActions extends Pick<StartFormHandler, 'submit'> {
-  readonly forms: Pick<StartModal, 'openAgain'>;
-}
-
-const optionSchema = z.looseObject({ value: z.string() }).nullish();
 const inputStateSchema = z.looseObject({
   value: z.string().nullish(),
-  selected_option: optionSchema,
+  selected_option: z.looseObject({ value: z.string() }).nullish(),
   selected_options: z.array(z.looseObject({ value: z.string() })).nullish(),
   selected_conversation: z.string().nullish(),
   files: z.array(z.unknown()).nullish(),
 });
 type InputState = z.output<typeof inputStateSchema>;
 
-const submissionSchema = z.looseObject({
+const formValues = z.record(z.string(), z.record(z.string(), inputStateSchema));
+
+const blocksSchema = z.looseObject({
   view: z.looseObject({
-    id: z.string(),
-    private_metadata: z.string(),
     blocks: z.array(z.looseObject({ type: z.string(), block_id: z.string().optional() })),
-    state: z.looseObject({ values: z.record(z.string(), z.record(z.string(), inputStateSchema)) }),
   }),
 });
 
-const metadataSchema = z.looseObject({
-  id: z.uuid(),
-  channel: z.string().optional(),
-  from: z.string().optional(),
-  drafted: z.boolean().optional(),
-});
-
-const pressSchema = z.looseObject({
-  trigger_id: z.string(),
-  actions: z.array(z.looseObject({ value: z.uuid(), action_ts: z.string() })).min(1),
-});
-
-/** Takes the form by which tasks are begun, and the buttons that open it for a question that was asked before. */
+/** Handles the form that starts tasks, and the buttons that open it again for an earlier question. */
 export function registerStartFormListeners(
   app: App,
-  starting: StartFormActions,
+  formHandler: Pick<StartFormHandler, 'submit'>,
+  startModal: Pick<StartModal, 'openAgain'>,
   sendEphemeral: SendEphemeral,
   log: Logger,
 ): void {
   app.view(START_CALLBACK, async ({ ack, body }) => {
-    const submission = parseSubmission(body);
-    if (submission === undefined) {
-      log.warn('a form that cannot be read is passed over');
+    const form = parseForm(body, formValues);
+    const metadata = form && parseStartFormMetadata(form.metadata);
+    if (form === undefined || metadata === undefined) {
+      log.warn('ignored a start form that cannot be read');
       await ack();
       return;
     }
-    const answer = await starting.submit(submission.form);
-    await ack(viewResponse(answer, submission.complainAt));
+    const { actor, viewId, values } = form;
+    const submission = { ...metadata, ...actor, viewId, values: toStartFormValues(values) };
+    await ack(viewResponse(await formHandler.submit(submission), firstInputId(body)));
   });
   for (const [id, where] of [
     ['choose_again', 'thread'],
     ['new_thread', 'channel'],
   ] as const) {
     app.action(id, async ({ ack, body }) => {
-      const press = parsePress(body);
+      const { actor, location, turnId, triggerId, ts } = parsePress(body) ?? {};
       await ack();
-      if (press === undefined) return;
-      const { request, place: location, turnId, ts } = press;
-      const work = starting.forms
-        .openAgain(request, { turnId, channel: location.channel, ts, where })
+      if (!actor || !location || turnId === undefined || triggerId === undefined || ts === undefined) return;
+      const work = startModal
+        .openAgain({ ...actor, triggerId }, { turnId, channel: location.channel, ts, where })
         .then((opened) => explainUnopened(sendEphemeral, location, opened));
-      runAfterAck(work, log, 'a form could not be shown');
+      runAfterAck(work, log, 'could not show the start form');
     });
   }
 }
 
-/** Tells a person why no window opened. */
+/** Tells a person why no modal opened. */
 export async function explainUnopened(
   sendEphemeral: SendEphemeral,
   location: PressLocation,
@@ -104,28 +76,20 @@ function viewResponse(answer: StartFormAnswer, errorBlockId: string) {
   switch (answer.do) {
     case 'close':
       return undefined;
-    case 'complain':
+    case 'show_error':
       return { response_action: 'errors' as const, errors: { [errorBlockId]: answer.sentence } };
-    case 'show':
+    case 'show_view':
       return { response_action: 'update' as const, view: answer.view };
   }
 }
 
-function parseSubmission(body: unknown): { form: StartFormSubmission; complainAt: string } | undefined {
-  const actor = parseActor(body);
-  const parsed = submissionSchema.safeParse(body);
-  if (!parsed.success) return undefined;
-  const { view } = parsed.data;
-  const metadata = metadataSchema.safeParse(tryParseJson(view.private_metadata));
-  if (actor === undefined || !metadata.success) return undefined;
-  const inputs = view.blocks.filter(({ type }) => type === 'input').map((block) => block.block_id ?? '');
-  const { id, channel, from, drafted = false } = metadata.data;
-  const form = { ...actor, viewId: view.id, id, channel, from, drafted };
-  // Slack shows a complaint at an input: the first is the channel's, or else the question's.
-  return { form: { ...form, values: formValues(view.state.values) }, complainAt: inputs[0] ?? 'skill' };
+/** Slack shows errors at an input: the first one is the channel's, or else the question's. */
+function firstInputId(body: unknown): string {
+  const blocks = blocksSchema.safeParse(body).data?.view.blocks ?? [];
+  return blocks.find(({ type }) => type === 'input')?.block_id ?? 'skill';
 }
 
-function formValues(values: Record<string, Record<string, InputState>>): StartFormValues {
+function toStartFormValues(values: z.output<typeof formValues>): StartFormValues {
   const input = (id: string): InputState | undefined => values[id]?.[id];
   const question = input('question');
   const model = input('model')?.selected_option?.value;
@@ -140,14 +104,4 @@ function formValues(values: Record<string, Record<string, InputState>>): StartFo
     mode: mode === 'auto' || mode === 'plan' ? mode : undefined,
     files: input('files')?.files ?? [],
   };
-}
-
-function parsePress(body: unknown) {
-  const location = parsePressLocation(body);
-  const parsed = pressSchema.safeParse(body);
-  const action = parsed.data?.actions[0];
-  if (location === undefined || !parsed.success || action === undefined) return undefined;
-  const { workspace, person } = location;
-  const request = { workspace, person, triggerId: parsed.data.trigger_id };
-  return { request, place: location, turnId: action.value, ts: action.action_ts };
 }

@@ -26,7 +26,7 @@ const uninstallEventSchema = z.looseObject({
   ]),
 });
 
-/** Reads an event about the end or the reach of an installation; undefined for everything else. */
+/** Reads an event about the end of an installation, or the workspaces that it covers; undefined for anything else. */
 export function parseUninstallEvent(body: unknown, now: () => number = Date.now): UninstallEvent | undefined {
   const parsed = uninstallEventSchema.safeParse(body);
   if (!parsed.success) return undefined;

@@ -7,7 +7,7 @@ import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
 import { encryptionContext } from '../store/workspaces/encryption-context.ts';
 import { Keyring } from '../store/workspaces/keyring.ts';
 
-/** The clients of the service accounts that an operator's command needs. */
+/** Service clients for an operator's command, one per account. */
 export class AgentAccountClients {
   readonly #config: Config;
   readonly #store: Pick<Store, 'accounts'>;
@@ -18,7 +18,7 @@ export class AgentAccountClients {
     this.#store = store;
   }
 
-  /** Deletes a task at the service; one that is gone already is fine. Throws AgentError, and Error without the account's key. */
+  /** Deletes a task at the service, if it still exists. Throws an AgentError, and an Error if the account's key is gone. */
   async deleteTask(workspace: string, { account, task }: StartedTask): Promise<void> {
     const agent = this.#clients.get(account) ?? (await this.#openClient(workspace, account));
     this.#clients.set(account, agent);
@@ -38,7 +38,7 @@ export class AgentAccountClients {
     const own = await this.#ownCredentials(workspace, account);
     const credentials = own ?? this.#sharedCredentials(account);
     if (credentials === undefined)
-      throw new Error(`The key of the account ${account} is gone: its tasks must be deleted at the service.`);
+      throw new Error(`The key of the account ${account} is gone. Delete its tasks at the service.`);
     const allowedHosts = own === undefined ? PRIVATE_HOSTS : ACCOUNT_HOSTS;
     return new AgentClient({ ...credentials, serviceOptions: dialect, allowedHosts });
   }

@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import type { AuditRange } from '../store/audit/audit-trail.ts';
 import type { Store } from '../store/store.ts';
-import { runCommand, UsageError } from './command-runner.ts';
+import { runCommand } from './command-runner.ts';
+import { UsageError } from './error-messages.ts';
 import { withOperatorStore } from './operator-store.ts';
 
 const USAGE = 'npm run audit -- --since 2026-11-01 [--until 2026-12-01] [--workspace T0123]';
@@ -10,7 +11,7 @@ const USAGE = 'npm run audit -- --since 2026-11-01 [--until 2026-12-01] [--works
 /** Reads the command line. Throws UsageError. */
 export function parseAuditRange(args: readonly string[]): AuditRange {
   const option = { type: 'string' } as const;
-  const { since, until, workspace } = parsed();
+  const { since, until, workspace } = parseOptions();
   if (since === undefined) throw new UsageError(USAGE, '--since is missing.');
   return {
     since: parseTime('--since', since),
@@ -18,7 +19,7 @@ export function parseAuditRange(args: readonly string[]): AuditRange {
     workspace,
   };
 
-  function parsed() {
+  function parseOptions() {
     try {
       return parseArgs({ args: [...args], options: { since: option, until: option, workspace: option } })
         .values;
@@ -28,7 +29,7 @@ export function parseAuditRange(args: readonly string[]): AuditRange {
   }
 }
 
-/** Prints the audit trail, a row a line of JSON, oldest first. */
+/** Prints the audit trail as lines of JSON, one for each row, oldest first. */
 export async function printAudit(
   store: Pick<Store, 'audit'>,
   range: AuditRange,
@@ -44,7 +45,7 @@ function parseTime(name: string, text: string): Date {
   if (Number.isNaN(at.getTime()))
     throw new UsageError(
       USAGE,
-      `${name} is no time: ${text}. Write it like 2026-11-01 or 2026-11-01T08:00Z.`,
+      `${name} is not a valid time: ${text}. Use a form like 2026-11-01 or 2026-11-01T08:00Z.`,
     );
   return at;
 }

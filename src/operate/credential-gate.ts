@@ -1,19 +1,19 @@
 import type { Logger } from 'pino';
 
-/** Which credential a gate watches, and how. */
+/** Which credential a gate guards, and how. */
 export interface CredentialGateOptions {
-  /** The setting that holds the credential, for the operator. */
+  /** The setting with the credential, for the log. */
   setting: string;
   log: Logger;
-  /** How often (ms) one call tries a refused credential again; 10 s when left out. */
+  /** How often one call may try a rejected credential again (ms); by default 10 s. */
   probeMs?: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock (ms). */
   now?: () => number;
 }
 
 /**
- * Stops calls with a credential that was refused: none leaves but one every `probeMs`, until one is accepted.
- * The operator is told once, and once more when it works again.
+ * Stops calls with a rejected credential, except one every `probeMs`, until one is accepted. Logs once that it is rejected
+ * and once that it works again.
  */
 export class CredentialGate {
   readonly setting: string;
@@ -29,24 +29,24 @@ export class CredentialGate {
     this.#now = now;
   }
 
-  /** When the credential was refused; undefined while it is good. */
+  /** When the credential was rejected; undefined while it works. */
   get refusedSince(): Date | undefined {
     return this.#refusal?.since;
   }
 
-  /** To be called before each call; throws the refusal where it must not be made. */
+  /** Called before each call; throws the rejection if the call must not be made. */
   enter(): void {
     if (this.#refusal === undefined) return;
     if (this.#now() < this.#refusal.nextProbe) throw this.#refusal.error;
     this.#refusal.nextProbe = this.#now() + this.#probeMs;
   }
 
-  /** A call was answered that the credential is not good. */
+  /** The response to a call was that the credential is invalid. */
   refused(error: Error): void {
     if (this.#refusal === undefined) {
       this.#log.error(
         { err: error, setting: this.setting },
-        `${this.setting} is not accepted any more: no call is made with it but one every ${this.#probeMs / 1_000} s, until it is mended`,
+        `${this.setting} is no longer accepted; trying one call every ${this.#probeMs / 1_000} s until it is replaced`,
       );
       this.#refusal = { error, since: new Date(), nextProbe: this.#now() + this.#probeMs };
     } else {
@@ -54,7 +54,7 @@ export class CredentialGate {
     }
   }
 
-  /** A call was answered in any other way. */
+  /** A call got any other response. */
   accepted(): void {
     if (this.#refusal === undefined) return;
     this.#refusal = undefined;

@@ -26,7 +26,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['clock', checkClock],
 ];
 
-/** Looks at everything that a start needs, in turn. `print` gets a line for each; the answer is whether all are OK. */
+/** Checks everything that a start needs. Prints a line for each result; returns whether all passed. */
 export async function runChecks(
   environment: Readonly<Record<string, string | undefined>>,
   print: (line: string) => void,
@@ -41,27 +41,27 @@ export async function runChecks(
     return false;
   }
   const redaction = new Redactor(secretValues(config));
-  const printResult = (finding: CheckResult) => print(redaction.redact(formatResult(finding)));
+  const printResult = (result: CheckResult) => print(redaction.redact(formatResult(result)));
   const defaultTools = { log: pino({ level: 'silent' }), now: () => Date.now(), freeBytes };
   printResult(passed('settings', 'complete'));
   let allPassed = true;
   for (const [what, check] of CHECKS) {
-    const findings = await check(config, { ...defaultTools, ...tools }).catch((error: unknown) => [
+    const results = await check(config, { ...defaultTools, ...tools }).catch((error: unknown) => [
       failed(what, errorMessage(error)),
     ]);
-    for (const finding of findings) printResult(finding);
-    allPassed &&= findings.every(({ ok }) => ok);
+    for (const result of results) printResult(result);
+    allPassed &&= results.every(({ ok }) => ok);
   }
   return allPassed;
 }
 
-function formatResult({ what, ok, message: says }: CheckResult): string {
-  return `${ok ? 'OK   ' : 'MEND '} ${what.padEnd(17)} ${says}`;
+function formatResult({ what, ok, message }: CheckResult): string {
+  return `${ok ? 'OK   ' : 'FAIL '} ${what.padEnd(17)} ${message}`;
 }
 
-/** Of the nearest folder above that is there. */
-async function freeBytes(place: string): Promise<number> {
-  for (let at = path.resolve(place); ; at = path.dirname(at)) {
+/** Free space of the nearest parent folder that exists. */
+async function freeBytes(folder: string): Promise<number> {
+  for (let at = path.resolve(folder); ; at = path.dirname(at)) {
     try {
       const { bavail, bsize } = await statfs(at);
       return bavail * bsize;

@@ -3,39 +3,40 @@ import { readConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import type { StartedTask } from '../store/tasks/task-records.ts';
 import { AgentAccountClients } from './agent-account-clients.ts';
-import { runCommand, UsageError } from './command-runner.ts';
+import { runCommand } from './command-runner.ts';
+import { UsageError } from './error-messages.ts';
 import { withOperatorStore } from './operator-store.ts';
 
 const USAGE =
   'npm run forget -- --workspace T0123 (--user U0123 [--tasks] | --everything)\n' +
-  '  --user U0123   blanks what is kept of one person\n' +
-  '  --tasks        also deletes the tasks that only this person wrote in, at the agent service\n' +
+  '  --user U0123   erases the data kept about one person\n' +
+  '  --tasks        also deletes their tasks at the agent service, unless others wrote in them\n' +
   '  --everything   deletes every row of the workspace';
 
-/** After so many rows of a large workspace the command says how far it is. */
+/** The command reports its progress each time it has deleted this many rows. */
 const PROGRESS_ROWS = 100_000;
 
-/** What to forget. */
+/** What to erase. */
 export type ForgetRequest =
   | { workspace: string; user: string; tasks: boolean }
   | { workspace: string; everything: true };
 
 /** Reads the command line. Throws UsageError. */
 export function parseForgetRequest(args: readonly string[]): ForgetRequest {
-  const { workspace, user, tasks = false, everything = false } = parsed();
+  const { workspace, user, tasks = false, everything = false } = parseOptions();
   if (workspace === undefined) throw new UsageError(USAGE, '--workspace is missing.');
-  if (!/^[TE][A-Z0-9]+$/.test(workspace)) throw new UsageError(USAGE, `${workspace} is no workspace's id.`);
+  if (!/^[TE][A-Z0-9]+$/.test(workspace)) throw new UsageError(USAGE, `${workspace} is not a workspace ID.`);
   if (user === undefined) {
-    // Nobody shall lose a workspace by leaving a word out.
-    if (!everything) throw new UsageError(USAGE, '--user or --everything is missing.');
-    if (tasks) throw new UsageError(USAGE, '--tasks goes with --user.');
+    // A forgotten option must not delete a workspace.
+    if (!everything) throw new UsageError(USAGE, 'Give either --user or --everything.');
+    if (tasks) throw new UsageError(USAGE, '--tasks works only with --user.');
     return { workspace, everything };
   }
-  if (everything) throw new UsageError(USAGE, '--user and --everything exclude each other.');
-  if (!/^[UW][A-Z0-9]+$/.test(user)) throw new UsageError(USAGE, `${user} is no person's id.`);
+  if (everything) throw new UsageError(USAGE, 'Use either --user or --everything, not both.');
+  if (!/^[UW][A-Z0-9]+$/.test(user)) throw new UsageError(USAGE, `${user} is not a user ID.`);
   return { workspace, user, tasks };
 
-  function parsed() {
+  function parseOptions() {
     const text = { type: 'string' } as const;
     const flag = { type: 'boolean' } as const;
     try {
@@ -48,9 +49,9 @@ export function parseForgetRequest(args: readonly string[]): ForgetRequest {
 }
 
 /**
- * Forgets, and says what was done and what is left elsewhere. `deleteTask` deletes at the service; what it throws
- * leaves our own rows as they are, so that the command can be given again. Rows of a workspace go in parts; `signal` ends it
- * after the part under way.
+ * Erases, and prints what was erased and what remains elsewhere. `deleteTask` deletes a task at the service; if it throws,
+ * our own rows stay, so that the command can be repeated. A workspace's rows are deleted in batches; `signal` stops after
+ * the current batch.
  */
 export async function forget(
   store: Pick<Store, 'erasure' | 'tasks'>,
@@ -65,24 +66,24 @@ export async function forget(
     const onBatch = (rows: number) => {
       if (rows < reportedRows + PROGRESS_ROWS) return;
       reportedRows = rows;
-      print(`${rows} rows of ${workspace} are deleted so far.`);
+      print(`Deleted ${rows} rows of ${workspace} so far.`);
     };
     const rows = await store.erasure.eraseWorkspace(workspace, { signal, onProgress: onBatch });
-    print(`${rows} rows of ${workspace} are deleted.`);
-    if (signal?.aborted === true) return print('It was interrupted: give the command again to go on.');
-    print('Its projects and tasks at the agent service are still there.');
+    print(`Deleted ${rows} rows of ${workspace}.`);
+    if (signal?.aborted === true) return print('Interrupted. Run the command again to delete the rest.');
+    print('Its projects and tasks at the agent service still exist.');
     return;
   }
   const tasks = await store.tasks.startedBy(workspace, request.user);
-  const own = request.tasks ? tasks.filter(({ alone }) => alone) : [];
-  for (const task of own) await deleteTask(task);
+  const ownTasks = request.tasks ? tasks.filter(({ alone }) => alone) : [];
+  for (const task of ownTasks) await deleteTask(task);
   const messages = await store.erasure.eraseUser(workspace, request.user);
-  print(`${messages} messages of ${request.user} and what else was kept are blanked.`);
-  if (own.length > 0) print(`${own.length} tasks at the agent service are deleted.`);
-  const left = tasks.filter((task) => !own.includes(task));
-  if (left.length > 0)
-    print(`These tasks at the agent service are still there: ${left.map(({ task }) => task).join(', ')}.`);
-  print("The person's own messages in Slack are Slack's; the agent's replies there are not touched.");
+  print(`Erased ${messages} messages of ${request.user} and all other data kept about them.`);
+  if (ownTasks.length > 0) print(`Deleted ${ownTasks.length} tasks at the agent service.`);
+  const remaining = tasks.filter((task) => !ownTasks.includes(task));
+  if (remaining.length > 0)
+    print(`These tasks at the agent service still exist: ${remaining.map(({ task }) => task).join(', ')}.`);
+  print("The person's messages and the agent's replies in Slack are not affected.");
 }
 
 if (import.meta.main) {

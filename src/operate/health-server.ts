@@ -1,17 +1,17 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the process's pages tell. */
+/** What the server reports and serves. */
 export interface HealthServerDeps {
   /** Whether the database answers. */
   database(): Promise<boolean>;
   /** Whether the process is handing its turns over. */
   draining(): boolean;
-  /** What an operator wants to know beside that; it changes no status. */
+  /** Further fields of /readyz; they do not affect its status. */
   report(): Record<string, unknown>;
-  /** What /metrics tells; not found when left out. */
+  /** The body of /metrics; 404 if left out. */
   metrics?: (() => Promise<{ type: string; text: string }>) | undefined;
-  /** Everything else: Slack's requests, where events come by HTTP. */
+  /** Serves all other paths. */
   fallback: RequestListener | undefined;
 }
 
@@ -21,7 +21,7 @@ interface HttpPage {
   text: string;
 }
 
-/** On every answer: none of them is a page that shows, runs or keeps anything. */
+/** On every response: none of them is a page with scripts, frames or anything to cache. */
 const SECURITY_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; form-action 'self'",
@@ -32,15 +32,15 @@ const SECURITY_HEADERS = {
   'x-frame-options': 'DENY',
 };
 
-/** The longest that a request's headers, and the whole request, may take (ms). */
+/** The longest that a request's headers, and the whole request, may take to arrive (ms). */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Bytes of a request's headers; Slack's take about one KiB. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Connections at one time: Slack and a few who watch. */
+/** Most concurrent connections: Slack and a few probes. */
 const MAX_CONNECTIONS = 1_000;
 
-/** The process's HTTP server: health, figures, and Slack's requests where events come that way. */
+/** The HTTP server: health, metrics, and Slack's requests if events come by HTTP. */
 export class HealthServer {
   readonly #deps: HealthServerDeps;
   readonly #server: Server;
@@ -67,7 +67,7 @@ export class HealthServer {
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
-  /** Listens; the answer is the port. Throws where the port is taken. */
+  /** Starts listening and returns the port. Throws if the port is taken. */
   async start(port: number, host: string): Promise<number> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
@@ -77,7 +77,7 @@ export class HealthServer {
     return typeof address === 'object' && address !== null ? address.port : port;
   }
 
-  /** Stops listening; connections that are still open 2 s later are cut. */
+  /** Stops listening; closes connections that are still open after 2 s. */
   async stop(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeIdleConnections();
@@ -107,7 +107,7 @@ export class HealthServer {
         return;
       }
     } catch {
-      // Bolt throws for paths that it does not know.
+      // Bolt throws for unknown paths.
     }
     response.writeHead(404, { 'content-type': 'text/plain' });
     response.end('Not found\n');
@@ -117,7 +117,7 @@ export class HealthServer {
     try {
       return { status: 200, ...(await metrics()) };
     } catch {
-      return { status: 500, type: 'text/plain', text: 'The figures cannot be told.\n' };
+      return { status: 500, type: 'text/plain', text: 'The metrics could not be read.\n' };
     }
   }
 

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { z } from 'zod';
 
-/** Whom a request goes to: Slack, the agent service, or whatever else its links lead to. */
+/** Where a request goes: Slack, the agent service, or the target of a link. */
 export type TrafficPeer = 'slack' | 'service' | 'links';
 
 const chunkSchema = z.object({
@@ -10,8 +10,8 @@ const chunkSchema = z.object({
 });
 
 /**
- * Counts the bytes of request and answer bodies of this process, as undici tells them on its diagnostic channels
- * (Node's own fetch, which Bolt uses, tells them there too). The answer ends it.
+ * Counts the bytes of this process's request and response bodies, through undici's diagnostics channels (Node's own fetch,
+ * which Bolt uses, reports there too). Returns a function that stops counting.
  */
 export function countHttpTraffic(
   origins: { slack: string; service: string | undefined },

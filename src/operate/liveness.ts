@@ -1,18 +1,18 @@
-/** When something was last heard, for /readyz. */
+/** The last signs of life, for /readyz. */
 export interface LivenessReport {
-  /** Of this process; other processes hear other events. */
+  /** In this process; other processes receive other events. */
   lastEventAt: string | null;
-  /** That of the settings. */
+  /** The service of the settings. */
   service: {
-    /** Whether the last try reached it and was not refused for the key; null before the first. */
+    /** Whether the last attempt reached it and the key was accepted; null before the first. */
     ok: boolean | null;
     lastAnswerAt: string | null;
-    /** Of the last try; null where no answer came. */
+    /** Of the last attempt; null if there was no response. */
     lastStatus: number | null;
   };
 }
 
-/** Signs of life of what the process depends on, noted as they come: a look at /readyz asks nobody. */
+/** The last signs of life of what the process depends on, recorded as they come: /readyz itself makes no calls. */
 export class Liveness {
   #lastEventAt: Date | undefined;
   #lastAnswerAt: Date | undefined;
@@ -22,7 +22,7 @@ export class Liveness {
     this.#lastEventAt = new Date();
   }
 
-  /** One try of a call to the service; `status` is undefined where no answer came. */
+  /** Records an attempt of a call to the service; `status` is undefined if there was no response. */
   recordServiceAttempt({ status }: { status: number | undefined }): void {
     if (status !== undefined) this.#lastAnswerAt = new Date();
     this.#lastAttempt = { status };

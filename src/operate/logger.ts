@@ -1,18 +1,18 @@
-import { type DestinationStream, type Logger, pino } from 'pino';
+import { type Bindings, type DestinationStream, type LogFn, type Logger, pino } from 'pino';
 import { Redactor } from './redaction.ts';
 
-/** What errors of HTTP clients carry of their requests: whole bodies and headers, of no use in a log. */
+/** Where errors of HTTP clients keep their requests, with whole bodies and headers. */
 const REDACTED_PATHS = ['err.original.config', 'err.cause.original'];
 
-/** Characters of a line: what an error carries may be of any length, and all of it is searched for secrets. */
+/** Longest line (characters): an error may be of any length, and all of it is searched for secrets. */
 const MAX_LINE_LENGTH = 64 * 1024;
-/** Characters that are read of the beginning of one that is longer, and of its end, where its message stands. */
+/** What is kept of a longer line (characters): its beginning, and its end with the message. */
 const MAX_HEAD_LENGTH = 10_000;
 const MAX_MESSAGE_LENGTH = 4_000;
-/** Longer than any secret: so much is left out before the cut, where half a secret would not be known for one. */
+/** Longer than any secret (characters). This much before the cut is dropped, because half a secret goes unrecognized. */
 const MAX_SECRET_LENGTH = 2_000;
 
-/** A line of JSON without secrets and of bounded length. */
+/** The line without secrets, and of bounded length; still JSON. */
 function redactLine(line: string, redaction: Redactor): string {
   if (line.length <= MAX_LINE_LENGTH) return redaction.redact(line);
   const head = /^\{"level":\d+,"time":\d+,"app":"\w+"/.exec(line)?.[0] ?? '{"app":"taskthread"';
@@ -22,7 +22,30 @@ function redactLine(line: string, redaction: Redactor): string {
   return `${head},${cut}${redaction.redact(message)}}\n`;
 }
 
-/** The app's log: JSON lines, on standard output where no `destination` is given. Every line is cleaned of secrets. */
+/** Every key that a logger writes by itself, with its value; a child logger adds its own. */
+const boundKeys = new WeakMap<Logger, Bindings>();
+
+function boundKeysOf(log: Logger): Bindings {
+  const known = boundKeys.get(log) ?? { level: undefined, time: undefined, ...log.bindings() };
+  boundKeys.set(log, known);
+  return known;
+}
+
+/** Drops fields that the logger writes by itself; those with a different value move to the field `line`. */
+function withoutRepeatedKeys(args: Parameters<LogFn>, bound: Bindings): Parameters<LogFn> {
+  const [fields, ...rest] = args;
+  if (!isRecord(fields) || !Object.keys(fields).some((key) => Object.hasOwn(bound, key))) return args;
+  const entries = Object.entries(fields);
+  const differing = entries.filter(([key, value]) => Object.hasOwn(bound, key) && bound[key] !== value);
+  const own = Object.fromEntries(entries.filter(([key]) => !Object.hasOwn(bound, key)));
+  return [differing.length === 0 ? own : { ...own, line: Object.fromEntries(differing) }, ...rest];
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !(value instanceof Error);
+}
+
+/** The app's log: JSON lines without secrets, by default on standard output. No line has the same key twice. */
 export function createLogger(options: {
   level: string;
   redaction?: Redactor;
@@ -33,7 +56,12 @@ export function createLogger(options: {
     level,
     base: { app: 'taskthread' },
     redact: { paths: REDACTED_PATHS, censor: '[left out]' },
-    hooks: { streamWrite: (line: string) => redactLine(line, redaction) },
+    hooks: {
+      logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn) {
+        method.apply(this, withoutRepeatedKeys(args, boundKeysOf(this)));
+      },
+      streamWrite: (line: string) => redactLine(line, redaction),
+    },
   };
   return destination === undefined ? pino(settings) : pino(settings, destination);
 }

@@ -8,35 +8,35 @@ import type { Stats } from '../store/stats.ts';
 import type { TurnStep } from '../store/threads/turn-steps.ts';
 import { TURN_STATES } from '../store/threads/turn-steps.ts';
 
-/** Where figures come from that are asked for only when somebody looks. */
+/** Values that are read only on a scrape. */
 export interface MetricSources {
   /** Counts over all processes. */
   stats(): Promise<Stats>;
-  /** Threads that this process holds. */
+  /** Threads that this process works on. */
   heldThreads(): number;
-  /** The settings whose token or key was refused and is not accepted again yet. */
+  /** The settings whose token or key is rejected. */
   rejectedSettings(): readonly string[];
-  /** How many tokens and keys that workspaces brought are refused. */
+  /** How many of the workspaces' own tokens and keys are rejected. */
   rejectedWorkspaceCredentials(): { token: number; key: number };
 }
 
-/** Whose account at the service: the operator's, or one that a workspace set. */
+/** Whose service account: the one of the settings, or a workspace's own. */
 export type AccountOwner = 'settings' | 'own';
 
-/** The statuses that the service's document names; of others only the class is told, as there are hundreds. */
+/** The statuses that the service documents; others are reported by class (4xx), because there are hundreds. */
 const REPORTED_STATUSES = new Set([
   200, 201, 202, 204, 400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503, 504,
 ]);
 
-/** Figures of the database are read at most so often (ms), however often they are asked for. */
+/** How long figures from the database are cached (ms). */
 const STATS_TTL_MS = 5_000;
-/** Whoever scrapes waits for the database at most so long (ms). */
+/** The longest that a scrape waits for the database (ms). */
 const STATS_TIMEOUT_MS = 3_000;
 const FAST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 const MEDIUM_BUCKETS = [0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
 const SLOW_BUCKETS = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600];
 
-/** What /metrics tells. No label names a workspace, a person or a thread: their number has no bound. */
+/** The metrics. No label names a workspace, a person or a thread, because their number is unbounded. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #sources: MetricSources;
@@ -45,11 +45,11 @@ export class Metrics {
   readonly #events = this.#counter('events_total', 'Events from Slack', ['kind', 'outcome']);
   readonly #eventSeconds = this.#histogram(
     'event_seconds',
-    'From the receipt of an event until it may be acknowledged',
+    'From the arrival of an event until it may be acknowledged',
     FAST_BUCKETS,
     ['kind'],
   );
-  readonly #turnsEnded = this.#counter('turns_ended_total', 'Turns that are finished', ['outcome']);
+  readonly #turnsEnded = this.#counter('turns_ended_total', 'Finished turns', ['outcome']);
   readonly #firstVisibleSeconds = this.#histogram(
     'first_visible_seconds',
     'From a message in Slack to the first reply that people see',
@@ -61,19 +61,21 @@ export class Metrics {
     SLOW_BUCKETS,
     ['outcome'],
   );
-  readonly #permits = this.#counter('slack_permits_total', 'Asks for a permit of a lane', [
+  readonly #permits = this.#counter('slack_permits_total', 'Requests for a rate limit permit', [
     'lane',
     'outcome',
   ]);
   readonly #unseenTextSeconds = this.#histogram(
     'unseen_text_seconds',
-    'Age of the oldest text that an edit shows',
+    'Age of the oldest text that an edit first shows',
     MEDIUM_BUCKETS,
   );
   readonly #slackCalls = this.#counter('slack_calls_total', 'Calls to Slack', ['method', 'outcome']);
   readonly #slackSeconds = this.#histogram('slack_call_seconds', 'Calls to Slack', FAST_BUCKETS, ['method']);
-  readonly #slackThrottled = this.#counter('slack_throttled_total', "Slack's 429s", ['method']);
-  readonly #serviceCalls = this.#counter('service_calls_total', 'Tries of calls to the agent service', [
+  readonly #slackThrottled = this.#counter('slack_throttled_total', "Slack's rate limit responses (429)", [
+    'method',
+  ]);
+  readonly #serviceCalls = this.#counter('service_calls_total', 'Attempts of calls to the agent service', [
     'endpoint',
     'status',
     'account',
@@ -84,11 +86,11 @@ export class Metrics {
     MEDIUM_BUCKETS,
     ['endpoint', 'account'],
   );
-  readonly #serviceRetries = this.#counter('service_retries_total', 'Tries after the first', [
+  readonly #serviceRetries = this.#counter('service_retries_total', 'Attempts after the first', [
     'endpoint',
     'account',
   ]);
-  readonly #bytes = this.#counter('http_bytes_total', 'Bytes of bodies, by the other side', [
+  readonly #bytes = this.#counter('http_bytes_total', 'Bytes of request and response bodies, by peer', [
     'peer',
     'direction',
   ]);
@@ -99,67 +101,52 @@ export class Metrics {
     this.#gauge('threads_held', 'Threads that this process works on', [], (gauge) =>
       gauge.set(this.#sources.heldThreads()),
     );
-    this.#gauge('credential_refused', 'A setting that is not accepted', ['setting'], (gauge) => {
+    this.#gauge('credential_refused', 'Settings whose credential is rejected', ['setting'], (gauge) => {
       gauge.reset();
       for (const setting of this.#sources.rejectedSettings()) gauge.set({ setting }, 1);
     });
-    this.#gauge(
-      'own_credentials_refused',
-      'Tokens and keys of workspaces that are not accepted',
-      ['kind'],
-      (gauge) => {
-        const { token, key } = this.#sources.rejectedWorkspaceCredentials();
-        gauge.set({ kind: 'token' }, token);
-        gauge.set({ kind: 'key' }, key);
-      },
-    );
-    this.#gauge('database_up', 'Whether the figures over all processes could be read', [], async (gauge) =>
+    this.#gauge('own_credentials_refused', 'Rejected tokens and keys of workspaces', ['kind'], (gauge) => {
+      const { token, key } = this.#sources.rejectedWorkspaceCredentials();
+      gauge.set({ kind: 'token' }, token);
+      gauge.set({ kind: 'key' }, key);
+    });
+    this.#gauge('database_up', 'Whether the figures from the database could be read', [], async (gauge) =>
       gauge.set((await this.#readStats()) === undefined ? 0 : 1),
     );
     this.#statsGauge(
       'messages_waiting',
-      'Messages that wait their turn, over all processes',
+      'Messages waiting for their turn, over all processes',
       [],
       (gauge, { waiting }) => gauge.set(waiting),
     );
     this.#statsGauge(
       'oldest_waiting_seconds',
-      'Age of the oldest of them',
+      'Age of the oldest waiting message',
       [],
       (gauge, { oldestWaitingSeconds }) => gauge.set(oldestWaitingSeconds),
     );
-    this.#statsGauge(
-      'feedback',
-      'Thumbs of people that are kept, over all processes',
-      ['thumb'],
-      (gauge, { feedback }) => {
-        gauge.set({ thumb: 'good' }, feedback.good);
-        gauge.set({ thumb: 'bad' }, feedback.bad);
-      },
-    );
-    this.#statsGauge(
-      'turns',
-      'Turns that are not finished, over all processes',
-      ['state'],
-      (gauge, { turns }) => {
-        for (const state of TURN_STATES) gauge.set({ state }, turns[state] ?? 0);
-      },
-    );
+    this.#statsGauge('feedback', 'Thumbs in the database', ['thumb'], (gauge, { feedback }) => {
+      gauge.set({ thumb: 'good' }, feedback.good);
+      gauge.set({ thumb: 'bad' }, feedback.bad);
+    });
+    this.#statsGauge('turns', 'Unfinished turns, over all processes', ['state'], (gauge, { turns }) => {
+      for (const state of TURN_STATES) gauge.set({ state }, turns[state] ?? 0);
+    });
   }
 
-  /** What a scrape gets; without the figures of the database where that does not answer. */
+  /** The body of /metrics; without the figures from the database if that does not answer. */
   async scrape(): Promise<{ type: string; text: string }> {
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  /** An event from Slack, and after how many `ms` it may be acknowledged. */
+  /** An event from Slack; `ms` until it may be acknowledged. */
   event({ kind, outcome, ms }: { kind: string; outcome: string; ms: number }): void {
     this.#events.inc({ kind, outcome });
     this.#eventSeconds.observe({ kind }, ms / 1_000);
   }
 
   step(turn: Turn, step: TurnStep): void {
-    // People count from when they wrote, and Slack's ts says when that was.
+    // Measured from when the person wrote, which is the message's ts.
     const seconds = Math.max(0, Date.now() / 1_000 - Number(turn.message_ts));
     if (step === 'visible') this.#firstVisibleSeconds.observe(seconds);
     if (step !== 'finished') return;
@@ -174,36 +161,36 @@ export class Metrics {
     if (outcome === 'throttled') this.#slackThrottled.inc({ method });
   }
 
-  /** `unseenMs`: how old the oldest text is that an edit shows first. */
+  /** `unseenMs`: the age of the oldest text that an edit first shows. */
   edit(unseenMs: number): void {
     this.#unseenTextSeconds.observe(Math.max(0, unseenMs) / 1_000);
   }
 
-  serviceTry({ call: endpoint, status, attempt, ms }: CallAttempt, account: AccountOwner): void {
+  serviceAttempt({ call: endpoint, status, attempt, ms }: CallAttempt, account: AccountOwner): void {
     this.#serviceCalls.inc({ endpoint, status: statusLabel(status), account });
     this.#serviceSeconds.observe({ endpoint, account }, ms / 1_000);
     if (attempt > 1) this.#serviceRetries.inc({ endpoint, account });
   }
 
-  /** A piece of a body went to `peer`, or came from there. */
+  /** Bytes of a body that went to `peer` or came from there. */
   bytes(peer: string, direction: 'up' | 'down', count: number): void {
     this.#bytes.inc({ peer, direction }, count);
   }
 
-  /** Counts which permits the lanes grant; lanes of single channels count as one. */
-  withPermitMetrics(lanes: PermitStore): PermitStore {
+  /** Counts the permits that the rate limits grant; limits of single channels count as one. */
+  withPermitMetrics(permits: PermitStore): PermitStore {
     return {
       take: async (workspace, lane, rule) => {
-        const waitMs = await lanes.take(workspace, lane, rule);
+        const waitMs = await permits.take(workspace, lane, rule);
         const [name = lane] = lane.split('/');
         this.#permits.inc({ lane: name, outcome: waitMs === 0 ? 'granted' : 'refused' });
         return waitMs;
       },
-      hold: (workspace, lane, ms) => lanes.hold(workspace, lane, ms),
+      hold: (workspace, lane, ms) => permits.hold(workspace, lane, ms),
     };
   }
 
-  /** Undefined where the database does not answer, or not in time. */
+  /** Undefined if the database does not answer in time. */
   #readStats(): Promise<Stats | undefined> {
     const now = performance.now();
     if (this.#stats === undefined || now - this.#stats.at > STATS_TTL_MS) {
@@ -233,7 +220,7 @@ export class Metrics {
     });
   }
 
-  /** A figure of the database, which is left out where that does not answer: the last one says nothing of now. */
+  /** A figure from the database; left out if that does not answer, rather than stale. */
   #statsGauge<Label extends string>(
     name: string,
     help: string,

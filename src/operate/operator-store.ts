@@ -6,25 +6,25 @@ import { openDatabase } from '../store/database.ts';
 import { Store } from '../store/store.ts';
 
 /**
- * Runs an operator's command on the database of the settings. An embedded one is used beside the process that runs
- * it, or started for as long as the command takes.
+ * Runs an operator's command on the database of the settings. An embedded one is shared with the process that runs it,
+ * or started for the duration of the command.
  */
 export async function withOperatorStore<T>(
   config: Pick<Config, 'DATABASE_URL' | 'DATA_FOLDER'>,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
   const log = pino({ level: 'silent' });
-  await using undo = new AsyncDisposableStack();
+  await using cleanup = new AsyncDisposableStack();
   const server =
     config.DATABASE_URL === undefined ? await startOrJoinEmbedded(config.DATA_FOLDER) : undefined;
-  if (server !== undefined) undo.defer(() => server.stop());
+  if (server !== undefined) cleanup.defer(() => server.stop());
   const database = await openDatabase({
     ...(server === undefined ? {} : { embedded: server }),
     ...(config.DATABASE_URL === undefined ? {} : { url: config.DATABASE_URL }),
     log,
     maxConnections: 2,
   });
-  undo.defer(() => database.close());
+  cleanup.defer(() => database.close());
   return await work(new Store(database.kysely));
 
   async function startOrJoinEmbedded(folder: string): Promise<EmbeddedServer> {

@@ -1,25 +1,25 @@
 const REDACTED = '[redacted]';
 
-/** A secret shorter than that (characters) is not looked for by its value: it would blank ordinary words. */
+/** Shorter secrets (characters) are not redacted by value: that would hit ordinary words. */
 const MIN_SECRET_LENGTH = 6;
 
 /*
- * Each of these takes time in proportion to the line, whatever stands there: a service's ids and words are in it. So none
- * looks for its end again from each of many beginnings.
+ * Each pattern takes linear time on any line, because lines contain untrusted text: none scans for its end from many
+ * starting points.
  */
 
 const SECRET_FIELD_NAME = String.raw`(?=[\w.-]*?(?:token|secret|passw(?:or)?d|api[_-]?key|authorization|cookie|signature))[\w.-]+`;
 
-/** Fields whose name says that their text is a secret, wherever they stand; a line that is cut may end within one. */
+/** Fields named like secrets; a truncated line may end within one. */
 const SECRET_FIELD = new RegExp(String.raw`("${SECRET_FIELD_NAME}"\s*:\s*)"(?:[^"\\]|\\.)*(?:"|\\?$)`, 'gi');
 
-/** The same inside a text that holds JSON itself, where the quotes are escaped. */
+/** The same in JSON inside a string, where the quotes are escaped. */
 const ESCAPED_SECRET_FIELD = new RegExp(
   String.raw`(\\"${SECRET_FIELD_NAME}\\"\s*:\s*)\\"(?:\\\\\\"|[^"\\]|\\[^"])*(?:\\"|\\*$)`,
   'gi',
 );
 
-/** Shapes that are secrets wherever they stand, and what is left of each. */
+/** Patterns that are secrets anywhere, and their replacements. */
 const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [SECRET_FIELD, `$1"${REDACTED}"`],
   [ESCAPED_SECRET_FIELD, `$1\\"${REDACTED}\\"`],
@@ -28,30 +28,30 @@ const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
   // Authorization headers, with or without their name.
   [/\b(Bearer)(\s+|%20)[\w.~+/=-]{6,}/gi, `$1 ${REDACTED}`],
   [/\b(authorization\W{1,6}(?:Basic|Token|Digest))\s+[^\s"'\\,]+/gi, `$1 ${REDACTED}`],
-  // Users and passwords in addresses, such as DATABASE_URL.
+  // Credentials in URLs, such as DATABASE_URL.
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s"'\\/@:]*:[^\s"'\\/]*@/gi, `$1${REDACTED}@`],
-  // Slack's response addresses carry their right in the path.
+  // Slack's response URLs carry their secret in the path.
   [/(https?:\/\/hooks\.slack(?:-gov)?\.com\/)[^\s"'\\<>|]+/gi, `$1${REDACTED}`],
-  // Signed links carry theirs in the query; what else stands there nobody misses.
+  // Signed links carry theirs in the query, which goes as a whole.
   [/(?<=https?:\/\/[^\s"'\\<>|?#]+)\?[^\s"'\\<>|]*/gi, `?${REDACTED}`],
-  // A signed query or a password setting without its address.
+  // A signed query, or a password setting, without its URL.
   [
     /\b((?:X-Amz-[\w-]{1,40}|X-Goog-[\w-]{1,40}|Signature|sig|password|api_?key|client_secret|access_token|refresh_token)=)[^\s"'\\&]+/gi,
     `$1${REDACTED}`,
   ],
 ];
 
-/** Takes secrets out of what is logged: by the values that are known, and by the shapes that secrets have. */
+/** Redacts secrets: known values, and anything in the form of a secret. */
 export class Redactor {
-  /** The forms of secrets, and how many secrets have each. */
+  /** The encoded forms of known secrets, and how many secrets have each. */
   readonly #secretForms = new Map<string, number>();
 
-  /** `secrets`: the values of the settings that are secrets. */
+  /** `secrets`: the values of secret settings. */
   constructor(secrets: Iterable<string> = []) {
     for (const secret of secrets) this.addSecret(secret);
   }
 
-  /** One more value that must never be shown, such as a workspace's own service key, until the answer is called. */
+  /** Adds a secret, such as a workspace's own service key, until the returned function is called. */
   addSecret(secret: string): () => void {
     const forms = encodedForms(secret);
     for (const form of forms) this.#secretForms.set(form, (this.#secretForms.get(form) ?? 0) + 1);
@@ -64,16 +64,16 @@ export class Redactor {
     };
   }
 
-  /** A line of the log without secrets; a line of JSON stays one. */
+  /** The line without secrets; valid JSON stays valid. */
   redact(line: string): string {
     let cleaned = line;
     for (const form of this.#secretForms.keys()) cleaned = cleaned.replaceAll(form, REDACTED);
-    for (const [shape, left] of SECRET_PATTERNS) cleaned = cleaned.replace(shape, left);
+    for (const [pattern, replacement] of SECRET_PATTERNS) cleaned = cleaned.replace(pattern, replacement);
     return cleaned;
   }
 }
 
-/** As it was before it was put into an address; where a bare % stands in it, as it is. */
+/** A URL's password, decoded; unchanged if it contains a bare %. */
 function safeDecode(password: string): string {
   try {
     return decodeURIComponent(password);
@@ -82,7 +82,7 @@ function safeDecode(password: string): string {
   }
 }
 
-/** A secret as it stands, as JSON writes it, as JSON in a text of JSON does, and as an address carries it. */
+/** A secret as it is, in JSON, in JSON inside a string, and in a URL; and the password of a URL. */
 function encodedForms(secret: string): string[] {
   if (secret.length < MIN_SECRET_LENGTH) return [];
   const escaped = JSON.stringify(secret).slice(1, -1);

@@ -1,16 +1,16 @@
 import type { RequestListener } from 'node:http';
 import type { ResultLinkDestination } from '../relay/replies/result-links.ts';
 
-/** What is said of a link that nobody made. */
+/** The response to an invalid link. */
 export const UNKNOWN_LINK_TEXT = 'There is nothing at this address.\n';
 
 const ERROR_RESPONSES = {
   unknown: [404, UNKNOWN_LINK_TEXT],
-  expired: [410, 'This link does not work any more. Press “Get fresh links” in the thread.\n'],
-  unavailable: [503, 'The file cannot be reached right now. Try again in a moment.\n'],
+  expired: [410, 'This link no longer works. Press “Get fresh links” in the thread.\n'],
+  unavailable: [503, 'The file is not available right now. Try again in a moment.\n'],
 } as const;
 
-/** Sends browsers that follow a link of ours on to the file; everything else goes to `others`. */
+/** Redirects our own result links to the file; passes all other paths to `fallback`. */
 export function createResultLinkRoute(
   path: string,
   findDestination: (token: string) => Promise<ResultLinkDestination>,
@@ -25,8 +25,8 @@ export function createResultLinkRoute(
       return undefined;
     }
     response.setHeader('x-robots-tag', 'noindex');
-    const asked = request.method === 'GET' || request.method === 'HEAD';
-    const found = asked
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const found = isRead
       ? findDestination(pathname.slice(path.length))
       : Promise.resolve({ kind: 'unknown' } as const);
     void found

@@ -2,22 +2,23 @@ import { type Config, readConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import { encryptionContext } from '../store/workspaces/encryption-context.ts';
 import { DecryptionError, Keyring } from '../store/workspaces/keyring.ts';
-import { runCommand, UsageError } from './command-runner.ts';
+import { runCommand } from './command-runner.ts';
+import { UsageError } from './error-messages.ts';
 import { withOperatorStore } from './operator-store.ts';
 
 const USAGE = 'npm run rotate-key, with SECRET_KEY=<new>,<old>';
 
 /**
- * Seals all tokens and keys under the first key of SECRET_KEY; may be given while the app runs with the same keys, and
- * again after a failure. The answer is how many rows are under that key now, how many changed meanwhile, and a sentence
- * for each that no key opens.
+ * Encrypts all tokens and keys again with the first key of SECRET_KEY. Safe while the app runs with the same keys, and
+ * after a failure. Returns how many rows were encrypted again, how many changed meanwhile, and a message for each row
+ * that no key can decrypt.
  */
 export async function rotateKey(
   store: Pick<Store, 'installations' | 'accounts'>,
   keyring: Keyring,
-): Promise<{ resealed: number; left: number; unreadable: string[] }> {
+): Promise<{ reencrypted: number; changed: number; unreadable: string[] }> {
   const unreadable: string[] = [];
-  const count = { resealed: 0, left: 0, unreadable };
+  const result = { reencrypted: 0, changed: 0, unreadable };
   const reencrypt = async (
     what: string,
     sealed: string,
@@ -34,9 +35,9 @@ export async function rotateKey(
       return;
     }
     const done = await put(keyring.encrypt(text, context));
-    if (done) count.resealed += 1;
-    // A token that was renewed meanwhile: whoever renewed it may have done so under the key before.
-    else count.left += 1;
+    if (done) result.reencrypted += 1;
+    // A token was renewed meanwhile, perhaps with the old key.
+    else result.changed += 1;
   };
   const { installations, accounts } = store;
   for (const { workspace, sealed } of await installations.allEncrypted()) {
@@ -51,12 +52,12 @@ export async function rotateKey(
       accounts.replaceEncrypted(key, sealed, text),
     );
   }
-  return count;
+  return result;
 }
 
 function requireKeyring({ SECRET_KEY }: Config): Keyring {
   if (SECRET_KEY === undefined || SECRET_KEY.length < 2)
-    throw new UsageError(USAGE, 'SECRET_KEY must hold the new key and, behind a comma, the one before.');
+    throw new UsageError(USAGE, 'SECRET_KEY must contain the new key, a comma and the old key.');
   return new Keyring(SECRET_KEY);
 }
 
@@ -64,16 +65,16 @@ if (import.meta.main) {
   await runCommand(async () => {
     const config = readConfig(process.env);
     const keyring = requireKeyring(config);
-    const { resealed, left, unreadable } = await withOperatorStore(config, (store) =>
+    const { reencrypted, changed, unreadable } = await withOperatorStore(config, (store) =>
       rotateKey(store, keyring),
     );
-    console.log(`${resealed} rows are sealed under the first key now.`);
-    if (left > 0) {
-      console.log(`${left} changed meanwhile: give the command again before you take the old key away.`);
+    console.log(`Encrypted ${reencrypted} rows again with the first key.`);
+    if (changed > 0) {
+      console.log(`${changed} rows changed meanwhile. Run the command again before you remove the old key.`);
     }
-    for (const sentence of unreadable) console.log(`Not sealed anew: ${sentence}`);
-    if (left > 0 || unreadable.length > 0) return 1;
-    console.log('The keys behind the first can be taken away once every process runs with the first.');
+    for (const message of unreadable) console.log(`Not encrypted again: ${message}`);
+    if (changed > 0 || unreadable.length > 0) return 1;
+    console.log('Once every process runs with the first key, you can remove the others.');
     return 0;
   });
 }

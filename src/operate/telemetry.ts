@@ -8,14 +8,14 @@ import { Liveness, type LivenessReport } from './liveness.ts';
 import { type MetricSources, Metrics } from './metrics.ts';
 import { createTurnStepLogger } from './turn-step-log.ts';
 
-/** What watching needs. */
+/** What telemetry needs. */
 export interface TelemetryDeps extends MetricSources {
   log: Logger;
-  /** Where Slack and the service of the settings are. */
+  /** The addresses of Slack and of the service in the settings. */
   origins: { slack: string; service: string | undefined };
 }
 
-/** Everything that hears what happens below: figures, signs of life and the log's line a step. */
+/** Feeds the hooks of the parts below to the metrics, to /readyz and to the log lines of turn steps. */
 export class Telemetry {
   readonly #metrics: Metrics;
   readonly #liveness = new Liveness();
@@ -39,29 +39,30 @@ export class Telemetry {
     this.#metrics.event(event);
   };
 
-  /** A try at the service of the settings. */
-  readonly onServiceAttempt = (made: CallAttempt): void => {
-    this.#liveness.recordServiceAttempt(made);
-    this.#metrics.serviceTry(made, 'settings');
+  /** An attempt of a call to the service of the settings. */
+  readonly onServiceAttempt = (attempt: CallAttempt): void => {
+    this.#liveness.recordServiceAttempt(attempt);
+    this.#metrics.serviceAttempt(attempt, 'settings');
   };
 
-  /** A try at the service of a workspace's own account, which says nothing of the other. */
-  readonly onWorkspaceServiceAttempt = (made: CallAttempt): void => this.#metrics.serviceTry(made, 'own');
+  /** An attempt of a call with a workspace's own account; /readyz ignores these. */
+  readonly onWorkspaceServiceAttempt = (attempt: CallAttempt): void =>
+    this.#metrics.serviceAttempt(attempt, 'own');
 
   readonly onSlackCall = (call: SlackCallRecord): void => this.#metrics.slackCall(call);
 
-  /** `unseenMs`: how old the oldest text is that an edit shows first. */
+  /** `unseenMs`: the age of the oldest text that an edit first shows. */
   readonly onSlackEdit = (unseenMs: number): void => this.#metrics.edit(unseenMs);
 
-  /** The lanes, with every permit counted. */
-  withPermitMetrics(lanes: PermitStore): PermitStore {
-    return this.#metrics.withPermitMetrics(lanes);
+  /** The rate limits, with every permit counted. */
+  withPermitMetrics(permits: PermitStore): PermitStore {
+    return this.#metrics.withPermitMetrics(permits);
   }
 
-  /** What a scrape gets. */
+  /** The body of /metrics. */
   readonly metricsPage = (): Promise<{ type: string; text: string }> => this.#metrics.scrape();
 
-  /** For /readyz. */
+  /** Fields of /readyz. */
   report(): LivenessReport & { ownRefused: ReturnType<MetricSources['rejectedWorkspaceCredentials']> } {
     return { ...this.#liveness.report(), ownRefused: this.#sources.rejectedWorkspaceCredentials() };
   }

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
+import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
 import { HealthServer } from '../../src/operate/health-server.ts';
-import { flattenSuppressedErrors } from '../../src/operate/suppressed-errors.ts';
 import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
 import { openAppScene } from '../support/app-scene.ts';
 
@@ -16,7 +16,7 @@ function failsToStop(part: HealthServer | ThreadQueue, why: string): void {
 
 const { bot } = (await openAppScene()).sandbox;
 
-test('stops that fail keep no other part from closing, and each is told of', async () => {
+test('parts that fail to stop do not keep others from closing, and each failure is reported', async () => {
   failsToStop(HealthServer.prototype, 'the door sticks');
   failsToStop(ThreadQueue.prototype, 'the queue goes on');
   const failed: unknown = await bot.stop().catch((error: unknown) => error);

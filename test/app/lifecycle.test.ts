@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { combineLifecycles, withStopTimeout } from '../../src/app/lifecycle.ts';
-import { flattenSuppressedErrors } from '../../src/operate/suppressed-errors.ts';
+import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 beforeEach(() => vi.useFakeTimers());
@@ -8,7 +8,7 @@ afterEach(() => vi.useRealTimers());
 
 const never = { stop: () => new Promise<void>(() => undefined) };
 
-test('parts begin to stop at once, also where one hangs or fails, and every failure is told', async () => {
+test('all parts begin to stop at the same time, even if one hangs or fails, and every failure is reported', async () => {
   const stopped: string[] = [];
   const part = (name: string, error?: Error) => ({
     stop: async () => {

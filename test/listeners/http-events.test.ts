@@ -37,14 +37,14 @@ const count = async () =>
   );
 
 describe('events by HTTP', () => {
-  test('a bad signature is refused and nothing is written', async () => {
+  test('a request with a bad signature is rejected and nothing is recorded', async () => {
     const before = await count();
     const response = await receiver.send(event({ text: '<@UBOT> hi' }), { secret: 'a-wrong-secret' });
     expect(response.status).toBe(401);
     expect(await count()).toBe(before);
   });
 
-  test('a replayed old request is refused', async () => {
+  test('a replayed old request is rejected', async () => {
     const before = await count();
     const at = Math.floor(Date.now() / 1_000) - 600;
     expect((await receiver.send(event({ text: '<@UBOT> hi' }), { at })).status).toBe(401);
@@ -56,7 +56,7 @@ describe('events by HTTP', () => {
     expect(await response.text()).toContain('c0ffee');
   });
 
-  test('an unknown event and a malformed one do no harm', async () => {
+  test('an unknown event and a malformed one are acknowledged', async () => {
     const before = await count();
     expect((await receiver.send(event({ type: 'planet_aligned' }))).status).toBe(200);
     expect((await receiver.send(event({ ts: 'yesterday', text: '<@UBOT> hi' }))).status).toBe(200);
@@ -64,7 +64,7 @@ describe('events by HTTP', () => {
     expect(await count()).toBe(before);
   });
 
-  test('an event that could not be written is not acknowledged, and its repetition is taken', async () => {
+  test('an event that could not be recorded is not acknowledged, and its next delivery is recorded', async () => {
     const before = await count();
     const body = event({ text: '<@UBOT> once more' });
     receiver.breakStore(1);
@@ -75,7 +75,7 @@ describe('events by HTTP', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  test('both copies of a mention, in any order, at once and again, are one message', async () => {
+  test('both copies of a mention, in any order, together and repeated, are one message', async () => {
     for (let round = 0; round < 25; round += 1) {
       const before = await count();
       const ts = `18${String(10_000_000 + round)}.000200`;

@@ -29,25 +29,25 @@ function begin(signature: string, stamp: number | string, bytes = MAX_BODY_BYTES
 }
 
 describe("Slack's requests", () => {
-  test('from the future are refused although they are signed; a clock that is a little ahead is not', async () => {
+  test('from the future are rejected even if signed, but a clock may be a little ahead', async () => {
     expect((await receiver.send(challenge, { at: now() + 3_600 })).status).toBe(401);
     expect((await receiver.send(challenge, { at: now() + 90 })).status).toBe(401);
     expect((await receiver.send(challenge, { at: now() + 20 })).status).toBe(200);
   });
 
-  test.each(['soon', 'NaN', '1e99', 'Infinity'])('of the time %s are refused', async (stamp) => {
+  test.each(['soon', 'NaN', '1e99', 'Infinity'])('with the timestamp %s are rejected', async (stamp) => {
     const headers = { 'x-slack-request-timestamp': stamp };
     expect((await receiver.send(challenge, { headers })).status).toBe(401);
   });
 
-  test('without a time or a signature are refused', async () => {
+  test('without a timestamp or a signature are rejected', async () => {
     expect((await receiver.send(challenge, { headers: { 'x-slack-signature': '' } })).status).toBe(401);
     expect((await receiver.send(challenge, { headers: { 'x-slack-request-timestamp': '' } })).status).toBe(
       401,
     );
   });
 
-  test('that are too large are refused before they are read, and the next one is taken', async () => {
+  test('that are too large are rejected before they are read, and the next one is accepted', async () => {
     const answer = await receiver.send(`{"type":"${'x'.repeat(MAX_BODY_BYTES)}"}`);
     expect(answer.status).toBe(413);
     expect((await receiver.send(challenge)).status).toBe(200);
@@ -58,11 +58,11 @@ describe("Slack's requests", () => {
     ['with half a signature', forged.slice(0, 40), now()],
     ['without a time', forged, ''],
     ['of ten minutes ago', forged, now() - 600],
-  ])('%s are refused before they are read', async (_, signature, stamp) => {
+  ])('%s are rejected before they are read', async (_, signature, stamp) => {
     expect(await begin(signature, stamp, 0)).toContain(' 401 ');
   });
 
-  test('that never end hold so much and no more: the first of them gives way, and Slack is still heard', async () => {
+  test('that never end hold limited memory: the oldest is aborted, and Slack still gets through', async () => {
     const first = begin(forged, now());
     const others = Array.from({ length: 19 }, () => begin(forged, now()));
     expect(await first).toMatch(/ 503 .*retry-after: \d/is);
@@ -71,14 +71,14 @@ describe("Slack's requests", () => {
     expect(await Promise.race([...others.slice(-10), Promise.resolve('none of them')])).toBe('none of them');
   });
 
-  test('are answered with the headers that protect', async () => {
+  test('are answered with security headers', async () => {
     const { headers } = await receiver.send(challenge);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
   });
 });
 
-describe('a body that Bolt trips over', () => {
+describe('a body on which Bolt fails', () => {
   test.each(['null', '[]', '0', '"text"', '', '{"type":', 'payload=null', 'payload='])(
     '%j is refused',
     async (body) => {
@@ -98,11 +98,11 @@ describe('a body that Bolt trips over', () => {
       'a channel that is none',
       { type: 'event_callback', team_id: 'T1', event: { type: 'message', channel: -1 } },
     ],
-  ])('%s is acknowledged: again it would be no better', async (_, body) => {
+  ])('%s is acknowledged, because another delivery would fail too', async (_, body) => {
     expect((await receiver.send(JSON.stringify(body))).status).toBeLessThan(500);
   });
 
-  test('a message with characters that the database refuses is taken without them', async () => {
+  test('a message with characters that the database rejects is saved without them', async () => {
     const before = receiver.admissions.length;
     const event = {
       type: 'message',

@@ -17,21 +17,21 @@ async function verdict(ours: OAuthStateStore, state: string): Promise<unknown> {
 }
 
 describe('the state of an installation', () => {
-  test('is good once, for what our settings ask for', async () => {
+  test('is valid once, for the scopes of the settings', async () => {
     const ours = states();
     const state = await ours.generateStateParam({ scopes: ['admin'] }, new Date());
     expect(await verdict(ours, state)).toEqual(options);
     expect(await verdict(ours, state)).toBe('used');
   });
 
-  test('is good for ten minutes', async () => {
+  test('is valid for ten minutes', async () => {
     const ours = states();
     const state = await ours.generateStateParam(options, new Date());
     clock += 10 * 60_000;
     expect(await verdict(ours, state)).toBe('old');
   });
 
-  test('is not good under another key, nor changed, but under a key that was changed', async () => {
+  test('is invalid under another key or if modified, but valid under the previous key', async () => {
     const state = await states().generateStateParam(options, new Date());
     expect(await verdict(states(['b'.repeat(32)]), state)).toBe('forged');
     expect(await verdict(states(['b'.repeat(32), 'a'.repeat(32)]), state)).toEqual(options);

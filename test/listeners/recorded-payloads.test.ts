@@ -46,7 +46,7 @@ test.skipIf(files.length === 0)('each recorded payload has an outcome', () => {
   expect(files.filter((name) => !(name in expected))).toEqual([]);
 });
 
-test.each(files)('%s comes to what it must', async (name) => {
+test.each(files)('%s has the expected outcome', async (name) => {
   const text = readFileSync(join(folder ?? '', name), 'utf8');
   const body = payload.parse(JSON.parse(text));
   const before = { admissions: receiver.admissions.length, controls: receiver.controls.length };

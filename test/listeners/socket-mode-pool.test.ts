@@ -38,8 +38,8 @@ async function connect(answer: (open: number) => Promise<number>) {
   return { slack, connections, heard, left: () => left };
 }
 
-describe("a process's connections", () => {
-  test('follow its share up and down, and what is closed is told only then', async () => {
+describe("a process's Socket Mode connections", () => {
+  test('follow its share up and down, and are reported as open until they are closed', async () => {
     let share = 2;
     const { slack, connections, heard } = await connect(async () => share);
     expect(connections.state).toEqual({ live: 2, allowed: 2 });
@@ -68,14 +68,14 @@ describe("a process's connections", () => {
     },
   );
 
-  test('are closed and given back at the stop', async () => {
+  test('are closed and released at the stop', async () => {
     const { slack, connections, left } = await connect(async () => 2);
     await connections.stop();
     await expect.poll(() => slack.connections).toBe(0);
     expect(left()).toBe(1);
   });
 
-  test('are counted with those of the same Slack app, which its token names', () => {
+  test('share a lease with those of the same Slack app, which the token names', () => {
     expect(slackAppIdOf('xapp-1-A0123ABC-456-abcdef')).toBe('A0123ABC');
     expect(slackAppIdOf('xapp-1-A0123ABC-457-fedcba')).toBe('A0123ABC');
     expect(slackAppIdOf('xapp-another-form')).not.toBe(slackAppIdOf('xapp-another-one'));

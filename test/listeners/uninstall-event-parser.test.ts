@@ -34,7 +34,7 @@ describe('an event about the end of an installation', () => {
     });
   });
 
-  test('names the organisation where it is for all of its workspaces', () => {
+  test('names the organisation if it covers all of its workspaces', () => {
     const ofAll = { authorizations: [{ enterprise_id: 'E1', team_id: 'T1', is_enterprise_install: true }] };
     const departure = parseUninstallEvent(envelope({ type: 'app_uninstalled' }, ofAll));
     expect(departure).toMatchObject({ workspace: undefined, organisation: 'E1' });
@@ -46,7 +46,7 @@ describe('an event about the end of an installation', () => {
     expect(granted).toMatchObject({ kind: 'access_granted', organisation: 'E1', to: ['T1'] });
   });
 
-  test('is nothing else', () => {
+  test('ignores every other event', () => {
     for (const other of [
       envelope({ type: 'message', channel: 'C1' }),
       envelope({ type: 'tokens_revoked' }),

@@ -12,7 +12,7 @@ function gateWithClock() {
 
 const refusal = new Error('The key is not accepted.');
 
-test('a refused credential lets one call through every ten seconds', () => {
+test('a rejected credential lets one call through every ten seconds', () => {
   const { gate, clock } = gateWithClock();
   gate.refused(refusal);
   expect(() => gate.enter()).toThrow(refusal);
@@ -31,7 +31,7 @@ test('an accepted call opens the gate for all', () => {
   expect(gate.refusedSince).toBeUndefined();
 });
 
-test('the operator is told once that it is refused, and once that it works again', () => {
+test('the log says once that the credential is rejected, and once that it works again', () => {
   const { gate, lines } = gateWithClock();
   gate.accepted();
   for (let call = 0; call < 5; call += 1) gate.refused(refusal);
@@ -39,6 +39,6 @@ test('the operator is told once that it is refused, and once that it works again
   gate.accepted();
   gate.accepted();
   expect(lines).toHaveLength(2);
-  expect(lines[0]).toContain('A_KEY is not accepted any more');
+  expect(lines[0]).toContain('A_KEY is no longer accepted');
   expect(lines[1]).toContain('A_KEY is accepted again');
 });

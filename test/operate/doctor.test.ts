@@ -7,9 +7,9 @@ import { z } from 'zod';
 import { startInProcessSandbox } from '../../sandbox/in-process-sandbox.ts';
 import { ALL_SCOPES, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import type { CheckTools } from '../../src/operate/checks/check-result.ts';
-import { REQUIRED_SCOPES } from '../../src/operate/checks/required-scopes.ts';
 import { runChecks } from '../../src/operate/doctor.ts';
 import { connectionUrl } from '../../src/postgres/embedded-server.ts';
+import { REQUIRED_SCOPES } from '../../src/slack/required-scopes.ts';
 import { Keyring } from '../../src/store/workspaces/keyring.ts';
 import { copyTemplateDatabase, dropDatabase } from '../support/fresh-database.ts';
 import { silentLog } from '../support/silent-log.ts';
@@ -57,7 +57,7 @@ describe('the doctor', () => {
   test.each([
     ['Socket Mode', bySocket],
     ['HTTP', byHttp],
-  ])('finds nothing amiss where all is well, with events by %s', async (_, environment) => {
+  ])('passes if all is well, with events by %s', async (_, environment) => {
     const { well, lines, amiss } = await doctor(environment);
     expect(amiss).toBe('');
     expect(well).toBe(true);
@@ -66,13 +66,13 @@ describe('the doctor', () => {
       expect(lines.join()).not.toContain(secret);
   });
 
-  test('tells that the signing secret is the same at both ends, which is all that it can know', async () => {
+  test('reports that both ends have the same signing secret, which is all it can know', async () => {
     expect((await doctor(byHttp)).lines.join()).toContain(
-      'whether SLACK_SIGNING_SECRET is right, Slack alone knows',
+      'only Slack can tell whether SLACK_SIGNING_SECRET is right',
     );
   });
 
-  test('looks at the credentials of the app where many workspaces install it', async () => {
+  test("checks the app's OAuth credentials if several workspaces install it", async () => {
     const environment = {
       ...bySocket,
       SLACK_BOT_TOKEN: '',
@@ -94,9 +94,9 @@ describe('the doctor', () => {
     const sealed = new Keyring(['k'.repeat(32)]).encrypt('a key', ['accounts', 'T1', 'a1']);
     const account = { workspace: 'T1', account: 'a1', base_url: 'https://agent.example/v1', set_by: 'U1' };
     await store.accounts.put({ ...account, sealed });
-    expect((await doctor(environment)).lines.join()).toContain('SECRET_KEY opens them');
+    expect((await doctor(environment)).lines.join()).toContain('SECRET_KEY decrypts them');
     const other = await doctor({ ...environment, SECRET_KEY: 'o'.repeat(32) });
-    expect(other.amiss).toMatch(/sealed tokens +SECRET_KEY does not open/);
+    expect(other.amiss).toMatch(/encrypted tokens +SECRET_KEY cannot decrypt/);
     await store.erasure.eraseWorkspace('T1');
     const row = { name: 'x', bot_user: 'U0', bot_id: 'B0', sealed, expires_at: null, organisation: false };
     await store.installations.put({ ...row, workspace: 'T8', enterprise: null });
@@ -110,11 +110,14 @@ describe('the doctor', () => {
     const wrong = await doctor({ ...environment, SLACK_CLIENT_SECRET: 'wrong' });
     expect(wrong.amiss).toMatch(/SLACK_CLIENT_SECRET/);
     for (const [PUBLIC_URL, says] of [
-      [nobody, /^MEND {2}install address +Nothing answers at PUBLIC_URL/],
-      [await stranger(404, 'Not here'), /PUBLIC_URL .* something else \(status 404\): let \/slack\/install/],
+      [nobody, /^FAIL {2}install address +Nothing answers at PUBLIC_URL/],
+      [
+        await stranger(404, 'Not here'),
+        /PUBLIC_URL .* a different server \(status 404\)\. Route \/slack\/install/,
+      ],
       [
         await stranger(302, '', { location: 'https://slack.com/oauth/v2/authorize?client_id=another' }),
-        /PUBLIC_URL has another SLACK_CLIENT_ID/,
+        /PUBLIC_URL runs with a different SLACK_CLIENT_ID/,
       ],
     ] as const)
       expect((await doctor({ ...environment, PUBLIC_URL })).amiss).toMatch(says);
@@ -145,29 +148,32 @@ describe('the doctor', () => {
     ['the public address is not set', { ...byHttp, PUBLIC_URL: '' }, /PUBLIC_URL/],
     ['nothing runs at the public address', { ...byHttp, PUBLIC_URL: nobody }, /PUBLIC_URL/],
     ['the signing secret is another', { ...byHttp, SLACK_SIGNING_SECRET: 'another' }, /SLACK_SIGNING_SECRET/],
-  ])('says what to do and names the setting where %s', async (_, environment, says) => {
+  ])('says what to do and names the setting if %s', async (_, environment, says) => {
     const { well, amiss } = await doctor(environment);
     expect(well).toBe(false);
     expect(amiss).toMatch(says);
-    expect(amiss).toMatch(/^MEND /);
+    expect(amiss).toMatch(/^FAIL /);
     expect(amiss).not.toContain('pw-of-mine');
-    expect(amiss.split('\n').filter((line) => line.startsWith('MEND'))).toHaveLength(1);
+    expect(amiss.split('\n').filter((line) => line.startsWith('FAIL'))).toHaveLength(1);
   });
 
-  test('says it of a web server that is not the service, or not Taskthread', async () => {
+  test('recognizes a web server that is not the service, or not Taskthread', async () => {
     const at = await stranger(404, 'Not here');
     expect((await doctor({ ...bySocket, AGENT_BASE_URL: `${at}/v1` })).amiss).toMatch(/AGENT_BASE_URL/);
-    expect((await doctor({ ...byHttp, PUBLIC_URL: at })).amiss).toMatch(/PUBLIC_URL .* something else/);
+    expect((await doctor({ ...byHttp, PUBLIC_URL: at })).amiss).toMatch(/PUBLIC_URL .* a different server/);
   });
 
-  test('follows a link to a result where such are made, also with Socket Mode', async () => {
+  test('follows a result link if the app makes them, also with Socket Mode', async () => {
     const environment = { ...bySocket, ...links };
     const { lines, amiss } = await doctor({ ...environment, PUBLIC_URL: byHttp.PUBLIC_URL });
     expect(amiss).toBe('');
     expect(lines.join('\n')).toMatch(/result links +http:\S+ leads to Taskthread/);
     for (const [PUBLIC_URL, says] of [
-      [nobody, /^MEND {2}result links +Nothing answers at PUBLIC_URL/],
-      [await stranger(404, 'Not found\n'), /PUBLIC_URL .* something else \(status 404\): let \/results\//],
+      [nobody, /^FAIL {2}result links +Nothing answers at PUBLIC_URL/],
+      [
+        await stranger(404, 'Not found\n'),
+        /PUBLIC_URL .* a different server \(status 404\)\. Route \/results\//,
+      ],
     ] as const)
       expect((await doctor({ ...environment, PUBLIC_URL })).amiss).toMatch(says);
   });
@@ -178,10 +184,10 @@ describe('the doctor', () => {
     onTestFinished(() => slack.stop());
     const environment = { ...bySocket, SLACK_BOT_TOKEN: slack.botToken, SLACK_APP_TOKEN: slack.appToken };
     const { amiss } = await doctor({ ...environment, SLACK_API_URL: slack.apiUrl });
-    expect(amiss).toMatch(/^MEND .*SLACK_BOT_TOKEN lacks files:read, im:write:/);
+    expect(amiss).toMatch(/^FAIL .*SLACK_BOT_TOKEN lacks files:read, im:write\./);
   });
 
-  test('finds Slack away, and then a WebSocket that does not open', async () => {
+  test('finds a WebSocket that does not open, and then Slack unreachable', async () => {
     const slack = await startSlackWorkspace({});
     const environment = { ...bySocket, SLACK_BOT_TOKEN: slack.botToken, SLACK_APP_TOKEN: slack.appToken };
     // Ten connections are all that Slack allows.
@@ -200,27 +206,27 @@ describe('the doctor', () => {
     }
     const busy = await doctor({ ...environment, SLACK_API_URL: slack.apiUrl });
     for (const socket of sockets) socket.close();
-    expect(busy.amiss).toMatch(/^MEND {2}Slack connection .*SLACK_APP_TOKEN is good/m);
+    expect(busy.amiss).toMatch(/^FAIL {2}Slack connection .*SLACK_APP_TOKEN is valid/m);
     await slack.stop();
     const away = await doctor({ ...environment, SLACK_API_URL: slack.apiUrl });
-    expect(away.amiss).toMatch(/^MEND {2}Slack token .*SLACK_API_URL cannot be reached/m);
+    expect(away.amiss).toMatch(/^FAIL {2}Slack token .*Could not reach SLACK_API_URL/m);
   });
 
-  test('finds a clock that is wrong and a disk that is full', async () => {
+  test('finds a wrong clock and a full disk', async () => {
     const ahead = await doctor(bySocket, { now: () => Date.now() + 3_600_000 });
-    expect(ahead.amiss).toMatch(/^MEND {2}clock .*3\d{3} s apart/m);
-    expect(ahead.amiss).toMatch(/^MEND {2}database .*DATABASE_URL: its clock/m);
+    expect(ahead.amiss).toMatch(/^FAIL {2}clock .*3\d{3} s apart/m);
+    expect(ahead.amiss).toMatch(/^FAIL {2}database .*DATABASE_URL: its clock/m);
     const { DATABASE_URL: _, ...embedded } = bySocket;
     const full = await doctor(
       { ...embedded, DATA_FOLDER: '/dev/null/data' },
       { freeBytes: async () => 10_000_000 },
     );
-    expect(full.amiss).toMatch(/^MEND {2}disk .*DATA_FOLDER: make room/m);
-    expect(full.amiss).toMatch(/^MEND {2}database .*DATA_FOLDER/m);
+    expect(full.amiss).toMatch(/^FAIL {2}disk .*DATA_FOLDER. Free/m);
+    expect(full.amiss).toMatch(/^FAIL {2}database .*DATA_FOLDER/m);
   });
 });
 
-test('the doctor says whether this release may use the database of another one', async () => {
+test('the doctor says whether this release may run on a database that a newer one has used', async () => {
   const connection = await copyTemplateDatabase();
   const client = new pg.Client(connection);
   await client.connect();
@@ -236,7 +242,7 @@ test('the doctor says whether this release may use the database of another one',
   await dropDatabase(connection);
 });
 
-test('the doctor asks for the scopes of the manifest', () => {
+test('the doctor requires the scopes of the manifest', () => {
   const manifest = z.looseObject({
     oauth_config: z.looseObject({ scopes: z.looseObject({ bot: z.array(z.string()) }) }),
   });

@@ -16,8 +16,8 @@ async function serve(deps: Partial<HealthServerDeps> = {}): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-describe('the pages of the process', () => {
-  test('/healthz says that it lives, whatever the database does', async () => {
+describe('the HTTP server', () => {
+  test('/healthz reports alive, whatever the database does', async () => {
     const at = await serve({ database: async () => false });
     const answer = await fetch(`${at}/healthz`);
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'alive' }]);
@@ -32,7 +32,7 @@ describe('the pages of the process', () => {
     expect(await answer.json()).toMatchObject({ ready: false, ...told, workspace: 'T1' });
   });
 
-  test('/readyz stays 200 and tells it when the service refuses the key', async () => {
+  test('/readyz stays 200 and reports when the service rejects the key', async () => {
     const pulse = new Liveness();
     pulse.recordEvent();
     pulse.recordServiceAttempt({ status: 200 });
@@ -48,13 +48,13 @@ describe('the pages of the process', () => {
     });
   });
 
-  test('/metrics is there only where it is asked for, and an error in it does no harm', async () => {
+  test('/metrics exists only if enabled, and an error in it is a plain 500', async () => {
     expect((await fetch(`${await serve()}/metrics`)).status).toBe(404);
     const broken = await serve({ metrics: () => Promise.reject(new Error('odd')) });
     expect((await fetch(`${broken}/metrics`)).status).toBe(500);
   });
 
-  test.each(['/healthz', '/readyz', '/nothing'])('%s carries the headers that protect', async (path) => {
+  test.each(['/healthz', '/readyz', '/nothing'])('%s has security headers', async (path) => {
     const { headers } = await fetch(`${await serve()}${path}`);
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(headers.get('x-content-type-options')).toBe('nosniff');

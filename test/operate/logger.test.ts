@@ -91,7 +91,7 @@ describe('the log', () => {
     },
   );
 
-  test('does not show what stands in fields that are named as secrets, at any depth', () => {
+  test('does not show fields that are named like secrets, at any depth', () => {
     const line = logged((log) =>
       log.info({
         a: { signingSecret: 'short1', headers: { authorization: 'opaque', cookie: 'd=1' } },
@@ -101,7 +101,7 @@ describe('the log', () => {
     for (const value of ['short1', 'opaque', 'd=1', 'pw']) expect(line).not.toContain(value);
   });
 
-  test('shows what is no secret as it is', () => {
+  test('leaves everything else unchanged', () => {
     const turn = '0190a0b0-c0d0-7000-8000-000000000001';
     const said =
       'the Slack token SLACK_BOT_TOKEN is under "Basic Information", see https://a.example/docs#tokens';
@@ -109,7 +109,7 @@ describe('the log', () => {
     expect(JSON.parse(line)).toMatchObject({ turn, channel: 'C1', ms: 12, msg: said });
   });
 
-  test.each([1_000, 9_500])('shows no half of a secret where it cuts a line (%i)', (before) => {
+  test.each([1_000, 9_500])('shows no half of a secret when it cuts a line (%i)', (before) => {
     const text = `${'a '.repeat(before / 2)}${`${serviceKey} Bearer opaque.token-4711 `.repeat(100_000)}`;
     const line = logged((log) => log.warn({ err: new Error(text), turn: 't1' }, 'a step waits'));
     expect(line.length).toBeLessThan(64 * 1024);
@@ -125,7 +125,7 @@ describe('the log', () => {
   test.each([
     ['as it stands', { clientSecret: 'hidden '.repeat(20_000) }],
     ['in JSON inside of a text', { body: JSON.stringify({ clientSecret: 'hidden '.repeat(20_000) }) }],
-  ])('cuts a line within a field that is named as a secret, %s', (_, bound) => {
+  ])('cuts a line within a field that is named like a secret, %s', (_, bound) => {
     expect(logged((log) => log.info(bound, 'x'.repeat(9_000)))).not.toContain('hidden');
   });
 
@@ -137,8 +137,27 @@ describe('the log', () => {
     ['', 'https://'],
     ['', 'X-Amz-'],
     ['', 'Bearer '],
-  ])('is cleaned in time whatever stands in it: %j and %j over and over', (first, pattern) => {
+  ])('is redacted in linear time: %j and %j over and over', (first, pattern) => {
     expect(new Redactor().redact(first + pattern.repeat(2_000_000 / pattern.length))).not.toBe('');
+  });
+
+  test('has each key once, even if a line repeats what its logger is bound to', () => {
+    const place = { workspace: 'T1', channel: 'C1', root: '1.000000' };
+    const line = logged((log) => log.child(place).info({ ...place, turn: 't1' }, 'turn resumed'));
+    for (const key of ['level', 'app', ...Object.keys(place), 'turn', 'msg'])
+      expect(line.split(`"${key}":`)).toHaveLength(2);
+    expect(JSON.parse(line)).toMatchObject({ ...place, turn: 't1', msg: 'turn resumed' });
+  });
+
+  test('keeps a value that differs from the bound one, under another key', () => {
+    const line = logged((log) => log.child({ task: 'one' }).info({ task: 'other', time: 7 }, 'moved'));
+    expect(line.split('"time":1')).toHaveLength(2);
+    expect(JSON.parse(line)).toMatchObject({ task: 'one', line: { task: 'other', time: 7 } });
+  });
+
+  test('shows an error that is logged alone', () => {
+    const line = logged((log) => log.child({ turn: 't1' }).error(new Error('odd')));
+    expect(JSON.parse(line)).toMatchObject({ turn: 't1', err: { message: 'odd' }, msg: 'odd' });
   });
 
   test('hides a secret that became known later', () => {
@@ -148,12 +167,12 @@ describe('the log', () => {
   });
 });
 
-test('a password with a bare % is hidden as it stands', () => {
+test('a password with a bare % is redacted unchanged', () => {
   const redaction = new Redactor(['postgres://robot:100%-sure@db.example/taskthread']);
   expect(redaction.redact('it is 100%-sure')).toBe('it is [redacted]');
 });
 
-test('a secret may be shown again once nobody has it any more', () => {
+test('a secret is redacted until its last owner has removed it', () => {
   const redaction = new Redactor();
   const [one, other] = [redaction.addSecret('key-of-somebody-1'), redaction.addSecret('key-of-somebody-1')];
   one();

@@ -14,7 +14,7 @@ const sources = {
   rejectedWorkspaceCredentials: () => ({ token: 0, key: 2 }),
 };
 
-test('figures tell what waits and is held, permits that were refused, and credentials that are not taken', async () => {
+test('the metrics report waiting messages, running threads, refused permits and rejected credentials', async () => {
   const metrics = new Metrics(sources);
   const waits = [0, 700, 0];
   const lanes = metrics.withPermitMetrics({
@@ -39,11 +39,11 @@ test('figures tell what waits and is held, permits that were refused, and creden
     expect(text).toContain(`taskthread_${line}\n`);
 });
 
-test('whatever a service answers, its calls have few figures', async () => {
+test('the calls of a service have few series, whatever it responds', async () => {
   const metrics = new Metrics(sources);
   for (let status = 100; status < 1_000; status += 1)
-    metrics.serviceTry({ call: 'GET /projects', status, attempt: 1, ms: 1 }, 'own');
-  metrics.serviceTry({ call: 'GET /projects', status: undefined, attempt: 1, ms: 1 }, 'settings');
+    metrics.serviceAttempt({ call: 'GET /projects', status, attempt: 1, ms: 1 }, 'own');
+  metrics.serviceAttempt({ call: 'GET /projects', status: undefined, attempt: 1, ms: 1 }, 'settings');
   const lines = (await metrics.scrape()).text.match(/^taskthread_service_calls_total\{.*$/gm);
   expect(lines?.length).toBeLessThan(40);
   expect(lines).toContain(

@@ -24,24 +24,24 @@ async function install(workspace: string, ring: Keyring): Promise<void> {
   });
 }
 
-test('a changed SECRET_KEY has everything sealed anew, after which the old one can go', async () => {
+test('after a change of SECRET_KEY everything is encrypted with the new key, and the old one can go', async () => {
   const key = { workspace: 'T1', account: 'a1' };
   await install('T1', before);
   const sealed = before.encrypt('an api key', encryptionContext.account(key));
   await store.accounts.put({ ...key, base_url: 'https://agent.example/v1', set_by: 'U9', sealed });
-  expect(await rotateKey(store, both)).toEqual({ resealed: 2, left: 0, unreadable: [] });
+  expect(await rotateKey(store, both)).toEqual({ reencrypted: 2, changed: 0, unreadable: [] });
   const alone = new Keyring([fresh]);
   const row = await store.installations.get('T1');
   expect(alone.decrypt(row?.sealed ?? '', encryptionContext.installation('T1'))).toBe('the tokens');
   const account = await store.accounts.get(key);
   expect(alone.decrypt(account?.sealed ?? '', encryptionContext.account(key))).toBe('an api key');
-  expect(await rotateKey(store, both)).toEqual({ resealed: 0, left: 0, unreadable: [] });
+  expect(await rotateKey(store, both)).toEqual({ reencrypted: 0, changed: 0, unreadable: [] });
 });
 
-test('a row that no key opens is named, and does not keep the others from being sealed anew', async () => {
+test('a row that no key can decrypt is reported, and the others are encrypted again', async () => {
   await install('T2', new Keyring(['x'.repeat(32)]));
   await install('T3', before);
-  const { resealed, unreadable } = await rotateKey(store, both);
-  expect(resealed).toBe(1);
+  const { reencrypted, unreadable } = await rotateKey(store, both);
+  expect(reencrypted).toBe(1);
   expect(unreadable).toEqual([expect.stringMatching(/^the tokens of T2: .*SECRET_KEY/)]);
 });

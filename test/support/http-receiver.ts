@@ -81,10 +81,10 @@ export async function openHttpReceiver(
     stop: heard('stop'),
     continue: heard('continue'),
     retry: heard('retry'),
-    freshLinks: heard('fresh links'),
+    fresh_links: heard('fresh links'),
     correct: heard('correct'),
-    resume: heard('go'),
-    takeBack: heard('take back'),
+    go: heard('go'),
+    take_back: heard('take back'),
   };
   const slackApp = new SlackApp({
     transport: { kind: 'http', signingSecret: SIGNING_SECRET },

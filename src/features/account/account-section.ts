@@ -1,71 +1,66 @@
-import { type AdminSection, type HomeActor, isAdminNow } from '../../relay/access/admins.ts';
+import { isAdminNow } from '../../relay/access/admins.ts';
 import type { ServiceCredentials } from '../../relay/installations/service-client.ts';
+import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import type { FormView } from '../../render/blocks/form-inputs.ts';
 import * as strings from '../../render/strings/strings.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 import { accountFormView, accountNoticeView, accountSection } from './account-view.ts';
 import type { WorkspaceAccount } from './workspace-account.ts';
 
-/** What showing accounts needs. */
-export interface AccountSectionDeps extends Pick<RelayDeps, 'workspace' | 'log'> {
-  account: WorkspaceAccount;
-  /** Shows somebody's Home tab anew, after a change. */
-  onChanged?: ((visitor: HomeActor) => Promise<void>) | undefined;
-}
+/** The workspace's service account in the Home tab: admins see it, and change it in a modal. */
+export class AccountSection {
+  readonly #deps: Pick<RelayDeps, 'workspace' | 'log'>;
+  readonly #account: WorkspaceAccount;
+  readonly #onChanged: (actor: WorkspaceActor) => Promise<void>;
 
-/** The workspace's account in the Home tab: shown to admins, and set by them in a modal. */
-export class AccountSection implements AdminSection {
-  readonly #deps: AccountSectionDeps;
-
-  constructor(deps: AccountSectionDeps) {
+  /** `onChanged` updates the Home tab of the person who changed the account. */
+  constructor(
+    deps: Pick<RelayDeps, 'workspace' | 'log'>,
+    account: WorkspaceAccount,
+    onChanged: (actor: WorkspaceActor) => Promise<void>,
+  ) {
     this.#deps = deps;
+    this.#account = account;
+    this.#onChanged = onChanged;
   }
 
-  /** The account's part of an admin's Home tab; nothing where none can be set. */
+  /** The section; empty if workspaces cannot have an account of their own. */
   async buildSection(workspace: string): Promise<ReturnType<typeof accountSection>> {
-    const { account: setting } = this.#deps;
-    if (!setting.isAvailable) return [];
-    return accountSection(await setting.summary(workspace));
+    if (!this.#account.isAvailable) return [];
+    return accountSection(await this.#account.summary(workspace));
   }
 
   /** Opens the form. Throws a SlackError. */
-  async open(visitor: HomeActor, triggerId: string): Promise<ModalOutcome> {
-    const { account: setting } = this.#deps;
-    const at = { workspace: visitor.workspace, triggerId };
-    const texts = { notice: accountNoticeView, failed: strings.windowAway };
-    return openAndFillModal(this.#deps, at, texts, async () => {
-      const may = setting.isAvailable && (await isAdminNow(this.#deps, visitor));
-      if (!may) return accountNoticeView(strings.account.refused.not_admin);
-      return accountFormView(await setting.summary(visitor.workspace));
+  async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
+    const { workspace } = actor;
+    const trigger = { workspace, triggerId };
+    return openAndFillModal(this.#deps, trigger, accountNoticeView, strings.windowAway, async () => {
+      const mayOpen = this.#account.isAvailable && (await isAdminNow(this.#deps, actor));
+      if (!mayOpen) return accountNoticeView(strings.account.refused.not_admin);
+      return accountFormView(await this.#account.summary(workspace));
     });
   }
 
-  /** What the modal shows as soon as the form is sent. */
-  pendingView(): FormView {
-    return accountNoticeView(strings.account.trying);
-  }
-
-  /** Tries what was typed, keeps it where it works, and says in the modal what came of it. */
-  async submit(visitor: HomeActor, viewId: string, submitted: ServiceCredentials): Promise<void> {
+  /** Tries the credentials, saves them if they work, and shows the outcome in the modal. Throws a SlackError. */
+  async submit(actor: WorkspaceActor, viewId: string, submitted: ServiceCredentials): Promise<void> {
     const { log } = this.#deps;
-    const { workspace, person } = visitor;
+    const { workspace, person } = actor;
     let message: string;
     try {
-      const outcome = await this.#deps.account.set(workspace, person, submitted);
+      const outcome = await this.#account.set(workspace, person, submitted);
       if (outcome.kind === 'refused') message = strings.account.refused[outcome.why];
       else message = outcome.sameAccount ? strings.account.doneSame : strings.account.done;
     } catch (error) {
-      log.error({ workspace, err: error }, 'an account could not be set');
+      log.error({ workspace, err: error }, 'could not save a service account');
       message = strings.account.refused.failed;
     }
     await this.#deps.workspace(workspace)?.views.update(viewId, accountNoticeView(message));
-    await this.#deps.onChanged?.(visitor);
+    await this.#onChanged(actor);
   }
 
-  /** Takes the workspace's own account away. */
-  async remove(visitor: HomeActor): Promise<void> {
-    await this.#deps.account.remove(visitor.workspace, visitor.person);
-    await this.#deps.onChanged?.(visitor);
+  /** Removes the workspace's own account. */
+  async remove(actor: WorkspaceActor): Promise<void> {
+    await this.#account.remove(actor.workspace, actor.person);
+    await this.#onChanged(actor);
   }
 }

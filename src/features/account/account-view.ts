@@ -10,24 +10,24 @@ import {
 import type { HeaderBlock } from '../../render/blocks/view-blocks.ts';
 import * as strings from '../../render/strings/strings.ts';
 
-/** The ids by which presses and submissions come back. */
+/** The action and callback ids. */
 export const ACCOUNT_ACTION_IDS = {
   set: 'account_set',
   remove: 'account_remove',
   form: 'account_form',
 } as const;
-/** The blocks and actions of the form. */
+/** The ids of the form's fields. */
 export const ACCOUNT_FIELDS = { address: 'account_address', key: 'account_key' } as const;
 
-/** What is shown of a workspace's account: never the key. */
+/** What admins see of the account: never the key. */
 export type AccountSummary =
   | { kind: 'own'; host: string; setBy: string; setAt: Date }
-  /** Its key went with an uninstallation: nobody can use it until it is set again or removed. */
+  /** Its key was erased when the app was uninstalled: it must be set again or removed. */
   | { kind: 'lost'; host: string }
   | { kind: 'shared' }
   | { kind: 'none' };
 
-/** The account's part of the Home tab, for admins. */
+/** The account in an admin's Home tab. */
 export function accountSection(account: AccountSummary): (HeaderBlock | SectionBlock | ActionsBlock)[] {
   const set = account.kind === 'own' ? strings.account.change : strings.account.set;
   const buttons: ButtonElement[] = [
@@ -75,7 +75,12 @@ export function accountFormView(account: AccountSummary): FormView {
   };
 }
 
-/** The modal with one sentence: while the account is tried, or what came of it. */
+/** The modal while the credentials are tried. */
+export function accountPendingView(): FormView {
+  return accountNoticeView(strings.account.trying);
+}
+
+/** The modal with one sentence, such as the outcome. */
 export function accountNoticeView(sentence: string): FormView {
   return noticeModal(strings.account.title, sentence);
 }

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { keyOpens, probeAccount } from '../../agent/account-probe.ts';
 import { AgentError } from '../../agent/errors.ts';
-import { type HomeActor, isAdminNow } from '../../relay/access/admins.ts';
+import { isAdminNow } from '../../relay/access/admins.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../../relay/installations/service-client.ts';
+import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type * as strings from '../../render/strings/strings.ts';
 import type { Store } from '../../store/store.ts';
@@ -11,22 +12,22 @@ import { encryptionContext } from '../../store/workspaces/encryption-context.ts'
 import type { Keyring } from '../../store/workspaces/keyring.ts';
 import type { AccountSummary } from './account-view.ts';
 
-/** What setting accounts needs. */
+/** What changing accounts needs. */
 export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace'> {
   store: Pick<Store, 'accounts' | 'audit'>;
-  /** Undefined where the settings have none: then no workspace can have an account of its own. */
+  /** Undefined without SECRET_KEY: then no workspace can have an account of its own. */
   keyring: Keyring | undefined;
-  /** Whether the settings have an account for workspaces without one. */
+  /** Whether the settings name an account for workspaces without one. */
   hasDefaultAccount: boolean;
   clientOptions: Pick<ServiceClientOptions, 'serviceOptions' | 'allowedHosts' | 'responseLimits' | 'lookup'>;
-  /** Hears of each key, so that no log shows it until the answer is called. */
+  /** Keeps a key out of the log until the returned function is called. */
   redactSecret: (secret: string) => () => void;
-  /** Hears when an account was set or removed. */
+  /** Called after an account was set or removed. */
   onChanged: () => Promise<void>;
   log: Logger;
 }
 
-/** What came of setting an account. */
+/** The outcome of setting an account. */
 export type AccountChangeOutcome =
   | { kind: 'set'; sameAccount: boolean }
   | {
@@ -34,13 +35,13 @@ export type AccountChangeOutcome =
       why: keyof typeof strings.account.refused;
     };
 
-/** What may be a key. It is taken out of the log wherever it stands, so it must not be a word or a part of JSON. */
+/** A plausible key. It is redacted from every log line, so it must not be an ordinary word or a piece of JSON. */
 const API_KEY_PATTERN = /^(?:(?!["'`{}\\])[\x21-\x7e]){16,}$/;
 
-/** Tasks, and projects, that are tried to see whether a key belongs to the account before. */
+/** Most tasks, and most projects, that are read to see whether a key belongs to the current account. */
 const MAX_PROBED_ITEMS = 3;
 
-/** The workspace's own account at the service: set by its admins, tried before it is kept. */
+/** A workspace's own account at the service: set by its admins, and tried before it is saved. */
 export class WorkspaceAccount {
   readonly #deps: WorkspaceAccountDeps;
 
@@ -53,28 +54,26 @@ export class WorkspaceAccount {
     return this.#deps.keyring !== undefined;
   }
 
-  /** The account, as admins see it. */
+  /** What admins see of the account. */
   async summary(workspace: string): Promise<AccountSummary> {
-    const { store, hasDefaultAccount: shared } = this.#deps;
+    const { store, hasDefaultAccount } = this.#deps;
     const row = await store.accounts.current(workspace);
-    if (row === undefined) return { kind: shared ? 'shared' : 'none' };
+    if (row === undefined) return { kind: hasDefaultAccount ? 'shared' : 'none' };
     const { host } = new URL(row.base_url);
-    // Its key went with an uninstallation.
     if (row.sealed === null) return { kind: 'lost', host };
     return { kind: 'own', host, setBy: row.set_by, setAt: row.set_at };
   }
 
-  /** Tries an account, and keeps it where it works. A key of the account before lets its threads go on. */
+  /** Tries credentials and saves them if they work. With another key of the same account, its threads continue. */
   async set(workspace: string, person: string, submitted: ServiceCredentials): Promise<AccountChangeOutcome> {
-    const { keyring, redactSecret: onSecret } = this.#deps;
-    const may = keyring !== undefined && (await this.#mayChange({ workspace, person }));
-    if (!may) return refusal('not_admin');
+    const { keyring, redactSecret } = this.#deps;
+    if (keyring === undefined || !(await this.#mayChange({ workspace, person }))) return refusal('not_admin');
     const credentials = {
       apiKey: submitted.apiKey.trim(),
       baseUrl: submitted.baseUrl.trim().replace(/\/+$/, ''),
     };
     if (!API_KEY_PATTERN.test(credentials.apiKey)) return refusal('odd_key');
-    const stopRedacting = onSecret(credentials.apiKey);
+    const stopRedacting = redactSecret(credentials.apiKey);
     try {
       return await this.#save(keyring, workspace, person, credentials);
     } finally {
@@ -88,42 +87,42 @@ export class WorkspaceAccount {
     person: string,
     credentials: ServiceCredentials,
   ): Promise<AccountChangeOutcome> {
-    const { store, log, onChanged: onSet } = this.#deps;
+    const { store, log, onChanged } = this.#deps;
     const probeResult = await this.#probe(workspace, credentials);
     if (probeResult !== 'good') return refusal(probeResult);
-    const before = await store.accounts.current(workspace);
+    const current = await store.accounts.current(workspace);
     const isSame =
-      before?.base_url === credentials.baseUrl && (await this.#isSameAccount(before, credentials));
-    const account = before !== undefined && isSame ? before.account : randomUUID();
+      current?.base_url === credentials.baseUrl && (await this.#isSameAccount(current, credentials));
+    const account = current !== undefined && isSame ? current.account : randomUUID();
     const sealed = keyring.encrypt(credentials.apiKey, encryptionContext.account({ workspace, account }));
     const row = { workspace, account, base_url: credentials.baseUrl, set_by: person, sealed };
-    // Trying it took its time: the app may have been uninstalled meanwhile.
+    // The app may have been uninstalled while the credentials were tried.
     if (!(await store.accounts.put(row))) return refusal('failed');
     const details = { setting: 'account', sameAccount: isSame };
     await store.audit.add({ workspace, kind: 'setting', person, details });
-    log.info({ workspace, account, sameAccount: isSame }, 'the service account of a workspace was set');
-    await onSet();
+    log.info({ workspace, account, sameAccount: isSame }, 'service account of a workspace set');
+    await onChanged();
     return { kind: 'set', sameAccount: isSame };
   }
 
-  /** Takes a workspace's own account away. */
+  /** Removes a workspace's own account. */
   async remove(workspace: string, person: string): Promise<'done' | 'not_admin'> {
-    const { store, log, onChanged: onSet } = this.#deps;
+    const { store, log, onChanged } = this.#deps;
     if (!(await this.#mayChange({ workspace, person }))) return 'not_admin';
     if (await store.accounts.remove(workspace)) {
       const details = { setting: 'account', removed: true };
       await store.audit.add({ workspace, kind: 'setting', person, details });
-      log.info({ workspace }, 'the service account of a workspace was removed');
-      await onSet();
+      log.info({ workspace }, 'service account of a workspace removed');
+      await onChanged();
     }
     return 'done';
   }
 
-  /** Whether a person may set or remove the account; whoever may not leaves a row in the trail. */
-  async #mayChange(visitor: HomeActor): Promise<boolean> {
-    if (await isAdminNow(this.#deps, visitor)) return true;
+  /** Whether a person may set or remove the account; a refusal goes into the audit trail. */
+  async #mayChange(actor: WorkspaceActor): Promise<boolean> {
+    if (await isAdminNow(this.#deps, actor)) return true;
     const details = { control: 'account', by: 'admins', why: 'admins' };
-    await this.#deps.store.audit.add({ ...visitor, kind: 'refusal', details });
+    await this.#deps.store.audit.add({ ...actor, kind: 'refusal', details });
     return false;
   }
 
@@ -134,22 +133,22 @@ export class WorkspaceAccount {
     try {
       return await probeAccount({ ...credentials, ...this.#deps.clientOptions });
     } catch (error) {
-      // What an address answers is not told: somebody might ask for what lies behind our wall.
+      // The address's own response is never shown: it might come from a host inside our network.
       if (error instanceof TypeError) return 'bad_address';
       if (!(error instanceof AgentError)) throw error;
-      this.#deps.log.info({ workspace, code: error.code }, 'an account that was typed does not answer');
+      this.#deps.log.info({ workspace, code: error.code }, 'the service account to be set does not answer');
       return error.code === 'not_understood' ? 'no_service' : 'unreachable';
     }
   }
 
-  /** Whether a key opens what the account before has made. An account that has made nothing is anybody's. */
+  /** Whether a key can read the current account's tasks or projects; true if there are none. */
   async #isSameAccount(
-    before: { workspace: string; account: string },
+    current: { workspace: string; account: string },
     credentials: ServiceCredentials,
   ): Promise<boolean> {
     const { accounts } = this.#deps.store;
-    const tasks = (await accounts.recentTaskIds(before, MAX_PROBED_ITEMS)).map((task) => ({ task }));
-    const projects = (await accounts.recentProjectIds(before, MAX_PROBED_ITEMS)).map((project) => ({
+    const tasks = (await accounts.recentTaskIds(current, MAX_PROBED_ITEMS)).map((task) => ({ task }));
+    const projects = (await accounts.recentProjectIds(current, MAX_PROBED_ITEMS)).map((project) => ({
       project,
     }));
     const items = [...tasks, ...projects];

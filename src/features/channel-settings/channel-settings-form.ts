@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Project } from '../../agent/service-schema.ts';
+import { tryParseJson } from '../../slack/safe-json.ts';
 import type { ChannelSettings } from '../../store/projects/channel-settings-store.ts';
 import { parseBotList } from '../bot-list.ts';
 import { asFieldText } from './channel-settings-view.ts';
 
-/** What a form was filled with, as far as it is needed to see what somebody changed. Short: it travels with the form. */
+/** The settings that a form opened with, to tell what was changed. Travels in the form's metadata (3,000 characters). */
 const snapshotSchema = z.object({
   channel: z.string(),
   settings: z.object({
@@ -17,14 +18,14 @@ const snapshotSchema = z.object({
     show_steps: z.boolean(),
     follows_name: z.boolean(),
   }),
-  /** Digests of the project's texts; null where the service did not tell them. */
+  /** Digests of the project's texts; null if the service did not give them. */
   title: z.string().nullable(),
   description: z.string().nullable(),
 });
 
 export type ChannelSettingsSnapshot = z.output<typeof snapshotSchema>;
 
-/** What somebody sent; what the form did not ask for is undefined. */
+/** The values of a submitted form; undefined for fields that it did not have. */
 export interface ChannelSettingsValues {
   project: string;
   title: string | undefined;
@@ -32,22 +33,22 @@ export interface ChannelSettingsValues {
   model: string | undefined;
   listens: string | undefined;
   admits: string | undefined;
-  /** As they are typed. */
+  /** As typed. */
   bots: string | undefined;
   controls: string | undefined;
-  /** What is ticked. */
+  /** The ticked boxes. */
   more: readonly string[];
 }
 
-/** What somebody changed. */
+/** What was changed in a form. */
 export interface ChannelSettingsChange {
   settings: Partial<ChannelSettings>;
-  /** The id of another project. */
+  /** The id of another project to use. */
   project: string | undefined;
   texts: { title?: string; description?: string };
 }
 
-/** What is to come back with a form; the project is left out where its texts are not known. */
+/** The metadata of a form. `project` is undefined if its texts are not known. */
 export function encodeSnapshot(
   channel: string,
   settings: ChannelSettings,
@@ -63,16 +64,12 @@ export function encodeSnapshot(
   return JSON.stringify(form);
 }
 
-/** Reads what came back with a form; undefined where it is none of ours. */
+/** Reads a form's metadata; undefined for anything else. */
 export function parseSnapshot(metadata: string): ChannelSettingsSnapshot | undefined {
-  try {
-    return snapshotSchema.safeParse(JSON.parse(metadata)).data;
-  } catch {
-    return undefined;
-  }
+  return snapshotSchema.safeParse(tryParseJson(metadata)).data;
 }
 
-/** What somebody changed in a form; undefined where it holds a value that was not to choose from. */
+/** What was changed in a form; undefined if it holds a value that it did not offer. */
 export function changesSince(
   snapshot: ChannelSettingsSnapshot,
   values: ChannelSettingsValues,
@@ -108,7 +105,7 @@ export function changesSince(
 
 function textChange(name: 'title' | 'description', text: string | undefined, digestBefore: string | null) {
   if (text === undefined) return {};
-  // What was not shown can be set, but not be cleared: nobody saw what is there.
+  // A text that was not shown can be replaced, but an empty field does not clear it.
   const changed = digestBefore === null ? text !== '' : digest(text) !== digestBefore;
   return changed ? { [name]: text } : {};
 }

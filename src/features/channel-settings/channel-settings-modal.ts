@@ -2,6 +2,7 @@ import { readProject } from '../../agent/account-probe.ts';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import type { Project } from '../../agent/service-schema.ts';
+import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
@@ -15,57 +16,52 @@ import {
   encodeSnapshot,
   parseSnapshot,
 } from './channel-settings-form.ts';
-import { type SettingsActor, settingsRefusal } from './channel-settings-permission.ts';
+import { settingsRefusal } from './channel-settings-permission.ts';
 import { channelSettingsNoticeView, channelSettingsView } from './channel-settings-view.ts';
 
-/** Slack waits 3 s for what becomes of a form: it must be known in this time (ms). */
+/** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */
 const SAVE_TIMEOUT_MS = 2_300;
 
-/** A form that somebody sent. */
-export interface ChannelSettingsSubmission {
-  workspace: string;
-  person: string;
-  /** What came back with it. */
+/** A submitted form. */
+export interface ChannelSettingsSubmission extends WorkspaceActor {
   metadata: string;
   values: ChannelSettingsValues;
 }
 
-/** What is wrong with a form, by the id of the field below which it is said; nothing where it was saved. */
+/** Error messages by the id of their field; empty if the form was saved. */
 export type ChannelSettingsErrors = Readonly<Record<string, string>>;
-
-/** What the settings of channels need beside the relay's parts. */
-export interface ChannelSettingsDeps {
-  /** The service account that a workspace's new threads go to. */
-  accountOf(workspace: string): string;
-  /** Whether workspaces that do not know each other have the account in common: a project may be anybody's then. */
-  isSharedAccount(account: string): boolean;
-  /** A project is to get its channel's name. */
-  onProjectNameDue(): void;
-}
 
 /** The modal with the settings of a channel. */
 export class ChannelSettingsModal {
   readonly #deps: RelayDeps;
-  readonly #options: ChannelSettingsDeps;
+  readonly #isSharedAccount: (account: string) => boolean;
+  readonly #onProjectNameDue: () => void;
 
-  constructor(deps: RelayDeps, options: ChannelSettingsDeps) {
+  /**
+   * `isSharedAccount`: workspaces of different owners use this account, so an unused project may be anyone's.
+   * `onProjectNameDue` is called when a project is to take its channel's name.
+   */
+  constructor(deps: RelayDeps, isSharedAccount: (account: string) => boolean, onProjectNameDue: () => void) {
     this.#deps = deps;
-    this.#options = options;
+    this.#isSharedAccount = isSharedAccount;
+    this.#onProjectNameDue = onProjectNameDue;
   }
 
-  /** Opens the modal; somebody who may not change the settings reads why. Throws a SlackError. */
-  async open(actor: SettingsActor & ModalTrigger): Promise<ModalOutcome> {
-    const texts = { notice: channelSettingsNoticeView, failed: strings.channelSettings.away };
-    return openAndFillModal(this.#deps, actor, texts, () => this.#renderView(actor));
+  /** Opens the modal, or one that says why the person may not change the settings. Throws a SlackError. */
+  async open(actor: ChannelActor & ModalTrigger): Promise<ModalOutcome> {
+    const { away } = strings.channelSettings;
+    return openAndFillModal(this.#deps, actor, channelSettingsNoticeView, away, () =>
+      this.#renderView(actor),
+    );
   }
 
-  /** Saves what somebody changed; the answer is what is wrong with it, if anything. */
+  /** Saves what was changed: the service first, then our own tables. Throws a StoreError or a SlackError. */
   async save(submission: ChannelSettingsSubmission): Promise<ChannelSettingsErrors> {
     if (parseBotList(submission.values.bots ?? '') === undefined) return { channel_bots: strings.botsOdd };
     const snapshot = parseSnapshot(submission.metadata);
     const change = snapshot && changesSince(snapshot, submission.values);
     if (snapshot === undefined || change === undefined) {
-      this.#deps.log.warn({ workspace: submission.workspace }, 'a form with settings cannot be read');
+      this.#deps.log.warn({ workspace: submission.workspace }, 'could not read a channel settings form');
       return { channel_model: strings.channelSettings.away };
     }
     const { workspace, person } = submission;
@@ -75,12 +71,12 @@ export class ChannelSettingsModal {
       return await this.#saveChange(actor, change, timeout);
     } catch (error) {
       if (!timeout.aborted) throw error;
-      this.#deps.log.warn({ ...actor, err: error }, 'settings could not be saved in time');
+      this.#deps.log.warn({ ...actor, err: error }, 'could not save channel settings in time');
       return { channel_model: strings.channelSettingsFailed.late };
     }
   }
 
-  async #renderView(actor: SettingsActor): Promise<FormView> {
+  async #renderView(actor: ChannelActor): Promise<FormView> {
     const refusal = await settingsRefusal(this.#deps, actor);
     if (refusal !== undefined) return channelSettingsNoticeView(strings.channelSettingsRefused[refusal]);
     const { workspace, channel } = actor;
@@ -95,19 +91,19 @@ export class ChannelSettingsModal {
     });
   }
 
-  /** A project as the service has it now; undefined where that cannot be known. */
+  /** A project as the service has it now; undefined if it cannot be read. */
   async #readProject(workspace: string, id: string): Promise<Project | undefined> {
     try {
       return await readProject(this.#agentClient(workspace), id, AbortSignal.timeout(SAVE_TIMEOUT_MS));
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
-      this.#deps.log.info({ err: error, project: id }, 'a project could not be read');
+      this.#deps.log.info({ err: error, project: id }, 'could not read a project');
       return undefined;
     }
   }
 
   async #saveChange(
-    actor: SettingsActor,
+    actor: ChannelActor,
     change: ChannelSettingsChange,
     signal: AbortSignal,
   ): Promise<ChannelSettingsErrors> {
@@ -132,14 +128,14 @@ export class ChannelSettingsModal {
       const mayBeDue = settings.follows_name === true || project !== undefined;
       return mayBeDue && (await tx.projectNames.markDue(workspace, channel));
     });
-    this.#deps.log.info({ ...actor, changed: Object.keys(details) }, 'settings of a channel were changed');
-    if (isDue) this.#options.onProjectNameDue();
+    this.#deps.log.info({ ...actor, changed: Object.keys(details) }, 'channel settings changed');
+    if (isDue) this.#onProjectNameDue();
     return {};
   }
 
-  /** Asks the service for what is to be its own: another project, and new texts of it. */
+  /** Checks another project at the service, and saves new texts there; returns what the service refused. */
   async #updateService(
-    actor: SettingsActor,
+    actor: ChannelActor,
     { project, texts }: ChannelSettingsChange,
     signal: AbortSignal,
   ): Promise<ChannelSettingsErrors | undefined> {
@@ -159,34 +155,34 @@ export class ChannelSettingsModal {
       if (error instanceof AgentNotFoundError)
         return project === undefined ? { channel_project: strings.channelSettingsFailed.gone } : unknown;
       if (!(error instanceof AgentError)) throw error;
-      this.#deps.log.warn({ ...actor, err: error }, 'the service did not take a change of a project');
+      this.#deps.log.warn({ ...actor, err: error }, 'the service refused to change a project');
       if (!(error instanceof AgentRejectedError))
         return { channel_model: strings.channelSettingsFailed.late };
       return { [fieldFor(texts)]: strings.projectRejected(error.words) };
     }
   }
 
-  /** A project that other channels use is theirs: whoever takes it for this one must be in one of them. */
-  async #mayUseProject({ workspace, person }: SettingsActor, projectId: string): Promise<boolean> {
-    const users = await this.#deps.store.projects.channelsUsing(projectId);
-    if (users.length === 0) return !this.#options.isSharedAccount(this.#options.accountOf(workspace));
+  /** A project that other channels use belongs to them: the person must be in one of them. */
+  async #mayUseProject({ workspace, person }: ChannelActor, projectId: string): Promise<boolean> {
+    const channels = await this.#deps.store.projects.channelsUsing(projectId);
+    if (channels.length === 0) return !this.#isSharedAccount(this.#deps.accountOf(workspace));
     const membership = this.#deps.workspace(workspace)?.membership;
-    for (const { workspace: home, channel } of users) {
+    for (const { workspace: home, channel } of channels) {
       if (home === workspace && (await membership?.statusOf(channel, person)) === 'member') return true;
     }
     return false;
   }
 
   #agentClient(workspace: string): AgentClient {
-    return this.#deps.agent(this.#options.accountOf(workspace));
+    return this.#deps.agent(this.#deps.accountOf(workspace));
   }
 
-  #projectKey({ workspace, channel }: SettingsActor) {
-    return { workspace, channel, account: this.#options.accountOf(workspace) };
+  #projectKey({ workspace, channel }: ChannelActor) {
+    return { workspace, channel, account: this.#deps.accountOf(workspace) };
   }
 }
 
-/** What is noted of new texts: that they are new, and not what they say. */
+/** For the audit trail: which texts changed, not what they say. */
 function auditedTexts({ title, description }: ChannelSettingsChange['texts']): Record<string, boolean> {
   return {
     ...(title === undefined ? {} : { renamed: true }),

@@ -1,25 +1,19 @@
+import type { ChannelActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type * as strings from '../../render/strings/strings.ts';
 import { SlackError } from '../../slack/errors.ts';
 
-/** Somebody who wants to see or change the settings of a channel. */
-export interface SettingsActor {
-  workspace: string;
-  channel: string;
-  person: string;
-}
-
-/** Why somebody may not change a channel's settings: a key of the words for it. */
+/** Why a person may not change a channel's settings: a key of the sentences for it. */
 export type SettingsRefusalReason = keyof typeof strings.channelSettingsRefused;
 
 /**
- * Why a person may not change a channel's settings, which is noted in the audit trail; undefined where they may: full
- * members in the channel, or admins alone where those alone may use its controls. What Slack does not tell means no.
+ * Why a person may not change a channel's settings; undefined if they may: full members who are in the channel, or
+ * only admins if only they may use its controls. Refuses if Slack does not say. A refusal goes into the audit trail.
  */
 export async function settingsRefusal(
   deps: RelayDeps,
-  actor: SettingsActor,
+  actor: ChannelActor,
   signal?: AbortSignal,
 ): Promise<SettingsRefusalReason | undefined> {
   const { workspace, channel, person } = actor;
@@ -37,7 +31,7 @@ const SETTINGS_CONTROL = 'settings';
 
 async function refusalReason(
   deps: RelayDeps,
-  { workspace, channel, person }: SettingsActor,
+  { workspace, channel, person }: ChannelActor,
   by: 'admins' | 'channel',
   signal: AbortSignal | undefined,
 ): Promise<SettingsRefusalReason | undefined> {
@@ -48,12 +42,12 @@ async function refusalReason(
   if (kind !== 'member') return 'guest';
   if (by === 'admins' && !isAdmin) return 'admins';
   try {
-    // Slack names the people of a direct channel only to apps that may read more than we ask for.
+    // With our scopes Slack does not list the members of a direct conversation.
     if (isDirectChannel(channel))
       return (await slack.posting.openDm(person)) === channel ? undefined : 'outsider';
-    const standing = await slack.membership.statusOf(channel, person);
-    if (standing === 'member') return undefined;
-    return standing === 'outsider' ? 'outsider' : 'absent';
+    const status = await slack.membership.statusOf(channel, person);
+    if (status === 'member') return undefined;
+    return status === 'outsider' ? 'outsider' : 'absent';
   } catch (error) {
     if (error instanceof SlackError) return 'unknown';
     throw error;

@@ -11,33 +11,33 @@ import { plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/strings.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 
-/** Names the form, so that what is sent comes back to who reads it. */
+/** The form's callback id. */
 export const CHANNEL_SETTINGS_CALLBACK = 'channel_settings';
 
-/** The settings that the form shows; null: as for the whole app. */
+/** The settings that the form shows; null means the app's own setting. */
 export interface ChannelSettingsFields {
   model: string | null;
   listens: string;
   admits: string | null;
-  /** As people type them: '' as for the workspace, ids between commas, or the word none. */
+  /** As people type them: ids separated by commas, the word none, or '' for the workspace's setting. */
   bots: string;
   controls: string | null;
   show_steps: boolean;
   follows_name: boolean;
 }
 
-/** What the form is filled with. */
+/** The content of the form. */
 export interface ChannelSettingsFormContent {
-  /** What comes back with the form; 3,000 characters at most. */
+  /** At most 3,000 characters. */
   metadata: string;
   settings: ChannelSettingsFields;
-  /** A channel between the bot and one person: nobody else listens, uses or controls there. */
+  /** A direct conversation has no fields for who may use and control the agent. */
   isDirect: boolean;
-  /** The channel's project; its texts are undefined where the service does not tell them. */
+  /** The channel's project; its texts are undefined if the service does not give them. */
   project: { id: string; title?: string | undefined; description?: string | undefined } | undefined;
 }
 
-/** Characters that a field takes at most (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
+/** Most characters in a field (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
 const MAX_FIELD_CHARACTERS = 3_000;
 const MAX_TITLE_CHARACTERS = 500;
 const MAX_ID_CHARACTERS = 200;
@@ -76,12 +76,12 @@ export function channelSettingsView(form: ChannelSettingsFormContent): FormView 
   };
 }
 
-/** The modal until the settings are there, or where they are not shown. */
+/** The modal with one sentence: while the settings load, or in place of them. */
 export function channelSettingsNoticeView(sentence: string): FormView {
   return noticeModal(labels.title, sentence);
 }
 
-/** A text as its field shows it. */
+/** A text, shortened to what its field shows. */
 export function asFieldText(text: string): string {
   return shorten(text, MAX_FIELD_CHARACTERS);
 }
@@ -125,16 +125,16 @@ function choiceInput(
   type: 'static_select' | 'radio_buttons' = 'static_select',
 ): InputBlock {
   const options = optionsOf(id);
-  const now = options.find(({ value }) => value === chosen) ?? options[0];
-  const first = now === undefined ? {} : { initial_option: now };
+  const current = options.find(({ value }) => value === chosen) ?? options[0];
+  const first = current === undefined ? {} : { initial_option: current };
   return inputBlock(
     { type, action_id: `channel_${id}`, options, ...first },
     { label: labels[id], optional: false },
   );
 }
 
-function checkboxesInput(settings: ChannelSettingsFields, direct: boolean): InputBlock {
-  const options = optionsOf('more').filter(({ value }) => !(direct && value === 'follows_name'));
+function checkboxesInput(settings: ChannelSettingsFields, isDirect: boolean): InputBlock {
+  const options = optionsOf('more').filter(({ value }) => !(isDirect && value === 'follows_name'));
   const ticked = options.filter(({ value }) =>
     value === 'show_steps' ? settings.show_steps : settings.follows_name,
   );

@@ -3,30 +3,29 @@ import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/strings.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 
-/** Rows of a list that the command answers with. */
+/** Most tasks in the message. */
 export const MAX_RUNNING_ROWS = 20;
 
-/** A task at work, as the command lists it. */
+/** A running task, as `/agent status` lists it. */
 export interface RunningTaskRow {
   turnId: string;
   title: string | null;
-  stopping: boolean;
-  /** How long it has been at work (ms). */
-  ms: number;
-  /** Where its thread is; undefined where Slack did not say. */
+  isStopping: boolean;
+  runningMs: number;
+  /** Its thread's address; undefined if Slack does not say. */
   url: string | undefined;
 }
 
-/** What works for a person in a channel, each with a Stop button (`stop`; the value is the turn's id). */
+/** A person's running tasks in a channel, each with a Stop button (`stop`; the value is the turn's id). */
 export function runningTasksMessage(rows: readonly RunningTaskRow[], otherCount: number): RenderedMessage {
   const footer = otherCount > 0 ? [strings.command.othersRun(otherCount)] : [];
   if (rows.length === 0) return textMessage([strings.command.nothingRuns, ...footer].join(' '));
   const more = rows.length > MAX_RUNNING_ROWS ? [strings.command.more] : [];
   const blocks: SectionBlock[] = rows.slice(0, MAX_RUNNING_ROWS).map((row) => {
-    const state = row.stopping ? strings.command.stopping : strings.command.since(row.ms);
+    const state = row.isStopping ? strings.command.stopping : strings.command.since(row.runningMs);
     const text = `${linkedTitle(row.title, row.url)} · ${state}`;
     const section: SectionBlock = { type: 'section', text: { type: 'mrkdwn', text } };
-    if (row.stopping) return section;
+    if (row.isStopping) return section;
     const button = { type: 'button', action_id: 'stop', text: plainText(strings.buttons.stop) } as const;
     return { ...section, accessory: { ...button, value: row.turnId } };
   });

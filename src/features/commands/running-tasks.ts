@@ -1,16 +1,10 @@
+import type { ChannelActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { threadPermalink } from '../../relay/tasks/task-list.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { MAX_RUNNING_ROWS, runningTasksMessage } from './running-tasks-message.ts';
 
-/** A channel, and who asks about it. */
-export interface ChannelActor {
-  workspace: string;
-  channel: string;
-  person: string;
-}
-
-/** What the command tells of a channel, for one person's eyes. */
+/** What `/agent status` and `/agent stop` answer: the asker's running tasks in a channel, for them alone to see. */
 export class RunningTasks {
   readonly #deps: RelayDeps;
 
@@ -18,20 +12,20 @@ export class RunningTasks {
     this.#deps = deps;
   }
 
-  /** What works for the person in the channel, each with a button that stops it. */
+  /** Lists the tasks, each with a button that stops it. Throws a StoreError. */
   async list({ workspace, channel, person }: ChannelActor): Promise<RenderedMessage> {
-    const { runningTurns: channelTasks } = this.#deps.store;
+    const { runningTurns } = this.#deps.store;
     const [own, all] = await Promise.all([
-      channelTasks.ofUser({ workspace, channel, person }, MAX_RUNNING_ROWS + 1),
-      channelTasks.countInChannel(workspace, channel),
+      runningTurns.ofUser({ workspace, channel, person }, MAX_RUNNING_ROWS + 1),
+      runningTurns.countInChannel(workspace, channel),
     ]);
     const slack = this.#deps.workspace(workspace);
     const rows = await Promise.all(
-      own.map(async ({ turn, root, title, stopping, startedAt }) => ({
+      own.map(async ({ turn, root, title, stopping: isStopping, startedAt }) => ({
         turnId: turn,
         title,
-        stopping,
-        ms: Date.now() - startedAt.getTime(),
+        isStopping,
+        runningMs: Date.now() - startedAt.getTime(),
         url: slack && (await threadPermalink(slack, { channel, root })),
       })),
     );

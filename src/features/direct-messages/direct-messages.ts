@@ -10,41 +10,41 @@ import type { ThreadKey } from '../../store/keys.ts';
 const MAX_TITLE_CHARACTERS = 200;
 const NEW_TASK_NOTICE = 'new_task_in_dm' as const;
 
-/** What is particular about direct messages, where each message at the top begins a task. */
+/** What only direct messages have: each message at the top level begins a task. */
 export class DirectMessages {
   readonly #deps: RelayDeps;
   readonly #isAgent: boolean;
 
-  /** `isAgent`: the app is declared an agent, so that Slack shows titles and prompts. */
-  constructor(deps: RelayDeps, { isAgent }: { isAgent: boolean }) {
+  /** `isAgent`: the app is declared an agent in Slack, which then shows titles and suggested prompts. */
+  constructor(deps: RelayDeps, isAgent: boolean) {
     this.#deps = deps;
     this.#isAgent = isAgent;
   }
 
-  /** Explains once to a person who writes below a finished thread that this began a new task. Holds nothing up. */
+  /** Explains once to a person who writes after a finished task that this began a new one. Returns at once; never throws. */
   onInboxOutcome(outcome: InboxOutcome, { ts }: { ts: string }): void {
     if (outcome.kind !== 'admitted' || outcome.thread.root !== ts) return;
     if (!isDirectChannel(outcome.thread.channel)) return;
     this.#explainNewTask(outcome.thread).catch((error: unknown) => {
-      this.#deps.log.debug({ err: error }, 'a note on a new task was left out');
+      this.#deps.log.debug({ err: error }, 'could not explain a new task in a direct message');
     });
   }
 
-  /** Somebody looks at their direct messages: they get some prompts. Throws a SlackError. */
+  /** Suggests prompts to a person who opens their direct messages. Throws a SlackError. */
   async suggestPrompts(workspace: string, channel: string): Promise<void> {
     if (!this.#isAgent) return;
     const { title, list } = strings.prompts;
     await this.#deps.workspace(workspace)?.assistant.setSuggestedPrompts(channel, title, list);
   }
 
-  /** A thread's task was started: Slack shows its title. Holds nothing up. */
+  /** Has Slack show the title of a task that was started. Returns at once; never throws. */
   onTaskStarted({ workspace, channel, root }: ThreadKey, title: string): void {
     if (!this.#isAgent || !isDirectChannel(channel)) return;
     const naming = this.#deps
       .workspace(workspace)
       ?.assistant.setTitle(channel, root, shorten(title, MAX_TITLE_CHARACTERS));
     naming?.catch((error: unknown) => {
-      this.#deps.log.debug({ err: error }, 'a thread of direct messages could not be named');
+      this.#deps.log.debug({ err: error }, 'could not set the title of a direct message thread');
     });
   }
 

@@ -2,16 +2,13 @@ import { type ControlUse, controlRefusal, mayUseControl } from '../../relay/acce
 import { type ControlOutcome, type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { trySendEphemeral } from '../../relay/runtime/ephemeral-messages.ts';
-import {
-  commentNoticeView,
-  commentView,
-  feedbackThanksMessage,
-} from '../../render/messages/feedback-buttons.ts';
+import { feedbackThanksMessage } from '../../render/messages/feedback-buttons.ts';
 import * as strings from '../../render/strings/strings.ts';
 import type { Turn } from '../../store/schema.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
+import { commentNoticeView, commentView } from './comment-view.ts';
 
-/** What people think of answers: a thumb of each person on each, and a comment where they like. */
+/** Feedback on answers: one thumb per person and answer, and an optional comment. */
 export class AnswerFeedback {
   readonly #deps: RelayDeps;
 
@@ -19,23 +16,24 @@ export class AnswerFeedback {
     this.#deps = deps;
   }
 
-  /** Takes a thumb, in place of the person's earlier one. */
+  /** Saves a thumb in place of the person's earlier one. */
   async rate({ good, ...request }: ControlRequest & { good: boolean }): Promise<ControlOutcome> {
     const { workspace, turnId, person } = request;
     const turn = await turnOf(this.#deps.store, request);
     if (turn === undefined) return 'unknown';
     if (!(await mayUseControl(this.#deps, controlUseOf(turn, person)))) return 'refused';
     await this.#deps.store.feedback.rate({ workspace, turn: turnId, person }, good);
-    this.#deps.log.info({ turn: turnId, good }, 'feedback given');
+    this.#deps.log.info({ turn: turnId, good }, 'feedback received');
     const { channel, root: threadTs } = turn;
     trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, feedbackThanksMessage(turnId));
     return 'done';
   }
 
-  /** Opens the modal for a comment, which says where that is refused. Throws a SlackError. */
+  /** Opens the form for a comment, or a modal that says why not. Throws a SlackError. */
   async openCommentForm(request: ControlRequest & ModalTrigger): Promise<ModalOutcome> {
-    const texts = { notice: commentNoticeView, failed: strings.command.away };
-    return openAndFillModal(this.#deps, request, texts, () => this.#renderView(request));
+    return openAndFillModal(this.#deps, request, commentNoticeView, strings.command.away, () =>
+      this.#renderView(request),
+    );
   }
 
   async #renderView(request: ControlRequest): Promise<object> {
@@ -48,7 +46,7 @@ export class AnswerFeedback {
     return commentView(turnId, given?.comment ?? null);
   }
 
-  /** Keeps a comment with the person's thumb; false where there is none any more. */
+  /** Saves a comment with the person's thumb; false if the thumb is gone. */
   async saveComment(
     { workspace, turnId, person }: Omit<ControlRequest, 'channel'>,
     text: string,
@@ -59,5 +57,5 @@ export class AnswerFeedback {
 
 function controlUseOf(turn: Turn, person: string): ControlUse {
   const { workspace, channel, root } = turn;
-  return { workspace, channel, root, person, turn, control: 'feedback', harmless: true };
+  return { workspace, channel, root, person, turn, control: 'feedback', isReadOnly: true };
 }

@@ -1,4 +1,7 @@
+import { isAdminNow } from '../../relay/access/admins.ts';
+import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import type { HomeTabState } from '../../relay/tasks/home-tab-state.ts';
 import { channelTasksRefusal } from '../../relay/tasks/task-access.ts';
 import type { TaskList } from '../../relay/tasks/task-list.ts';
 import { taskSummary } from '../../relay/tasks/task-summary.ts';
@@ -6,40 +9,25 @@ import type { ViewBlock } from '../../render/blocks/view-blocks.ts';
 import * as strings from '../../render/strings/strings.ts';
 import type { TaskPage, TaskRow } from '../../store/tasks/task-records.ts';
 import type { ModalOutcome, ModalTrigger } from '../open-modal.ts';
-import {
-  HOME_PAGE_SIZE,
-  type HomeChannelTasks,
-  type HomeTabState,
-  type HomeTaskList,
-  homeView,
-} from './home-view.ts';
+import { HOME_PAGE_SIZE, type HomeChannelTasks, type HomeTaskList, homeView } from './home-view.ts';
 
-/** A person who looks at the Home tab, and what of it. */
-export interface HomeRequest {
-  workspace: string;
-  person: string;
+/** A person who opens the Home tab, and what it shows them. */
+export interface HomeRequest extends WorkspaceActor {
   state: HomeTabState;
-  /** Slack's hash of the view that the place is from: nothing is shown where the person has turned to another since. */
+  /** Slack's hash of the view that the state is from: the tab stays as it is if the person has moved on since. */
   hash?: string | undefined;
   /** A sentence about what was just done. */
   note?: string | undefined;
 }
 
-/** Somebody wants to change a channel's settings; they are in the channel. */
-export interface ChannelSettingsRequest extends ModalTrigger {
-  channel: string;
-  person: string;
+/** A person asks to change a channel's settings. */
+export interface ChannelSettingsRequest extends ModalTrigger, ChannelActor {}
+
+/** A part of the Home tab that only admins see. */
+export interface AdminSection {
+  buildSection(workspace: string): Promise<readonly ViewBlock[]>;
 }
 
-/** What other features put into the Home tab. */
-export interface HomeFeatures {
-  /** Blocks for the end of the tab. */
-  sections?: (workspace: string, person: string) => Promise<readonly ViewBlock[]>;
-  /** Opens a channel's settings; `late` where Slack opens nothing any more. Without it there is no button. */
-  openChannelSettings?: (request: ChannelSettingsRequest) => Promise<ModalOutcome>;
-}
-
-/** What a look at the records gave. */
 interface HomeData {
   state: HomeTabState;
   ownTasks: TaskPage;
@@ -47,16 +35,24 @@ interface HomeData {
   sections: readonly ViewBlock[];
 }
 
-/** The Home tab: at once from our own records, and again when the service has said how the tasks stand. */
+/** The Home tab: shown at once from our own records, then updated with the task states from the service. */
 export class HomeTab {
   readonly #deps: RelayDeps;
   readonly #taskList: TaskList;
-  readonly #features: HomeFeatures;
+  readonly #adminSections: readonly AdminSection[];
+  readonly #openSettings: (request: ChannelSettingsRequest) => Promise<ModalOutcome>;
 
-  constructor(deps: RelayDeps, taskList: TaskList, features: HomeFeatures = {}) {
+  /** `openSettings` opens the modal with a channel's settings. */
+  constructor(
+    deps: RelayDeps,
+    taskList: TaskList,
+    adminSections: readonly AdminSection[],
+    openSettings: (request: ChannelSettingsRequest) => Promise<ModalOutcome>,
+  ) {
     this.#deps = deps;
     this.#taskList = taskList;
-    this.#features = features;
+    this.#adminSections = adminSections;
+    this.#openSettings = openSettings;
   }
 
   /** Shows a person's Home tab. Throws a SlackError. */
@@ -72,7 +68,7 @@ export class HomeTab {
     if (hash === undefined || isFresh) return;
     const reached = await this.#taskList.refresh(rows);
     const freshData = await this.#load(workspace, { ...request, state: data.state });
-    // What the person has turned to meanwhile stays.
+    // The hash leaves a page alone that the person has opened meanwhile.
     await workspace.views.publish(
       person,
       this.#renderView(freshData, note ?? (reached ? undefined : strings.home.stale)),
@@ -80,35 +76,34 @@ export class HomeTab {
     );
   }
 
-  /** Opens the settings of the channel that is shown. */
+  /** Opens the settings of the channel that is shown. Throws a SlackError. */
   async openChannelSettings(request: ChannelSettingsRequest, state: HomeTabState): Promise<void> {
     const { workspace: id, channel, person } = request;
     const workspace = this.#deps.workspace(id);
     if (workspace === undefined) return;
-    // Whoever is not in the channel any more sees that in the tab.
+    // Someone who has left the channel reads so in the tab.
     const refusal = await channelTasksRefusal(workspace, channel, person);
-    const outcome = refusal === undefined && (await this.#features.openChannelSettings?.(request));
-    if (outcome === 'late') await this.show({ workspace: id, person, state, note: strings.controlOver.late });
-    else if (refusal !== undefined) await this.show({ workspace: id, person, state });
+    if (refusal !== undefined) return this.show({ workspace: id, person, state });
+    if ((await this.#openSettings(request)) === 'late')
+      await this.show({ workspace: id, person, state, note: strings.controlOver.late });
   }
 
-  async #load(workspace: WorkspaceClient, { person, state: place }: HomeRequest): Promise<HomeData> {
-    const own = await this.#loadPage(place.page, (range) =>
-      this.#taskList.ofPerson(workspace.id, person, range),
-    );
-    const { channel } = place;
+  async #load(workspace: WorkspaceClient, { person, state }: HomeRequest): Promise<HomeData> {
+    const { tasks } = this.#deps.store;
+    const own = await this.#loadPage(state.page, (range) => tasks.ofPerson(workspace.id, person, range));
+    const { channel } = state;
     const refusal = channel === undefined ? undefined : await channelTasksRefusal(workspace, channel, person);
-    const sections = await this.#loadSections(workspace.id, person);
+    const sections = await this.#loadSections({ workspace: workspace.id, person });
     if (channel === undefined || refusal !== undefined) {
       return {
-        state: { ...place, page: own.page },
+        state: { ...state, page: own.page },
         ownTasks: own,
         channelTasks: refusal === undefined ? undefined : { refusal },
         sections,
       };
     }
-    const theirs = await this.#loadPage(place.channelPage, (range) =>
-      this.#taskList.ofChannel(workspace.id, channel, range),
+    const theirs = await this.#loadPage(state.channelPage, (range) =>
+      tasks.ofChannel(workspace.id, channel, range),
     );
     return {
       state: { channel, page: own.page, channelPage: theirs.page },
@@ -118,7 +113,7 @@ export class HomeTab {
     };
   }
 
-  /** A page, or the last one where the list has become shorter. */
+  /** The wanted page, or the last one if the list has become shorter. */
   async #loadPage(
     wanted: number,
     read: (range: { from: number; most: number }) => Promise<TaskPage>,
@@ -130,26 +125,23 @@ export class HomeTab {
     return { ...(await at(last)), page: last };
   }
 
-  async #loadSections(workspace: string, person: string): Promise<readonly ViewBlock[]> {
+  async #loadSections(actor: WorkspaceActor): Promise<readonly ViewBlock[]> {
     try {
-      return (await this.#features.sections?.(workspace, person)) ?? [];
+      if (!(await isAdminNow(this.#deps, actor))) return [];
+      const { workspace } = actor;
+      return (await Promise.all(this.#adminSections.map((one) => one.buildSection(workspace)))).flat();
     } catch (error) {
-      this.#deps.log.warn({ err: error }, 'a part of the Home tab is left out');
+      this.#deps.log.warn({ err: error }, 'left out the admin sections of a Home tab');
       return [];
     }
   }
 
-  #renderView(
-    { state: place, ownTasks: own, channelTasks: channel, sections }: HomeData,
-    note: string | undefined,
-  ) {
-    const settings = this.#features.openChannelSettings !== undefined;
+  #renderView({ state, ownTasks, channelTasks, sections }: HomeData, note: string | undefined) {
     return homeView({
-      state: place,
-      ownTasks: taskListOf(own),
-      channelTasks: channelTasksOf(channel),
+      state,
+      ownTasks: taskListOf(ownTasks),
+      channelTasks: channelTasksOf(channelTasks),
       note,
-      canOpenSettings: settings,
       sections,
       now: Date.now(),
     });

@@ -1,40 +1,40 @@
-import { type ActionsBlock, type ButtonElement, plainText } from '../../render/blocks/slack-blocks.ts';
+import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/home-tab-state.ts';
+import { plainText } from '../../render/blocks/slack-blocks.ts';
 import { type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
-import type { ChannelSelectBlock, ViewBlock } from '../../render/blocks/view-blocks.ts';
+import {
+  actionsBlock,
+  button,
+  type ChannelSelectBlock,
+  contextBlock,
+  mrkdwnSection,
+  type ViewBlock,
+} from '../../render/blocks/view-blocks.ts';
 import * as strings from '../../render/strings/strings.ts';
+import { tryParseJson } from '../../slack/safe-json.ts';
 
-/** Tasks that one page of a list shows. */
+/** Tasks per page of a list. */
 export const HOME_PAGE_SIZE = 10;
 /** https://docs.slack.dev/reference/views/home-tab-views */
 const MAX_BLOCKS = 100;
 
-/** Which pages of its two lists, from 0, and which channel a Home tab shows; kept in the view itself. */
-export interface HomeTabState {
-  page: number;
-  channel?: string | undefined;
-  channelPage: number;
-}
-
-/** A page of tasks; `count` is how many there are on all pages. */
+/** A page of tasks; `count` is the number on all pages. */
 export interface HomeTaskList {
   tasks: readonly TaskSummary[];
   count: number;
 }
 
-/** The chosen channel: its tasks, or why they are not shown. */
+/** The chosen channel's tasks, or why they are not shown. */
 export type HomeChannelTasks = HomeTaskList | { refusal: string };
 
 /** What a Home tab shows. */
 export interface HomeContent {
   state: HomeTabState;
   ownTasks: HomeTaskList;
-  /** Undefined where none is chosen. */
+  /** Undefined if no channel is chosen. */
   channelTasks: HomeChannelTasks | undefined;
-  /** A sentence on how fresh all of this is. */
+  /** A sentence at the top: what was just done, or how fresh the lists are. */
   note?: string | undefined;
-  /** Whether the chosen channel's settings can be opened. */
-  canOpenSettings: boolean;
-  /** What other features show at the end. */
+  /** Blocks of other features, at the end. */
   sections: readonly ViewBlock[];
   now: number;
 }
@@ -48,15 +48,7 @@ export interface HomeView {
 
 /** A person's Home tab. */
 export function homeView(content: HomeContent): HomeView {
-  const {
-    state: place,
-    ownTasks: own,
-    channelTasks: channel,
-    note,
-    canOpenSettings: settings,
-    sections,
-    now,
-  } = content;
+  const { state, ownTasks, channelTasks, note, sections, now } = content;
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(strings.home.title) },
     mrkdwnSection(strings.home.about),
@@ -64,28 +56,33 @@ export function homeView(content: HomeContent): HomeView {
     actionsBlock([button('home_refresh', strings.buttons.refresh, 'refresh')]),
     ...(note === undefined ? [] : [contextBlock(note)]),
     { type: 'header', text: plainText(strings.home.yours) },
-    ...listBlocks('own', own, place.page, 'channel', now, strings.home.noneOfYours),
+    ...listBlocks('own', ownTasks, state.page, 'channel', now, strings.home.noneOfYours),
     { type: 'divider' },
     { type: 'header', text: plainText(strings.home.ofChannel) },
-    channelSelect(place.channel),
-    ...channelBlocks(channel, place, settings, now),
+    channelSelect(state.channel),
+    ...channelBlocks(channelTasks, state, now),
   ];
   const room = MAX_BLOCKS - blocks.length;
   return {
     type: 'home',
-    private_metadata: JSON.stringify(place),
+    private_metadata: JSON.stringify(state),
     blocks: [...blocks, ...sections.slice(0, room)],
   };
 }
 
-/** Which list a button of a Home tab turns, and to which page. */
+/** Reads what a Home tab shows from its metadata; the first pages for anything else. */
+export function parseHomeMetadata(metadata: string | undefined): HomeTabState {
+  return parseHomeTabState(tryParseJson(metadata));
+}
+
+/** The list and page that a page button leads to; undefined for anything else. */
 export function parsePageButton(value: string): { list: 'own' | 'channel'; page: number } | undefined {
   const match = /^(own|channel)\/(\d{1,5})$/.exec(value);
   if (match === null) return undefined;
   return { list: match[1] === 'own' ? 'own' : 'channel', page: Number(match[2]) };
 }
 
-/** The thread that a `task_details` button stands for. */
+/** The thread of a `task_details` button; undefined for anything else. */
 export function parseTaskButton(value: string): { channel: string; root: string } | undefined {
   const match = /^([A-Z0-9]{1,30})\/(\d{1,10}\.\d{6})$/.exec(value);
   return match?.[1] === undefined || match[2] === undefined
@@ -93,12 +90,7 @@ export function parseTaskButton(value: string): { channel: string; root: string 
     : { channel: match[1], root: match[2] };
 }
 
-function channelBlocks(
-  channel: HomeChannelTasks | undefined,
-  state: HomeTabState,
-  canOpenSettings: boolean,
-  now: number,
-): ViewBlock[] {
+function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabState, now: number): ViewBlock[] {
   if (channel === undefined) return [];
   if ('refusal' in channel) return [mrkdwnSection(channel.refusal)];
   const blocks = listBlocks(
@@ -109,7 +101,7 @@ function channelBlocks(
     now,
     strings.home.noneOfChannel,
   );
-  if (!canOpenSettings || state.channel === undefined) return blocks;
+  if (state.channel === undefined) return blocks;
   return [actionsBlock([button('home_settings', strings.buttons.channelSettings, state.channel)]), ...blocks];
 }
 
@@ -124,23 +116,23 @@ function listBlocks(
   if (tasks.length === 0 && page === 0) return [mrkdwnSection(emptyText)];
   const from = page * HOME_PAGE_SIZE;
   const blocks: ViewBlock[] = tasks.slice(0, HOME_PAGE_SIZE).map((task) => ({
-    ...mrkdwnSection(taskLine(task, { now, beside })),
+    ...mrkdwnSection(taskLine(task, now, beside)),
     accessory: button('task_details', strings.buttons.details, `${task.channel}/${task.root}`),
   }));
   if (count <= HOME_PAGE_SIZE && page === 0) return blocks;
-  const turning = [];
-  if (page > 0) turning.push(button('home_newer', strings.buttons.newer, `${list}/${page - 1}`));
+  const pageButtons = [];
+  if (page > 0) pageButtons.push(button('home_newer', strings.buttons.newer, `${list}/${page - 1}`));
   if (from + HOME_PAGE_SIZE < count)
-    turning.push(button('home_older', strings.buttons.older, `${list}/${page + 1}`));
+    pageButtons.push(button('home_older', strings.buttons.older, `${list}/${page + 1}`));
   if (tasks.length > 0) blocks.push(contextBlock(strings.pageShown(from + 1, from + tasks.length, count)));
-  if (turning.length > 0) blocks.push(actionsBlock(turning));
+  if (pageButtons.length > 0) blocks.push(actionsBlock(pageButtons));
   return blocks;
 }
 
 function channelSelect(chosen: string | undefined): ChannelSelectBlock {
   return {
     type: 'section',
-    // Slack keeps what was chosen in a block of the same id, so that another choice of ours would not show.
+    // Slack keeps a person's choice in a block of the same id, and would not show ours.
     block_id: `home_channel/${chosen ?? ''}`,
     text: plainText(strings.home.chooseChannel),
     accessory: {
@@ -151,20 +143,4 @@ function channelSelect(chosen: string | undefined): ChannelSelectBlock {
       filter: { include: ['public', 'private'], exclude_bot_users: true },
     },
   };
-}
-
-function button(id: string, text: string, value: string): ButtonElement {
-  return { type: 'button', action_id: id, text: plainText(text), value };
-}
-
-function actionsBlock(elements: ButtonElement[]): ActionsBlock {
-  return { type: 'actions', elements };
-}
-
-function mrkdwnSection(text: string) {
-  return { type: 'section', text: { type: 'mrkdwn', text } } as const;
-}
-
-function contextBlock(text: string): ViewBlock {
-  return { type: 'context', elements: [plainText(text)] };
 }

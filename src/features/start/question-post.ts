@@ -6,13 +6,13 @@ import { shorten } from '../../render/text/graphemes.ts';
 
 type QuotationInline = { type: 'text'; text: string } | { type: 'user'; user_id: string };
 
-/** Who asks, and what, letter by letter. */
+/** Who asks, and the question verbatim. */
 interface QuotationBlock {
   type: 'rich_text';
   elements: { type: 'rich_text_section' | 'rich_text_quote'; elements: QuotationInline[] }[];
 }
 
-/** The post in a channel below which a task begins. */
+/** The post whose thread a task starts in. */
 export interface QuestionPost {
   text: string;
   blocks: (QuotationBlock | ContextBlock)[];
@@ -21,19 +21,19 @@ export interface QuestionPost {
 const MAX_QUESTION_CHARACTERS = 6_000;
 const MAX_QUOTE_CHARACTERS = 1_500;
 
-/** What the post says. */
+/** The content of the post. */
 export interface QuestionPostContent {
   /** Slack's id of who asks. */
   person: string;
-  /** Untrusted; '' where only a message is passed on. */
+  /** Untrusted; '' if the person only passes a message on. */
   question: string;
-  /** The message that it is about. */
+  /** The message that the question is about. */
   quote: string | undefined;
   choices: { title?: string; model?: string; skill?: string; noFallback?: boolean; mode?: 'auto' | 'plan' };
   files: readonly string[];
 }
 
-/** A question that somebody asked with a form, for everybody in the channel to see. */
+/** A question from a form, for everyone in the channel to see. */
 export function questionPost({ person, question, quote, choices, files }: QuestionPostContent): QuestionPost {
   const elements: QuotationBlock['elements'] = [];
   const asks = question === '' ? strings.asksAbout : strings.asks;

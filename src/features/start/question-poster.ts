@@ -19,45 +19,38 @@ import {
 import type { TaskStart } from '../../store/schema.ts';
 import { questionPost } from './question-post.ts';
 
-/** How often questions whose process ended before they were posted are looked for (ms), and how many at once. */
+/** How often questions left behind by a process are looked for (ms), and the most that are posted at a time. */
 const POLL_INTERVAL_MS = 15_000;
 const MAX_CONCURRENT_QUESTIONS = 20;
-/** A question that Slack does not take for so long (ms) is given back to who asked. */
+/** A question that cannot be posted for this long (ms) goes back to its asker. */
 const GIVE_UP_AFTER_MS = 60 * 60_000;
 
-/** What became of a question that is to be posted. */
+/** The outcome of posting a question. */
 export type PostOutcome =
   | 'posted'
   /** The bot is not in the channel. */
   | 'invite'
-  /** The channel takes no posts. */
-  | 'no_place'
-  /** Slack does not take the post. */
+  /** Nobody can post in the channel. */
+  | 'unreachable'
+  /** Slack rejects the post itself. */
   | 'refused';
 
-/** What posting needs beside the relay's parts. */
-export interface QuestionPosterDeps extends RelayDeps {
-  /** The service account that a workspace's new threads go to. */
-  accountOf(workspace: string): string;
-}
-
 /**
- * Posts questions from forms into their channels, each once, as messages of ours; the work goes on in the thread below.
- * What a process leaves behind is taken up by another.
+ * Posts each question from a form once in its channel; the task runs in the thread below. Another process posts what a
+ * crashed one left behind.
  */
 export class QuestionPoster {
-  readonly #deps: QuestionPosterDeps;
+  readonly #deps: RelayDeps;
   readonly #poller: Poller;
-  /** What is at work, each by itself: one workspace's Slack may be slow. */
+  /** Questions being posted, each on its own: one workspace's Slack may be slow. */
   readonly #inProgress = new Map<TaskStart, Promise<void>>();
 
-  constructor(deps: QuestionPosterDeps) {
+  constructor(deps: RelayDeps) {
     this.#deps = deps;
     this.#poller = new Poller({
       intervalMs: POLL_INTERVAL_MS,
       poll: () => this.#resumeLeftovers(),
-      onError: (error) =>
-        deps.log.warn({ err: error }, 'questions from forms could not be taken up; tried again soon'),
+      onError: (error) => deps.log.warn({ err: error }, 'could not resume questions from forms; will retry'),
     });
   }
 
@@ -66,19 +59,18 @@ export class QuestionPoster {
     this.#poller.pollNow();
   }
 
-  /** Gives up what only waits, and leaves it to another process. */
+  /** Cancels waits, and leaves those questions to another process. */
   async stop(): Promise<void> {
     await this.#poller.stop();
     await Promise.all(this.#inProgress.values());
   }
 
-  /** Takes up what was left behind. */
   async #resumeLeftovers(): Promise<void> {
-    const { taskStarts: starts } = this.#deps.store;
-    await starts.renewClaims([...this.#inProgress.keys()]);
+    const { taskStarts } = this.#deps.store;
+    await taskStarts.renewClaims([...this.#inProgress.keys()]);
     const room = MAX_CONCURRENT_QUESTIONS - this.#inProgress.size;
     if (room <= 0) return;
-    for (const start of await starts.claimAbandoned(room)) {
+    for (const start of await taskStarts.claimAbandoned(room)) {
       const work = this.#resumeStart(start).finally(() => this.#inProgress.delete(start));
       this.#inProgress.set(start, work);
     }
@@ -88,7 +80,10 @@ export class QuestionPoster {
     try {
       if ((await this.#postOrGiveUp(start)) !== 'posted') await this.#returnToAsker(start);
     } catch (error) {
-      this.#deps.log.warn({ err: error, start: start.id }, 'a question from a form is still on its way');
+      this.#deps.log.warn(
+        { err: error, start: start.id },
+        'could not post a question from a form; will retry',
+      );
     }
   }
 
@@ -97,19 +92,19 @@ export class QuestionPoster {
       return await this.post(start);
     } catch (error) {
       if (!isOverdue(start.made_at, GIVE_UP_AFTER_MS) || this.#poller.signal.aborted) throw error;
-      this.#deps.log.warn({ err: error, start: start.id }, 'a question from a form is given up');
-      return 'no_place';
+      this.#deps.log.warn({ err: error, start: start.id }, 'gave up posting a question from a form');
+      return 'unreachable';
     }
   }
 
   /**
-   * Posts a question that this process holds, and keeps its words in hand where Slack surely took nothing: the answer
-   * says why. Throws what may pass by itself; another look goes on then.
+   * Posts a question that this process has claimed. Any outcome but 'posted' means that nothing was posted and the text
+   * is kept. Throws temporary failures, which the next poll retries.
    */
   async post(start: TaskStart): Promise<PostOutcome> {
     const { store } = this.#deps;
     const workspace = this.#deps.workspace(start.workspace);
-    if (workspace === undefined || start.words === null) return 'no_place';
+    if (workspace === undefined || start.words === null) return 'unreachable';
     const existingTs = await this.#findPost(workspace, start);
     if (existingTs !== undefined) {
       await this.#openThread(start, existingTs);
@@ -122,7 +117,7 @@ export class QuestionPoster {
         key: postKeyOf(start),
         kind: 'first',
         signal: this.#poller.signal,
-        // Waiting for the lane may have taken so long that another process is at it.
+        // The rate limit may have held this up so long that another process has taken over.
         beforeSend: async () => {
           if (!(await store.taskStarts.intend(start))) throw new TakenOverElsewhere();
         },
@@ -133,23 +128,23 @@ export class QuestionPoster {
       const reason = postRefusalReason(error);
       if (error instanceof SlackError && error.outcome === 'none') await store.taskStarts.forgetIntent(start);
       if (reason === undefined) throw error;
-      this.#deps.log.info({ err: error, start: start.id }, 'a question from a form has no place');
+      this.#deps.log.info({ err: error, start: start.id }, 'a question from a form cannot be posted');
       return reason;
     }
   }
 
-  /** Our post, where an earlier try got it to Slack. */
+  /** The ts of the post, if an earlier attempt got through. */
   async #findPost(workspace: WorkspaceClient, start: TaskStart): Promise<string | undefined> {
     if (start.intended_at === null) return undefined;
-    const left = msUntilCallEnded(start.intended_at, SLACK_CALL_LIFETIME_MS);
+    const waitMs = msUntilCallEnded(start.intended_at, SLACK_CALL_LIFETIME_MS);
     const { signal } = this.#poller;
-    if (left > 0) await sleep(left, undefined, { signal });
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal });
     const { channel, intended_at: intendedAt } = start;
     return (await workspace.readBack.findOwnPost({ channel, key: postKeyOf(start), intendedAt, signal }))?.ts;
   }
 
-  async #renderPost(workspace: WorkspaceClient, { person, words: said }: TaskStart) {
-    const { choices, about, ...own } = said ?? { text: '' };
+  async #renderPost(workspace: WorkspaceClient, { person, words }: TaskStart) {
+    const { choices, about, ...own } = words ?? { text: '' };
     const botUser = workspace.bot.userId;
     const question = parseMessage(own);
     const quoted = about === undefined ? undefined : parseMessage(about);
@@ -163,27 +158,24 @@ export class QuestionPoster {
     });
   }
 
-  /** The post is a thread of ours, with the question waiting in it. */
+  /** Makes the post's thread ours, with the question waiting in it. */
   async #openThread(start: TaskStart, ts: string): Promise<void> {
-    const { workspace, channel, person, words: said } = start;
-    if (said === null) return;
+    const { workspace, channel, person, words } = start;
+    if (words === null) return;
     const thread = { workspace, channel, root: ts };
     await this.#deps.store.transaction(async (store, trx) => {
       await store.threads.lock(thread);
       if (!(await store.taskStarts.finish(start))) return;
       await store.threads.adopt(thread, { account: this.#deps.accountOf(workspace), person, ts });
-      const row = { root: ts, person, state: 'waiting', words: said, editedTs: null } as const;
+      const row = { root: ts, person, state: 'waiting', words, editedTs: null } as const;
       if (await store.messages.add({ workspace, channel, ts }, row)) await this.#deps.enqueue(trx, thread);
     });
-    this.#deps.log.info(
-      { workspace, channel, root: ts, start: start.id },
-      'a question from a form was posted',
-    );
+    this.#deps.log.info({ workspace, channel, root: ts, start: start.id }, 'posted a question from a form');
   }
 
   /**
-   * Nobody's form is open any more: who asked gets the question back directly. Its words are kept until that was done,
-   * or Slack refused it for good. Throws what may pass by itself; another look tries again then.
+   * Sends the question back to its asker, whose form has closed. Keeps the text until that is done, or until Slack
+   * refuses for good. Throws temporary failures, which the next poll retries.
    */
   async #returnToAsker(start: TaskStart): Promise<void> {
     const workspace = this.#deps.workspace(start.workspace);
@@ -194,12 +186,12 @@ export class QuestionPoster {
       const key = `${postKeyOf(start)}/lost`;
       try {
         const channel = await posting.openDm(start.person);
-        // An earlier look may have done it without hearing so.
+        // An earlier attempt may have got through.
         if ((await readBack.findOwnPost({ channel, key, intendedAt: start.made_at, signal })) === undefined)
           await posting.post({ channel, message, key, kind: 'notice', signal });
       } catch (error) {
         if (postRefusalReason(error) === undefined) throw error;
-        this.#deps.log.warn({ err: error, start: start.id }, 'a lost question could not be given back');
+        this.#deps.log.warn({ err: error, start: start.id }, 'could not return a question to its asker');
       }
     }
     await this.#deps.store.taskStarts.finish(start);
@@ -210,10 +202,10 @@ function postKeyOf({ id }: TaskStart): string {
   return `start/${id}`;
 }
 
-/** Why Slack surely takes no such post there; undefined for what may pass. */
+/** Why Slack certainly rejects the post; undefined for a temporary failure. */
 function postRefusalReason(error: unknown): Exclude<PostOutcome, 'posted'> | undefined {
   if (error instanceof ChannelGoneError)
-    return /not_in_channel|channel_not_found/.test(error.slackCode) ? 'invite' : 'no_place';
+    return /not_in_channel|channel_not_found/.test(error.slackCode) ? 'invite' : 'unreachable';
   if (error instanceof PayloadRefusedError || error instanceof SlackRefusedError) return 'refused';
-  return error instanceof SlackAuthError && !error.isInstallationDead ? 'no_place' : undefined;
+  return error instanceof SlackAuthError && !error.isInstallationDead ? 'unreachable' : undefined;
 }

@@ -2,58 +2,58 @@ import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { SlackError } from '../../slack/errors.ts';
 
-/** Where a form's question is to go, and for whom. */
-export interface Place {
+/** The channel that a form's question is for, and who asks. */
+export interface StartChannel {
   channel: string;
   person: string;
-  /** Slack said that the person opened the form there. */
+  /** Slack told us that the person opened the form there. */
   openedThere: boolean;
 }
 
 /**
- * Why a question may not go to a place. `outsider`: the person is not in the channel; `foreign`: the direct
- * conversation is not theirs with the bot; `hidden`: Slack does not tell who is in the channel, perhaps because the bot
- * is not; `unknown`: Slack is away.
+ * Why a question may not go to a channel. `outsider`: the person is not in it; `foreign`: the direct conversation is not
+ * theirs with the bot; `hidden`: Slack does not say who is in it, perhaps because the bot is not; `unknown`: Slack did
+ * not answer.
  */
-export type PlaceRefusal = 'outsider' | 'foreign' | 'hidden' | 'unknown';
+export type StartChannelRefusal = 'outsider' | 'foreign' | 'hidden' | 'unknown';
 
-/** Asked as the form is sent, because anything may stand in it. What Slack has not told within so many ms is no. */
-export async function placeRefusal(
+/** Checks the channel of a submitted form, which may name any. Refuses if Slack does not answer within `timeoutMs`. */
+export async function startChannelRefusal(
   deps: RelayDeps,
   workspace: WorkspaceClient,
-  place: Place,
-  withinMs: number,
-): Promise<PlaceRefusal | undefined> {
-  const why = await inTime(refused(workspace, place), withinMs);
+  target: StartChannel,
+  timeoutMs: number,
+): Promise<StartChannelRefusal | undefined> {
+  const why = await inTime(findRefusal(workspace, target), timeoutMs);
   if (why === undefined) return undefined;
-  const { channel, person } = place;
+  const { channel, person } = target;
   const use = { workspace: workspace.id, channel, person };
   const details = { control: 'start', why };
   if (why !== 'unknown') await deps.store.audit.add({ ...use, kind: 'refusal', details });
-  deps.log.info({ ...use, ...details }, 'a form was refused');
+  deps.log.info({ ...use, ...details }, 'start form refused');
   return why;
 }
 
-async function refused(
+async function findRefusal(
   { membership, posting }: WorkspaceClient,
-  { channel, person, openedThere }: Place,
-): Promise<PlaceRefusal | undefined> {
-  // Slack names the people of a direct channel only to apps that may read more than we ask for.
+  { channel, person, openedThere }: StartChannel,
+): Promise<StartChannelRefusal | undefined> {
+  // With our scopes Slack does not list the members of a direct conversation.
   if (isDirectChannel(channel)) return (await posting.openDm(person)) === channel ? undefined : 'foreign';
-  const standing = await membership.statusOf(channel, person);
-  if (standing === 'member') return undefined;
-  if (standing === 'outsider') return 'outsider';
-  // Of groups of direct messages and of very large channels Slack does not tell us who is in them.
+  const status = await membership.statusOf(channel, person);
+  if (status === 'member') return undefined;
+  if (status === 'outsider') return 'outsider';
+  // Slack does not list the members of group conversations and very large channels.
   return openedThere ? undefined : 'hidden';
 }
 
 async function inTime(
-  answer: Promise<PlaceRefusal | undefined>,
-  withinMs: number,
-): Promise<PlaceRefusal | undefined> {
-  const late = Promise.withResolvers<PlaceRefusal>();
-  const timer = setTimeout(() => late.resolve('unknown'), withinMs);
-  const known = answer.catch((error: unknown): PlaceRefusal => {
+  refusal: Promise<StartChannelRefusal | undefined>,
+  timeoutMs: number,
+): Promise<StartChannelRefusal | undefined> {
+  const late = Promise.withResolvers<StartChannelRefusal>();
+  const timer = setTimeout(() => late.resolve('unknown'), timeoutMs);
+  const known = refusal.catch((error: unknown): StartChannelRefusal => {
     if (error instanceof SlackError) return 'unknown';
     throw error;
   });

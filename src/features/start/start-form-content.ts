@@ -3,7 +3,7 @@ import { parseFlags, type SupportedFlags } from '../../relay/reading/message-fla
 import { toSingleLine } from '../../relay/reading/readable-text.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
 
-/** What a person filled into the form; what was not shown or left empty is undefined. */
+/** The values of the form; undefined for fields that it did not have or that were left empty. */
 export interface StartFormValues {
   channel: string | undefined;
   question: string | undefined;
@@ -17,8 +17,8 @@ export interface StartFormValues {
 }
 
 /**
- * What is asked: the words of the form, or those of the message that is asked again where they had no room in it. Flags
- * count in the form's text too, and what was chosen in its fields goes before them.
+ * The message that a form sends: its question, or the earlier message if that was too long for an input. Flags in the
+ * question count too; the form's fields win over them.
  */
 export function contentOfForm(
   values: StartFormValues,
@@ -50,7 +50,7 @@ function choicesOf({ title, model, skill, noFallback, mode }: StartFormValues): 
   };
 }
 
-/** Text as it was typed: in Slack's own text, some characters would mean something. */
+/** Text exactly as typed: escaped, and as a block, so that Slack's markup has no effect. */
 function verbatimContent(text: string): MessageContent {
   if (text === '') return { text };
   const elements = [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }];

@@ -1,105 +1,96 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startRefusal } from '../../relay/access/start-permission.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
-import type { WorkspaceClient } from '../../relay/runtime/deps.ts';
+import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
+import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
 import * as strings from '../../render/strings/strings.ts';
 import type { MessageKey } from '../../store/keys.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';
-import { type PostOutcome, QuestionPoster, type QuestionPosterDeps } from './question-poster.ts';
-import { type PlaceRefusal, placeRefusal } from './start-channel.ts';
+import type { PostOutcome, QuestionPoster } from './question-poster.ts';
+import { type StartChannelRefusal, startChannelRefusal } from './start-channel.ts';
 import { contentOfForm, type StartFormValues } from './start-form-content.ts';
-import { emptyStartForm, StartModal } from './start-modal.ts';
-import { startNoticeView, startView } from './start-view.ts';
+import { emptyStartForm, type StartFormMetadata, startNoticeView, startView } from './start-view.ts';
 
-/** A form must be answered within 3 s; what takes longer (ms) goes on behind it. */
+/** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
 const ANSWER_TIMEOUT_MS = 1_800;
-/** How much of that (ms) may pass until it is known who sends the form, and once more until they are known to be there. */
+/** Longest lookup of the sender, and of their membership in the channel (ms each, part of the above). */
 const PERSON_LOOKUP_TIMEOUT_MS = 900;
-/** How long the bot's own name is waited for (ms). */
+/** Longest lookup of the bot's own name (ms). */
 const BOT_NAME_TIMEOUT_MS = 500;
 
-/** A form that was sent. */
-export interface StartFormSubmission {
-  workspace: string;
-  person: string;
+/** A submitted form. */
+export interface StartFormSubmission extends WorkspaceActor, StartFormMetadata {
   viewId: string;
-  id: string;
-  /** The channel, where the form did not ask for it. */
-  channel: string | undefined;
-  /** The channel that the form was opened in, where it may ask for another. */
-  from: string | undefined;
-  /** Whether more than the form itself is kept of what it is about. */
-  drafted: boolean;
   values: StartFormValues;
 }
 
 /** What the form does next. */
 export type StartFormAnswer =
   | { do: 'close' }
-  /** Stays open with what was typed, and says what is wrong. */
-  | { do: 'complain'; sentence: string }
-  | { do: 'show'; view: FormView };
+  /** Stays open with an error message. */
+  | { do: 'show_error'; sentence: string }
+  | { do: 'show_view'; view: FormView };
 
-/** Carries out the forms by which tasks are begun: each once, however often it is sent. */
+/** Handles submitted start forms: each starts one task, however often it is submitted. */
 export class StartFormHandler {
-  readonly forms: StartModal;
-  readonly questionPoster: QuestionPoster;
-  readonly #deps: QuestionPosterDeps;
+  readonly #deps: RelayDeps;
+  readonly #questionPoster: Pick<QuestionPoster, 'post'>;
   readonly #onMessageAdded: (message: MessageKey) => void;
 
-  /** `onAdded` hears of every message that a form puts into a thread that is there already. */
-  constructor(deps: QuestionPosterDeps, onMessageAdded: (message: MessageKey) => void) {
+  /** `onMessageAdded` is called for each message that a form adds to an existing thread. */
+  constructor(
+    deps: RelayDeps,
+    questionPoster: Pick<QuestionPoster, 'post'>,
+    onMessageAdded: (message: MessageKey) => void,
+  ) {
     this.#deps = deps;
+    this.#questionPoster = questionPoster;
     this.#onMessageAdded = onMessageAdded;
-    this.forms = new StartModal(deps);
-    this.questionPoster = new QuestionPoster(deps);
   }
 
-  /** Carries a sent form out. The answer comes in time for Slack, whatever is slow. */
+  /** Handles a submitted form. Returns in time for Slack, however slow Slack or the database is. */
   async submit(submission: StartFormSubmission): Promise<StartFormAnswer> {
     const { store, settings } = this.#deps;
     const workspace = this.#deps.workspace(submission.workspace);
     const start = await store.taskStarts.get(submission);
     const channel = submission.values.channel ?? start?.channel ?? submission.channel;
     if (workspace === undefined || channel === undefined)
-      return { do: 'show', view: startNoticeView(strings.form.gone) };
-    if (start === undefined && submission.drafted) return this.#reopenExpired(workspace, submission, channel);
+      return { do: 'show_view', view: startNoticeView(strings.form.gone) };
+    if (start === undefined && submission.drafted === true)
+      return this.#reopenExpired(workspace, submission, channel);
     const startedAt = performance.now();
-    const writer = { workspace: workspace.id, channel, person: submission.person };
-    const refusal = await startRefusal(this.#deps, workspace, writer, PERSON_LOOKUP_TIMEOUT_MS);
-    if (refusal !== undefined) return { do: 'complain', sentence: refusal };
+    const { person } = submission;
+    const actor = { workspace: workspace.id, channel, person };
+    const refusal = await startRefusal(this.#deps, workspace, actor, PERSON_LOOKUP_TIMEOUT_MS);
+    if (refusal !== undefined) return { do: 'show_error', sentence: refusal };
     const content = contentOfForm(submission.values, start?.source ?? null, settings.supportedTaskOptions);
     const openedThere = channel === submission.channel || channel === submission.from;
-    const place = { channel, person: submission.person, openedThere };
-    const why = await placeRefusal(this.#deps, workspace, place, PERSON_LOOKUP_TIMEOUT_MS);
-    if (why !== undefined) return this.#noSuchPlace(workspace, submission, start, why, content);
+    const target = { channel, person, openedThere };
+    const why = await startChannelRefusal(this.#deps, workspace, target, PERSON_LOOKUP_TIMEOUT_MS);
+    if (why !== undefined) return this.#refuseChannel(workspace, submission, start, why, content);
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
     if (start?.root != null) return this.#addToThread(workspace, submission, start, content, leftMs);
     return this.#postToChannel(workspace, submission, channel, content, leftMs);
   }
 
-  /** The form says it at its channel; where it asks for none, it comes back so that one can be chosen. */
-  async #noSuchPlace(
+  /** Shows the error at the form's channel; a form without that field is shown again with one. */
+  async #refuseChannel(
     workspace: WorkspaceClient,
-    sent: StartFormSubmission,
+    submission: StartFormSubmission,
     start: TaskStart | undefined,
-    why: PlaceRefusal,
-    said: MessageContent,
+    why: StartChannelRefusal,
+    content: MessageContent,
   ): Promise<StartFormAnswer> {
     const sentence = strings.form[why];
-    const { taskStarts: starts } = this.#deps.store;
-    const { id, person, channel, values } = sent;
+    const { taskStarts } = this.#deps.store;
+    const { id, person, channel, values } = submission;
     if (why !== 'foreign' || channel === undefined || values.channel !== undefined)
-      return { do: 'complain', sentence };
-    if (start !== undefined) await starts.detachFromThread(start);
-    else {
-      const source = { text: '', ...(said.files === undefined ? {} : { files: said.files }) };
-      const place = { channel, root: null, ts: null, turn: null };
-      await starts.saveDraft({ workspace: workspace.id, id, person, ...place, source });
-    }
-    return { do: 'show', view: this.#refilledView(sent, sentence, said) };
+      return { do: 'show_error', sentence };
+    if (start !== undefined) await taskStarts.detachFromThread(start);
+    else await this.#saveFilesAsDraft(workspace, id, person, channel, content);
+    return { do: 'show_view', view: this.#refilledView(submission, sentence, content) };
   }
 
   async #postToChannel(
@@ -117,30 +108,30 @@ export class StartFormHandler {
       channel,
       words: content,
     });
-    // The same form was sent before.
+    // The form was submitted before.
     if (start === undefined) return { do: 'close' };
-    const posting: Promise<PostOutcome | 'later'> = this.questionPoster
+    const posting: Promise<PostOutcome | 'later'> = this.#questionPoster
       .post(start)
       .catch((error: unknown) => {
-        this.#deps.log.warn({ err: error, start: id }, 'a question from a form is posted later');
+        this.#deps.log.warn({ err: error, start: id }, 'could not post a question from a form; will retry');
         return 'later';
       });
     const posted = await Promise.race([posting, sleep(leftMs, 'slow' as const, { ref: false })]);
     if (posted === 'posted') return { do: 'close' };
     if (posted === 'slow') this.#updateModalLater(workspace, submission, start, posting, content);
     if (posted === 'slow' || posted === 'later')
-      return { do: 'show', view: startNoticeView(strings.form.slow) };
+      return { do: 'show_view', view: startNoticeView(strings.form.slow) };
     const sentence = await postRefusalText(workspace, channel, posted);
     const isElsewhere = sentence === strings.form.elsewhere;
     await this.#deps.store.taskStarts.returnToDraft(start, isElsewhere ? 'anew' : 'open');
     return isElsewhere
-      ? { do: 'show', view: this.#refilledView(submission, sentence, content) }
-      : { do: 'complain', sentence };
+      ? { do: 'show_view', view: this.#refilledView(submission, sentence, content) }
+      : { do: 'show_error', sentence };
   }
 
   /**
-   * The form's window says what became of a slow post. What was typed comes back where it found no place; where the
-   * window does not surely show it, another look posts it after all, or gives it back directly.
+   * Shows the outcome of a slow post in the modal. If the question cannot be posted, the filled-in form comes back; if
+   * the modal may not have shown it, the next poll posts the question or sends it back to its asker.
    */
   #updateModalLater(
     workspace: WorkspaceClient,
@@ -165,29 +156,38 @@ export class StartFormHandler {
       if (await workspace.views.update(submission.viewId, view))
         await this.#deps.store.taskStarts.markFormReturned(start);
     };
-    update().catch((error: unknown) =>
-      this.#deps.log.debug({ err: error }, 'a form could not be brought up to date'),
-    );
+    update().catch((error: unknown) => this.#deps.log.debug({ err: error }, 'could not update a start form'));
   }
 
-  /** What the form was about is forgotten, because it was open for hours: it becomes one with a question of its own. */
+  /** The draft of a form that stayed open for hours has been deleted: it becomes a form with a question of its own. */
   async #reopenExpired(
-    { id: workspace }: WorkspaceClient,
+    workspace: WorkspaceClient,
     submission: StartFormSubmission,
     channel: string,
   ): Promise<StartFormAnswer> {
     const { id, person, values } = submission;
     const content = contentOfForm(values, null, this.#deps.settings.supportedTaskOptions);
-    const source = { text: '', ...(content.files === undefined ? {} : { files: content.files }) };
-    const location = { channel, root: null, ts: null, turn: null };
-    await this.#deps.store.taskStarts.saveDraft({ workspace, id, person, ...location, source });
+    await this.#saveFilesAsDraft(workspace, id, person, channel, content);
     const asked = { ...submission, values: { ...values, channel, question: values.question ?? '' } };
-    // Direct conversations cannot be chosen: this one stays.
+    // The form's list cannot offer direct conversations: this one stays.
     const fixed = isDirectChannel(channel) ? channel : undefined;
-    return { do: 'show', view: this.#refilledView(asked, strings.form.expired, content, fixed) };
+    return { do: 'show_view', view: this.#refilledView(asked, strings.form.expired, content, fixed) };
   }
 
-  /** The form again, with what was filled in, for any channel or the `fixed` one. */
+  /** Keeps the form's files, so that the next submission of the form sends them too. */
+  async #saveFilesAsDraft(
+    workspace: WorkspaceClient,
+    id: string,
+    person: string,
+    channel: string,
+    { files }: MessageContent,
+  ): Promise<void> {
+    const source = { text: '', ...(files === undefined ? {} : { files }) };
+    const draft = { workspace: workspace.id, id, person, channel, root: null, ts: null, turn: null, source };
+    await this.#deps.store.taskStarts.saveDraft(draft);
+  }
+
+  /** The form again with its values, for any channel or the `fixed` one. */
   #refilledView(
     { id, values }: StartFormSubmission,
     note: string,
@@ -196,7 +196,7 @@ export class StartFormHandler {
   ): FormView {
     const { title, model, skill, noFallback, mode, question } = values;
     return startView({
-      ...emptyStartForm(id, fixed, this.#deps.settings.supportedTaskOptions, { drafted: true }),
+      ...emptyStartForm({ id, channel: fixed, drafted: true }, this.#deps.settings.supportedTaskOptions),
       ...(fixed === undefined ? { channel: { chosen: values.channel } } : {}),
       note,
       question: question === undefined ? 'long' : { text: question, optional: content.about !== undefined },
@@ -220,21 +220,21 @@ export class StartFormHandler {
   ): Promise<StartFormAnswer> {
     const { channel, root, ts, person, turn, id } = start;
     if (start.state === 'done') return { do: 'close' };
-    if (root === null || ts === null) return { do: 'show', view: startNoticeView(strings.form.gone) };
+    if (root === null || ts === null) return { do: 'show_view', view: startNoticeView(strings.form.gone) };
     const isBotThere = turn !== null || (await isBotInChannel(workspace, channel, leftMs));
-    if (isBotThere === undefined) return { do: 'complain', sentence: strings.form.unsure };
+    if (isBotThere === undefined) return { do: 'show_error', sentence: strings.form.unsure };
     if (!isBotThere) {
       const sentence = await postRefusalText(workspace, channel, 'invite');
-      if (sentence !== strings.form.elsewhere) return { do: 'complain', sentence };
+      if (sentence !== strings.form.elsewhere) return { do: 'show_error', sentence };
       await this.#deps.store.taskStarts.detachFromThread(start);
-      return { do: 'show', view: this.#refilledView(submission, sentence, content) };
+      return { do: 'show_view', view: this.#refilledView(submission, sentence, content) };
     }
     const thread = { workspace: workspace.id, channel, root };
-    const answer = await this.#deps.store.transaction(async (store, trx): Promise<StartFormAnswer> => {
+    const result = await this.#deps.store.transaction(async (store, trx): Promise<StartFormAnswer> => {
       await store.threads.lock(thread);
       if (!(await store.taskStarts.finish({ workspace: workspace.id, id }))) return { do: 'close' };
       if (turn !== null && (await store.turns.claimButton(workspace.id, turn, ts)) === undefined)
-        return { do: 'show', view: startNoticeView(strings.form.over) };
+        return { do: 'show_view', view: startNoticeView(strings.form.over) };
       const account = this.#deps.accountOf(workspace.id);
       await store.threads.adopt(thread, { account, person, ts });
       const again = turn === null ? {} : { asksAgain: turn };
@@ -244,7 +244,7 @@ export class StartFormHandler {
       return { do: 'close' };
     });
     this.#onMessageAdded({ workspace: workspace.id, channel, ts });
-    return answer;
+    return result;
   }
 }
 
@@ -253,9 +253,9 @@ async function postRefusalText(
   channel: string,
   reason: Exclude<PostOutcome, 'posted'>,
 ): Promise<string> {
-  // Nobody can be invited into a direct conversation of others: the question needs another place.
+  // The bot cannot join other people's direct conversations: the question needs another channel.
   if (reason === 'invite' && isDirectChannel(channel)) return strings.form.elsewhere;
-  if (reason === 'no_place') return strings.form.noPlace;
+  if (reason === 'unreachable') return strings.form.noPlace;
   if (reason === 'refused') return strings.form.refused;
   const { people, bot } = workspace;
   const name = people.personName(bot.userId).catch(() => undefined);
@@ -263,15 +263,16 @@ async function postRefusalText(
 }
 
 /**
- * Where Slack takes too long to say it, the bot takes itself to be in a channel: the thread's own turn will see. Of a
- * direct conversation, which may be one of others, it is not known then: nobody would hear what that turn has to say.
+ * Whether the bot is in a channel; undefined if unknown. If Slack does not answer in time, a channel counts as yes: the
+ * turn itself will find out. A direct conversation counts as unknown: it may be other people's, where the turn could
+ * tell nobody.
  */
 async function isBotInChannel(
   { people }: WorkspaceClient,
   channel: string,
-  withinMs: number,
+  timeoutMs: number,
 ): Promise<boolean | undefined> {
   const unknown = isDirectChannel(channel) ? undefined : true;
   const known = people.isBotIn(channel).catch(() => unknown);
-  return Promise.race([known, sleep(withinMs, unknown, { ref: false })]);
+  return Promise.race([known, sleep(timeoutMs, unknown, { ref: false })]);
 }

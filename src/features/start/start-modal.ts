@@ -13,14 +13,21 @@ import * as strings from '../../render/strings/strings.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
-import { MAX_QUESTION_CHARACTERS, type StartFormContent, startNoticeView, startView } from './start-view.ts';
+import {
+  emptyStartForm,
+  MAX_QUESTION_CHARACTERS,
+  type StartFormContent,
+  type StartFormMetadata,
+  startNoticeView,
+  startView,
+} from './start-view.ts';
 
-/** Somebody wants to see the form. */
+/** A person opens the form. */
 export interface StartFormRequest extends ModalTrigger {
   person: string;
 }
 
-/** Shows the form by which tasks are begun: opened at once, and filled after where something must be looked up. */
+/** Opens the form that starts a task: at once, and filled later if something must be looked up. */
 export class StartModal {
   readonly #deps: RelayDeps;
 
@@ -28,25 +35,25 @@ export class StartModal {
     this.#deps = deps;
   }
 
-  /** A question of its own. Direct conversations cannot be chosen in the form, so they are fixed. Throws a SlackError. */
+  /** Opens an empty form. A direct conversation is fixed, because the form's list cannot offer it. Throws a SlackError. */
   async openBlank(request: StartFormRequest, channel: string | undefined): Promise<ModalOutcome> {
     const views = this.#deps.workspace(request.workspace)?.views;
     if (views === undefined) return 'unknown';
     const isFixed = channel !== undefined && isDirectChannel(channel);
     const view = startView({
-      ...this.#emptyForm(randomUUID(), isFixed ? channel : undefined, { from: channel }),
+      ...this.#emptyForm({ id: randomUUID(), channel: isFixed ? channel : undefined, from: channel }),
       ...(isFixed ? {} : { channel: { chosen: channel } }),
     });
     return (await views.open(request.triggerId, view)) === undefined ? 'late' : 'done';
   }
 
-  /** A question about a message, which is as Slack gave it; `ts` is when it was asked for. Throws a SlackError. */
+  /** Opens the form for a question about a message, as Slack sent it; `ts` is the time of the press. Throws a SlackError. */
   async openAboutMessage(
     request: StartFormRequest,
-    chosen: { channel: string; root: string; ts: string; message: Record<string, unknown> },
+    about: { channel: string; root: string; ts: string; message: Record<string, unknown> },
   ): Promise<ModalOutcome> {
     return this.#openFilled(request, async (workspace) => {
-      const { channel, root, ts, message } = chosen;
+      const { channel, root, ts, message } = about;
       const thread = await this.#deps.store.threads.get({ workspace: workspace.id, channel, root });
       const isTaken = thread !== undefined && thread.task_id !== null;
       const source: MessageContent = { text: '', about: message, files: rawFilesOf(message) };
@@ -55,7 +62,7 @@ export class StartModal {
       await this.#saveDraft(request, id, { ...location, source });
       const { text, files } = await readableMessage(workspace, message);
       return startView({
-        ...this.#emptyForm(id, channel, { drafted: true }),
+        ...this.#emptyForm({ id, channel, drafted: true }),
         note: isTaken ? strings.form.threadTaken : undefined,
         quote: text,
         question: { text: '', optional: true },
@@ -64,7 +71,7 @@ export class StartModal {
     });
   }
 
-  /** The question of a turn once more: in its thread where it was refused, or in a new one. Throws a SlackError. */
+  /** Opens the form with a turn's question again, for its own thread or for a new one. Throws a SlackError. */
   async openAgain(
     request: StartFormRequest,
     asked: { turnId: string; channel: string; ts: string; where: 'thread' | 'channel' },
@@ -95,7 +102,7 @@ export class StartModal {
       const question = parseFlags(text, settings.supportedTaskOptions).text;
       const quoted = source.about === undefined ? undefined : await readableMessage(workspace, source.about);
       return startView({
-        ...this.#emptyForm(id, channel, { drafted: true }),
+        ...this.#emptyForm({ id, channel, drafted: true }),
         question:
           question.length > MAX_QUESTION_CHARACTERS
             ? 'long'
@@ -108,20 +115,11 @@ export class StartModal {
     });
   }
 
-  /** Tells a person something where no channel is known. Throws a SlackError. */
-  async sendDirectMessage(workspace: string, person: string, text: string): Promise<void> {
-    const posting = this.#deps.workspace(workspace)?.posting;
-    if (posting === undefined) return;
-    const channel = await posting.openDm(person);
-    await posting.post({ channel, message: { text }, key: `told/${randomUUID()}`, kind: 'notice' });
-  }
-
   async #openFilled(
     request: StartFormRequest,
     fill: (workspace: WorkspaceClient) => Promise<FormView>,
   ): Promise<ModalOutcome> {
-    const texts = { notice: startNoticeView, failed: strings.command.away };
-    return openAndFillModal(this.#deps, request, texts, fill);
+    return openAndFillModal(this.#deps, request, startNoticeView, strings.command.away, fill);
   }
 
   async #saveDraft(
@@ -132,32 +130,9 @@ export class StartModal {
     await this.#deps.store.taskStarts.saveDraft({ workspace, id, person, ...about });
   }
 
-  #emptyForm(id: string, channel: string | undefined, kept?: Kept): StartFormContent {
-    return emptyStartForm(id, channel, this.#deps.settings.supportedTaskOptions, kept);
+  #emptyForm(metadata: StartFormMetadata): StartFormContent {
+    return emptyStartForm(metadata, this.#deps.settings.supportedTaskOptions);
   }
-}
-
-/** What else a form's metadata say: that more of it is kept, and the channel that it was opened in. */
-interface Kept {
-  drafted?: true;
-  from?: string | undefined;
-}
-
-/** An empty form of this id; `channel` where it does not ask for one. */
-export function emptyStartForm(
-  id: string,
-  channel: string | undefined,
-  offers: StartFormContent['offers'],
-  kept: Kept = {},
-): StartFormContent {
-  return {
-    metadata: JSON.stringify({ id, ...(channel === undefined ? {} : { channel }), ...kept }),
-    question: { text: '', optional: false },
-    isTaskStarted: false,
-    chosen: {},
-    files: [],
-    offers,
-  };
 }
 
 /** A message as people read it, and the names of its files. */

@@ -1,35 +1,36 @@
+import { z } from 'zod';
 import { type FormView, formOption, type InputBlock, inputBlock } from '../../render/blocks/form-inputs.ts';
 import { createModal, noticeModal } from '../../render/blocks/modal.ts';
 import { plainText, type SectionBlock, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/strings.ts';
 import { shorten } from '../../render/text/graphemes.ts';
+import { tryParseJson } from '../../slack/safe-json.ts';
 
-/** By which a sent form is told from others. */
+/** The form's callback id. */
 export const START_CALLBACK = 'start';
-/** Characters that a text input takes (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
+/** Most characters in a text input (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
 export const MAX_QUESTION_CHARACTERS = 3_000;
 const MAX_TITLE_CHARACTERS = 300;
 const MAX_SKILL_CHARACTERS = 200;
-/** Files that one input takes (https://docs.slack.dev/reference/block-kit/block-elements/file-input-element). */
+/** Most files in a file input (https://docs.slack.dev/reference/block-kit/block-elements/file-input-element). */
 const MAX_FORM_FILES = 10;
 const MAX_QUOTE_CHARACTERS = 600;
 
 const { form } = strings;
 
-/** What a form shows, as it is opened or opened again. */
+/** The content of the form. */
 export interface StartFormContent {
-  /** Opaque; comes back with what is sent. */
-  metadata: string;
-  /** Asks for a channel, with this one chosen at first; left out where the place is known. */
+  metadata: StartFormMetadata;
+  /** Asks for a channel, with this one chosen; left out if the channel is fixed. */
   channel?: { chosen: string | undefined };
-  /** A sentence above all. */
+  /** A sentence at the top. */
   note?: string | undefined;
-  /** The message that it is about. */
+  /** The message that the question is about. */
   quote?: string | undefined;
-  /** What is asked; `long` where it has more characters than an input takes, and stays as it is. */
+  /** The question; `long` if it is longer than an input, and so cannot be edited. */
   question: { text: string; optional: boolean } | 'long';
-  /** The task has begun: its title, model and the like are fixed. */
+  /** A task that has started keeps its title, model, fallback and mode. */
   isTaskStarted: boolean;
   chosen: {
     title?: string;
@@ -38,22 +39,60 @@ export interface StartFormContent {
     noFallback?: boolean;
     mode?: 'auto' | 'plan';
   };
-  /** The names of files that go along already. */
+  /** The names of the files that are sent already. */
   files: readonly string[];
   offers: { noFallback: boolean; autoMode: boolean; planMode: boolean };
 }
 
-/** The form by which a task is begun. Its inputs have the ids that `start-modal.ts` of `listen` reads. */
+/** What the form carries in its metadata. */
+export interface StartFormMetadata {
+  id: string;
+  /** The channel, if the form does not ask for it. */
+  channel?: string | undefined;
+  /** The channel that the form was opened in, if it may ask for another. */
+  from?: string | undefined;
+  /** More of the form is kept in our tables, such as the message that it is about. */
+  drafted?: boolean | undefined;
+}
+
+const metadataSchema = z.looseObject({
+  id: z.uuid(),
+  channel: z.string().optional(),
+  from: z.string().optional(),
+  drafted: z.boolean().optional(),
+});
+
+/** Reads the form's metadata; undefined for anything else. */
+export function parseStartFormMetadata(metadata: string): StartFormMetadata | undefined {
+  return metadataSchema.safeParse(tryParseJson(metadata)).data;
+}
+
+/** An empty form; with `metadata.channel` it does not ask for one. */
+export function emptyStartForm(
+  metadata: StartFormMetadata,
+  offers: StartFormContent['offers'],
+): StartFormContent {
+  return {
+    metadata,
+    question: { text: '', optional: false },
+    isTaskStarted: false,
+    chosen: {},
+    files: [],
+    offers,
+  };
+}
+
+/** The form that starts a task. */
 export function startView(form: StartFormContent): FormView {
   return {
     ...createModal(strings.form.heading, [...headerBlocks(form), ...inputBlocks(form)]),
     callback_id: START_CALLBACK,
-    private_metadata: form.metadata,
+    private_metadata: JSON.stringify(form.metadata),
     submit: plainText(strings.form.submit),
   };
 }
 
-/** A modal that only says something. */
+/** The modal with one sentence. */
 export function startNoticeView(sentence: string): FormView {
   return noticeModal(form.heading, sentence);
 }
@@ -79,7 +118,7 @@ function headerBlocks({ note, quote, files }: StartFormContent): FormView['block
 function inputBlocks({
   channel,
   question,
-  isTaskStarted: fixed,
+  isTaskStarted,
   chosen,
   offers,
 }: StartFormContent): FormView['blocks'] {
@@ -87,11 +126,11 @@ function inputBlocks({
   if (channel !== undefined) blocks.push(channelInput(channel.chosen));
   if (question === 'long') blocks.push(textSection(form.longQuestion));
   else blocks.push(questionInput(question));
-  if (!fixed) blocks.push(titleInput(chosen.title), modelInput(chosen.model));
+  if (!isTaskStarted) blocks.push(titleInput(chosen.title), modelInput(chosen.model));
   blocks.push(skillInput(chosen.skill));
-  const files = { type: 'file_input' as const, action_id: 'files', max_files: MAX_FORM_FILES };
-  blocks.push(inputBlock(files, { label: form.files, optional: true }));
-  if (fixed) return blocks;
+  const filesInput = { type: 'file_input' as const, action_id: 'files', max_files: MAX_FORM_FILES };
+  blocks.push(inputBlock(filesInput, { label: form.files, optional: true }));
+  if (isTaskStarted) return blocks;
   if (offers.noFallback) blocks.push(fallbackInput(chosen.noFallback === true));
   if (offers.autoMode || offers.planMode) blocks.push(modeInput(offers, chosen.mode));
   return blocks;
@@ -138,7 +177,7 @@ function textInput(id: string, most: number, text: string | undefined) {
   return { type: 'plain_text_input' as const, action_id: id, max_length: most, ...initial };
 }
 
-/** The model that is chosen; `usual` leaves the choice to the channel's settings and the service. */
+/** `usual` leaves the model to the channel's settings and the service. */
 function modelInput(model: string | undefined): InputBlock {
   const choices = Object.entries({ usual: form.usualModel, ...strings.models });
   const options = choices.map(([name, [text, description]]) => formOption(name, text, description));

@@ -9,15 +9,15 @@ import { taskIdOf } from '../../store/threads/turns.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 import { type StepsView, stepsNoticeView, stepsView } from './steps-view.ts';
 
-/** A press on a button that shows a turn's steps, and where they are to be shown. */
+/** A press on a button that shows a turn's steps. */
 export interface StepsPress extends ControlRequest {
   /** From 0. */
   page: number;
-  /** Opens a modal, or names the one that is open. */
+  /** Opens a modal, or updates the one that is open. */
   modal: { triggerId: string } | { viewId: string };
 }
 
-/** The modal with the steps of a turn: read from the service, whoever wrote the reply and however long ago. */
+/** The modal with the steps of a turn, read from the service when it opens. */
 export class StepsModal {
   readonly #deps: RelayDeps;
 
@@ -25,13 +25,14 @@ export class StepsModal {
     this.#deps = deps;
   }
 
-  /** Opens the modal and fills it, with the steps or a refusal; or turns its page. Throws a SlackError. */
+  /** Opens the modal with the steps or a refusal, or shows another page in it. Throws a SlackError. */
   async show(press: StepsPress): Promise<ModalOutcome> {
     const { modal, workspace } = press;
     if ('triggerId' in modal) {
-      const texts = { notice: stepsNoticeView, failed: strings.stepsAway };
-      const location = { workspace, triggerId: modal.triggerId };
-      return openAndFillModal(this.#deps, location, texts, () => this.#renderView(press));
+      const trigger = { workspace, triggerId: modal.triggerId };
+      return openAndFillModal(this.#deps, trigger, stepsNoticeView, strings.stepsAway, () =>
+        this.#renderView(press),
+      );
     }
     const views = this.#deps.workspace(workspace)?.views;
     if (views === undefined) return 'unknown';
@@ -45,7 +46,7 @@ export class StepsModal {
     const turn = await turnOf(store, press);
     if (turn === undefined) return stepsNoticeView(strings.stepsGone);
     const { channel, root } = turn;
-    const use = { workspace, channel, root, person, turn, control: 'steps', harmless: true };
+    const use = { workspace, channel, root, person, turn, control: 'steps', isReadOnly: true };
     const refusal = await controlRefusal(this.#deps, use);
     if (refusal !== undefined) return stepsNoticeView(refusal);
     if (turn.assistant_message_id === null) return stepsNoticeView(strings.stepsGone);
@@ -54,11 +55,11 @@ export class StepsModal {
     if (taskId === null) return stepsNoticeView(strings.stepsGone);
     try {
       const message = await this.#deps.agent(thread.account).getMessage(taskId, turn.assistant_message_id);
-      return stepsView(toolSteps(message.content.map(toReplyBlock)), { turnId, page });
+      return stepsView(toolSteps(message.content.map(toReplyBlock)), turnId, page);
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       if (error instanceof AgentNotFoundError) return stepsNoticeView(strings.stepsGone);
-      this.#deps.log.warn({ err: error, turn: turnId }, 'the steps of a turn cannot be read');
+      this.#deps.log.warn({ err: error, turn: turnId }, "could not read a turn's steps");
       return stepsNoticeView(strings.stepsAway);
     }
   }

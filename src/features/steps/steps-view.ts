@@ -1,18 +1,17 @@
 import { createModal, type Modal, noticeModal } from '../../render/blocks/modal.ts';
 import {
   type ActionsBlock,
-  type ButtonElement,
   type ContextBlock,
-  plainText,
   type SectionBlock,
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
+import { actionsBlock, button, contextBlock } from '../../render/blocks/view-blocks.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
 import type { ToolStep } from '../../render/messages/progress-line.ts';
 import * as strings from '../../render/strings/strings.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 
-/** Text that is shown letter by letter (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block). */
+/** Text shown verbatim (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block). */
 interface VerbatimBlock {
   type: 'rich_text';
   elements: { type: 'rich_text_preformatted'; elements: { type: 'text'; text: string }[] }[];
@@ -21,30 +20,30 @@ interface VerbatimBlock {
 /** A modal with steps. */
 export type StepsView = Modal<SectionBlock | ContextBlock | ActionsBlock | VerbatimBlock>;
 
-/** Steps of one page: five blocks each at most, and those for turning pages. */
+/** Steps per page: at most five blocks each, so that a modal's 100 are never reached. */
 const STEPS_PER_PAGE = 10;
 
-/** The modal until the steps are there, or where they cannot be shown. */
+/** The modal with one sentence: while the steps load, or in place of them. */
 export function stepsNoticeView(sentence: string): StepsView {
   return noticeModal(strings.buttons.steps, sentence);
 }
 
-/** A page of a turn's steps, from 0; `steps_page` buttons, with turn and page as their value, lead to the others. */
-export function stepsView(steps: readonly ToolStep[], options: { turnId: string; page: number }): StepsView {
+/** A page of a turn's steps, from 0, with `steps_page` buttons to the others; their value is turn and page. */
+export function stepsView(steps: readonly ToolStep[], turnId: string, wantedPage: number): StepsView {
   if (steps.length === 0) return stepsNoticeView(strings.noSteps);
   const pages = Math.ceil(steps.length / STEPS_PER_PAGE);
-  const page = Math.min(Math.max(0, options.page), pages - 1);
+  const page = Math.min(Math.max(0, wantedPage), pages - 1);
   const from = page * STEPS_PER_PAGE;
   const shown = steps.slice(from, from + STEPS_PER_PAGE);
   const blocks = shown.flatMap((step, index) => stepBlocks(step, from + index + 1));
   if (pages > 1) {
     blocks.push(contextBlock(strings.stepsShown(from + 1, from + shown.length, steps.length)));
-    blocks.push(pageButtons(options.turnId, page, pages));
+    blocks.push(pageButtons(turnId, page, pages));
   }
   return createModal(strings.buttons.steps, blocks);
 }
 
-/** The turn and the page that a `steps_page` button stands for. */
+/** The turn and page of a `steps_page` button; undefined for anything else. */
 export function parseStepsPage(value: string): { turnId: string; page: number } | undefined {
   const match = /^([\da-f-]{36})\/(\d{1,4})$/.exec(value);
   return match?.[1] === undefined ? undefined : { turnId: match[1], page: Number(match[2]) };
@@ -62,21 +61,12 @@ function stepBlocks(step: ToolStep, number: number): StepsView['blocks'] {
 }
 
 function pageButtons(turnId: string, page: number, pages: number): ActionsBlock {
-  // Slack wants action ids that are unique within a block.
-  const button = (text: string, to: number, id: string): ButtonElement => ({
-    type: 'button',
-    action_id: id,
-    text: plainText(text),
-    value: `${turnId}/${to}`,
-  });
+  const { earlierSteps, laterSteps } = strings.buttons;
+  // Slack requires action ids that are unique within a block.
   const elements = [];
-  if (page > 0) elements.push(button(strings.buttons.earlierSteps, page - 1, 'steps_page'));
-  if (page < pages - 1) elements.push(button(strings.buttons.laterSteps, page + 1, 'steps_next_page'));
-  return { type: 'actions', elements };
-}
-
-function contextBlock(text: string): ContextBlock {
-  return { type: 'context', elements: [plainText(text)] };
+  if (page > 0) elements.push(button('steps_page', earlierSteps, `${turnId}/${page - 1}`));
+  if (page < pages - 1) elements.push(button('steps_next_page', laterSteps, `${turnId}/${page + 1}`));
+  return actionsBlock(elements);
 }
 
 function verbatimBlock(text: string): VerbatimBlock {

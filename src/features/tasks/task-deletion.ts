@@ -1,10 +1,11 @@
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { controlRefusal } from '../../relay/access/control-permission.ts';
 import { AccountGone } from '../../relay/installations/account-check.ts';
-import { isThreadUnreachable } from '../../relay/runtime/unreachable-thread.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { Poller } from '../../relay/runtime/poller.ts';
 import { allSettledOrThrow, isOverdue } from '../../relay/runtime/retry.ts';
 import { TakenOverElsewhere } from '../../relay/runtime/turn-errors.ts';
+import { isThreadUnreachable } from '../../relay/runtime/unreachable-thread.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/strings.ts';
 import { SlackError } from '../../slack/errors.ts';
@@ -12,41 +13,34 @@ import type { ThreadKey } from '../../store/keys.ts';
 import type { TaskDeletion as Deletion } from '../../store/schema.ts';
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 
-/** How often deletions that were not done are looked for (ms), and how many of them one look takes. */
+/** How often unfinished deletions are looked for (ms), and the most per poll. */
 const POLL_INTERVAL_MS = 60_000;
 const MAX_DELETIONS_PER_POLL = 20;
-/** A deletion that was not done and told for so long (ms) is given up. */
-const giveUpAfterMs = 7 * 24 * 60 * 60_000;
+/** A deletion that is not finished and announced after this long (ms) is given up. */
+const GIVE_UP_AFTER_MS = 7 * 24 * 60 * 60_000;
 
-/** A person wants a thread's task deleted, and has confirmed it. */
+/** A person has confirmed the deletion of a thread's task. */
 export interface TaskDeletionRequest extends ThreadKey {
   /** The service's id: the thread may have another task by now. */
   task: string;
   person: string;
 }
 
-/** Says why a person may not use a control; undefined where they may. */
-export type ControlRefusalCheck = (
-  use: ThreadKey & { person: string; control: string },
-) => Promise<string | undefined>;
-
-/** Deletes tasks at the service: recorded first, told in the thread once, gone on with after a crash. */
+/** Deletes tasks at the service: recorded first, announced once in the thread, resumed after a crash. */
 export class TaskDeleter {
   readonly #deps: RelayDeps;
-  readonly #checkRefusal: ControlRefusalCheck;
   readonly #poller: Poller;
 
-  constructor(deps: RelayDeps, checkRefusal: ControlRefusalCheck) {
+  constructor(deps: RelayDeps) {
     this.#deps = deps;
-    this.#checkRefusal = checkRefusal;
     this.#poller = new Poller({
       intervalMs: POLL_INTERVAL_MS,
       poll: () => this.#resumeDue(),
-      onError: (error) => deps.log.warn({ err: error }, 'deletions could not be gone on with'),
+      onError: (error) => deps.log.warn({ err: error }, 'could not resume unfinished task deletions'),
     });
   }
 
-  /** Deletes a task; the answer is a sentence on what came of it. Throws where the store is away. */
+  /** Deletes a task and returns a sentence about the outcome. Throws a StoreError. */
   async delete({ task, person, ...thread }: TaskDeletionRequest): Promise<string> {
     const { workspace: id, channel, root } = thread;
     const workspace = this.#deps.workspace(id);
@@ -55,7 +49,7 @@ export class TaskDeleter {
     if (row?.task !== task) return this.#goneText(id, task);
     const refusal =
       (await taskRefusal(workspace, row, person)) ??
-      (await this.#checkRefusal({ workspace: id, channel, root, person, control: 'task_delete' }));
+      (await controlRefusal(this.#deps, { workspace: id, channel, root, person, control: 'task_delete' }));
     if (refusal !== undefined) return refusal;
     if (await this.#isAccountGone({ workspace: id, account: row.account })) return strings.tasks.accountGone;
     const requested = await this.#deps.store.taskDeletions.request(thread, task, person);
@@ -64,13 +58,13 @@ export class TaskDeleter {
     return strings.tasks[await this.#deleteAndTell(requested)];
   }
 
-  /** Goes on with deletions that an earlier process, or an outage, left undone: now, and every minute. */
+  /** Resumes deletions that a crash or an outage left unfinished: now, and every minute. */
   start(): void {
     this.#poller.start();
     this.#poller.pollNow();
   }
 
-  /** Leaves what is not done to the next process. */
+  /** Leaves unfinished deletions to the next process. */
   async stop(): Promise<void> {
     await this.#poller.stop();
   }
@@ -78,30 +72,30 @@ export class TaskDeleter {
   async #resumeDue(): Promise<void> {
     const due = await this.#deps.store.taskDeletions.claimDue(MAX_DELETIONS_PER_POLL);
     if (this.#poller.signal.aborted) return;
-    // At once: one workspace's service may be slow.
-    await allSettledOrThrow(due.map((deletion) => this.#goOn(deletion)));
+    // In parallel: one workspace's service may be slow.
+    await allSettledOrThrow(due.map((deletion) => this.#resume(deletion)));
   }
 
-  async #goOn(deletion: Deletion): Promise<void> {
+  async #resume(deletion: Deletion): Promise<void> {
     const outcome = await this.#deleteAndTell(deletion);
-    if (!isOverdue(deletion.asked_at, giveUpAfterMs) || this.#poller.signal.aborted) return;
+    if (!isOverdue(deletion.asked_at, GIVE_UP_AFTER_MS) || this.#poller.signal.aborted) return;
     if (outcome === 'deletedLater') await this.#tryToTellThread(deletion, strings.taskStays);
     const { taskDeletions } = this.#deps.store;
     const now = await taskDeletions.get(deletion);
     this.#deps.log.warn(
       { task: deletion.task, deleted: now?.deleted_at != null, told: now?.told_at != null },
-      'a deletion is over, whatever came of it',
+      'gave up a task deletion',
     );
     if (now?.told_at === null) await taskDeletions.markNotified(deletion);
   }
 
-  /** Whether nobody can reach an account any more; one whose key cannot be opened just now may come back. */
+  /** Whether the account's key is gone for good; a key that cannot be decrypted now may come back. */
   async #isAccountGone(key: { workspace: string; account: string }): Promise<boolean> {
     if (key.account === SETTINGS_ACCOUNT) return false;
     return ((await this.#deps.store.accounts.get(key))?.sealed ?? null) === null;
   }
 
-  /** The thread has this task no more: a second press, or one on an old view. */
+  /** The outcome for a task that the thread no longer has: a second press, or a press in an old view. */
   async #goneText(workspace: string, task: string): Promise<string> {
     const asked = await this.#deps.store.taskDeletions.get({ workspace, task });
     if (asked === undefined) return strings.tasks.unknown;
@@ -109,7 +103,7 @@ export class TaskDeleter {
     return asked.told_at === null ? strings.tasks.deletedLater : strings.tasks.accountGone;
   }
 
-  /** What came of it at the service; the thread is told where it is the last word. */
+  /** Deletes at the service, and tells the thread once the outcome is final. */
   async #deleteAndTell(deletion: Deletion): Promise<'deleted' | 'deletedLater' | 'accountGone'> {
     const { task, account } = deletion;
     try {
@@ -121,7 +115,7 @@ export class TaskDeleter {
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       if (!(error instanceof AccountGone) || !(await this.#isAccountGone(deletion))) {
-        this.#deps.log.warn({ err: error, task }, 'a task could not be deleted; it is tried again');
+        this.#deps.log.warn({ err: error, task }, 'could not delete a task; will retry');
         return 'deletedLater';
       }
       await this.#tryToTellThread(deletion, strings.taskNotDeleted);
@@ -137,14 +131,11 @@ export class TaskDeleter {
     } catch (error) {
       if (!(error instanceof SlackError)) throw error;
       const { task } = deletion;
-      this.#deps.log.warn(
-        { err: error, task },
-        'a thread could not be told of a deletion; it is tried again',
-      );
+      this.#deps.log.warn({ err: error, task }, 'could not announce a task deletion; will retry');
     }
   }
 
-  /** Tells the thread, once: after an unknown outcome it is read back first. */
+  /** Posts in the thread, once: after an unknown outcome it reads the thread back first. */
   async #tellThread(deletion: Deletion, text: string): Promise<void> {
     const { workspace: id, channel, root: threadTs, task, telling_at: intendedAt } = deletion;
     const workspace = this.#deps.workspace(id);
@@ -157,7 +148,7 @@ export class TaskDeleter {
       const isTold =
         intendedAt !== null && (await readBack.findOwnPost({ channel, threadTs, key, intendedAt, signal }));
       if (!isTold) {
-        // Waiting for the lane may have taken so long that another process is at it.
+        // The rate limit may have held this up so long that another process has taken over.
         const beforeSend = async () => {
           if (!(await taskDeletions.intendNotice(deletion))) throw new TakenOverElsewhere();
         };
@@ -170,7 +161,7 @@ export class TaskDeleter {
     await taskDeletions.markNotified(deletion);
   }
 
-  /** What the service does not know any more is deleted. Throws AgentError; AccountGone where nobody can ask it. */
+  /** A task that the service no longer has counts as deleted. Throws an AgentError; AccountGone if the key is gone. */
   async #deleteAtService(account: string, task: string): Promise<void> {
     try {
       await this.#deps.agent(account).deleteTask(task, { signal: this.#poller.signal });

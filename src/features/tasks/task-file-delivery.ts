@@ -1,27 +1,25 @@
-import { randomUUID } from 'node:crypto';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/service-schema.ts';
+import type { ChannelActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import { sendDirectMessage } from '../../relay/runtime/direct-messages.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/strings.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { withExactSize } from '../../slack/exact-bytes.ts';
 
-/** A person wants a file back that went along with a task's messages. */
-export interface TaskFileRequest {
-  workspace: string;
-  person: string;
-  channel: string;
+/** A person wants a file back that was sent with a task's messages. */
+export interface TaskFileRequest extends ChannelActor {
   root: string;
   /** The service's id. */
   fileId: string;
 }
 
-/** Brings files of tasks back to people: streamed from the service into their direct messages, never held. */
+/** Sends files of tasks back to people: streamed from the service into their direct messages. */
 export class TaskFileDelivery {
   readonly #deps: RelayDeps;
-  /** Files on their way, by file and person. */
+  /** Deliveries under way, by file and person. */
   readonly #inProgress = new Map<string, Promise<void>>();
   readonly #closing = new AbortController();
 
@@ -30,8 +28,8 @@ export class TaskFileDelivery {
   }
 
   /**
-   * Brings a file, and says what comes of it by `show`, which answers whether anybody sees it: who does not is told
-   * directly of a failure. One that is on its way to this person already is brought once. Throws where the store is away.
+   * Sends a file and reports progress through `showInModal`, which returns false once the modal is closed: a failure
+   * then goes out as a direct message. Ignores a file that is already on its way to this person. Throws a StoreError.
    */
   async deliver(
     request: TaskFileRequest,
@@ -44,7 +42,7 @@ export class TaskFileDelivery {
     await delivery;
   }
 
-  /** Breaks off what is on its way; whoever waits for it is told. */
+  /** Cancels deliveries under way; the people waiting for them are told. */
   async stop(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#inProgress.values());
@@ -58,24 +56,16 @@ export class TaskFileDelivery {
       showInModal(sentence).catch((error: unknown) => {
         this.#deps.log.warn(
           { err: error, file: request.fileId },
-          'it could not be shown what comes of a file',
+          'could not show the progress of a file delivery',
         );
         return false;
       });
     const [failure] = await Promise.all([this.#sendFile(request), shown(strings.tasks.fileOnItsWay)]);
     const isSeen = await shown(failure ?? strings.tasks.fileSent);
-    if (!isSeen && failure !== undefined) await this.#sendDirectMessage(request, failure);
+    if (!isSeen && failure !== undefined) await sendDirectMessage(this.#deps, request, failure);
   }
 
-  /** Tells a person in their direct messages, where the modal is closed that would say it. Throws a SlackError. */
-  async #sendDirectMessage({ workspace, person }: TaskFileRequest, sentence: string): Promise<void> {
-    const posting = this.#deps.workspace(workspace)?.posting;
-    if (posting === undefined) return;
-    const channel = await posting.openDm(person);
-    await posting.post({ channel, message: { text: sentence }, key: randomUUID(), kind: 'notice' });
-  }
-
-  /** A sentence on what went wrong, if something did. */
+  /** A sentence about what went wrong; undefined if the file was sent. */
   async #sendFile(request: TaskFileRequest): Promise<string | undefined> {
     const { store, log } = this.#deps;
     const workspace = this.#deps.workspace(request.workspace);
@@ -97,7 +87,7 @@ export class TaskFileDelivery {
       return undefined;
     } catch (error) {
       if (!(error instanceof AgentError || error instanceof SlackError)) throw error;
-      log.warn({ err: error, task: row.task, file: request.fileId }, 'a file could not be brought back');
+      log.warn({ err: error, task: row.task, file: request.fileId }, 'could not send a file back');
       return strings.fileNotSent(name);
     }
   }
@@ -114,13 +104,13 @@ export class TaskFileDelivery {
       name,
       sizeBytes,
       content: streamBytes(agent, id, sizeBytes, name, this.#closing.signal),
-      // A person who presses again gets it again: nothing is to be settled later.
+      // A second press sends the file again, so nothing needs to be recorded.
       onFileId: async () => undefined,
     });
   }
 }
 
-/** The file's bytes, asked for only when Slack takes them. */
+/** The file's bytes, requested once Slack takes them. */
 async function* streamBytes(
   agent: AgentClient,
   id: string,

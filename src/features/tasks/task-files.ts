@@ -4,47 +4,49 @@ import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { TaskRow } from '../../store/tasks/task-records.ts';
 import { FILES_PER_PAGE, type TaskFile } from './task-view.ts';
 
-/** How long people wait for the service at most (ms). */
+/** Longest wait for the service (ms). */
 const SERVICE_TIMEOUT_MS = 15_000;
 
 /** A page of a task's files. */
 export interface TaskFileList {
   files: TaskFile[];
   page: number;
-  /** How many there are on all pages. */
+  /** The number on all pages. */
   count: number;
 }
 
-/** How a task stands at the service, and a page of its files; undefined where the service does not say. */
+/** A task's state at the service and a page of its files; undefined if the service does not say. */
 export async function readTaskDetails(
   deps: RelayDeps,
   row: TaskRow,
   page: number,
 ): Promise<{ state: string | undefined; page: TaskFileList | undefined }> {
   const signal = AbortSignal.timeout(SERVICE_TIMEOUT_MS);
-  // An account that was replaced for good is as gone as its tasks.
+  // Throws AgentNotFoundError for an account whose key is gone: its tasks count as gone too.
   const agent = () => deps.agent(row.account);
   let state: string | undefined;
   try {
     state = (await undefinedIfGone(() => agent().getTask(row.task, { signal })))?.status ?? 'gone';
     await deps.store.tasks.recordState(row, state);
-    return { state, page: await readFiles(deps, agent, row, { page, gone: state === 'gone', signal }) };
+    return { state, page: await readFiles(deps, agent, row, page, state === 'gone', signal) };
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
-    deps.log.info({ err: error, task: row.task }, 'a task could not be read at the service');
+    deps.log.info({ err: error, task: row.task }, 'could not read a task at the service');
     return { state, page: undefined };
   }
 }
 
-/** First what went along with the messages, then what the agent made. */
+/** First the files sent with the messages, then those that the agent made. */
 async function readFiles(
   deps: RelayDeps,
   agent: () => AgentClient,
   row: TaskRow,
-  { page, gone, signal }: { page: number; gone: boolean; signal: AbortSignal },
+  page: number,
+  isGone: boolean,
+  signal: AbortSignal,
 ): Promise<TaskFileList> {
   const inputs = await deps.store.tasks.attachedFileIds(row);
-  const outputs = gone
+  const outputs = isGone
     ? []
     : ((await undefinedIfGone(() => agent().allResults(row.task, { reconcile: false, signal }))) ?? []);
   const count = inputs.length + outputs.length;

@@ -1,23 +1,21 @@
+import type { ChannelActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import type { HomeTabState } from '../../relay/tasks/home-tab-state.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import { threadPermalink } from '../../relay/tasks/task-list.ts';
 import { taskSummary } from '../../relay/tasks/task-summary.ts';
 import * as strings from '../../render/strings/strings.ts';
 import type { TaskRow } from '../../store/tasks/task-records.ts';
-import type { HomeTabState } from '../home/home-view.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 import { readTaskDetails } from './task-files.ts';
 import { type TaskView, taskNoticeView, taskView } from './task-view.ts';
 
-/** A person who looks at a task's details, and where they are to be shown. */
-export interface TaskModalRequest {
-  workspace: string;
-  person: string;
-  channel: string;
+/** A person who looks at a task's details. */
+export interface TaskModalRequest extends ChannelActor {
   root: string;
   /** The page of its files, from 0. */
   page: number;
-  /** What the Home tab showed from which it was opened. */
+  /** What the Home tab behind the modal shows. */
   home: HomeTabState;
   /** A sentence about what was just done. */
   note?: string | undefined;
@@ -34,11 +32,12 @@ export class TaskModal {
   /** Opens the modal. Throws a SlackError. */
   async open(triggerId: string, request: TaskModalRequest): Promise<ModalOutcome> {
     const location = { workspace: request.workspace, triggerId };
-    const texts = { notice: taskNoticeView, failed: strings.windowAway };
-    return openAndFillModal(this.#deps, location, texts, (workspace) => this.#renderView(workspace, request));
+    return openAndFillModal(this.#deps, location, taskNoticeView, strings.windowAway, (workspace) =>
+      this.#renderView(workspace, request),
+    );
   }
 
-  /** Shows the task in a modal that is open; false where it was closed. Throws a SlackError. */
+  /** Updates an open modal; false if it was closed. Throws a SlackError. */
   async update(viewId: string, request: TaskModalRequest): Promise<boolean> {
     const workspace = this.#deps.workspace(request.workspace);
     if (workspace === undefined) return false;

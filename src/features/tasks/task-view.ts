@@ -1,10 +1,7 @@
+import { z } from 'zod';
+import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/home-tab-state.ts';
 import { createModal, type Modal, noticeModal } from '../../render/blocks/modal.ts';
-import {
-  type ActionsBlock,
-  type ButtonElement,
-  plainText,
-  sectionBlock,
-} from '../../render/blocks/slack-blocks.ts';
+import { type ButtonElement, plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import {
   formatChannel,
   formatModel,
@@ -13,36 +10,36 @@ import {
   formatTitle,
   type TaskSummary,
 } from '../../render/blocks/task-lines.ts';
-import type { ViewBlock } from '../../render/blocks/view-blocks.ts';
+import { actionsBlock, button, contextBlock, type ViewBlock } from '../../render/blocks/view-blocks.ts';
 import { displayedFileName, MAX_BUTTON_URL_LENGTH, safeWebUrl } from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/strings.ts';
 import { formatSize } from '../../render/text/file-size.ts';
 import { shortenMiddle } from '../../render/text/graphemes.ts';
-import type { HomeTabState } from '../home/home-view.ts';
+import { tryParseJson } from '../../slack/safe-json.ts';
 
-/** Files that one page shows. */
+/** Files per page. */
 export const FILES_PER_PAGE = 15;
 
 /** A file of a task. */
 export type TaskFile =
-  /** One that went along with a message: it can be sent back. */
+  /** Sent with a message: it can be sent back. */
   | { kind: 'input'; id: string; name: string; sizeBytes: number }
-  /** One that the agent made, with a link that soon stops working. */
+  /** Made by the agent, with a link that soon expires. */
   | { kind: 'output'; name: string; sizeBytes: number; url: string | null }
   /** The service no longer has it. */
   | { kind: 'gone' };
 
-/** What the details of a task show. */
+/** The content of a task's details. */
 export interface TaskDetails {
   task: TaskSummary;
   /** The service's id of the task. */
   id: string;
-  /** This page's files; undefined where they cannot be read now. */
+  /** The files of this page; undefined if they cannot be read now. */
   files: readonly TaskFile[] | undefined;
   /** From 0. */
   page: number;
   home: HomeTabState;
-  /** How many files there are on all pages. */
+  /** The number of files on all pages. */
   count: number;
   /** A sentence about what was just done. */
   note?: string | undefined;
@@ -54,18 +51,31 @@ export interface TaskView extends Modal<ViewBlock> {
   private_metadata?: string;
 }
 
-/** Where a press in the modal belongs; kept in the modal itself. */
+/** Which task the modal shows; kept in its metadata. */
 export interface TaskModalState {
   channel: string;
   root: string;
   /** The service's id: the thread may have another task by now. */
   task: string;
   page: number;
-  /** What the Home tab showed from which it was opened. */
+  /** What the Home tab behind the modal shows. */
   home: HomeTabState;
 }
 
-/** The modal with a sentence and nothing else. */
+const stateSchema = z.looseObject({
+  channel: z.string().regex(/^[A-Z0-9]{1,30}$/),
+  root: z.string().regex(/^\d{1,10}\.\d{6}$/),
+  task: z.string().min(1),
+  page: z.int().min(0).max(10_000),
+  home: z.unknown().transform(parseHomeTabState),
+});
+
+/** Reads the metadata of a task's modal; undefined for anything else. */
+export function parseTaskMetadata(metadata: string): TaskModalState | undefined {
+  return stateSchema.safeParse(tryParseJson(metadata)).data;
+}
+
+/** The modal with one sentence. */
 export function taskNoticeView(sentence: string): TaskView {
   return noticeModal(strings.tasks.title, sentence);
 }
@@ -80,7 +90,7 @@ export function taskView(details: TaskDetails): TaskView {
     formatChannel(task.channel),
     formatPerson(task.starter),
   ];
-  const place: TaskModalState = {
+  const state: TaskModalState = {
     channel: task.channel,
     root: task.root,
     task: details.id,
@@ -98,10 +108,10 @@ export function taskView(details: TaskDetails): TaskView {
     { type: 'divider' },
     ...(files === undefined ? [plainSection(strings.tasks.filesAway)] : fileBlocks(details, files)),
   ];
-  return { ...createModal(strings.tasks.title, blocks), private_metadata: JSON.stringify(place) };
+  return { ...createModal(strings.tasks.title, blocks), private_metadata: JSON.stringify(state) };
 }
 
-/** The page that a button of the modal turns to. */
+/** The page that a page button leads to; undefined for anything else. */
 export function parseFilesPage(value: string): number | undefined {
   return /^\d{1,4}$/.test(value) ? Number(value) : undefined;
 }
@@ -113,11 +123,11 @@ function fileBlocks({ page, count }: TaskDetails, files: readonly TaskFile[]): V
   if (files.some(({ kind }) => kind === 'output')) blocks.push(contextBlock(strings.tasks.linkHint));
   if (count <= FILES_PER_PAGE) return blocks;
   if (files.length > 0) blocks.push(contextBlock(strings.pageShown(from + 1, from + files.length, count)));
-  const turning: ButtonElement[] = [];
-  if (page > 0) turning.push(button('task_files_back', strings.buttons.back, String(page - 1)));
+  const pageButtons: ButtonElement[] = [];
+  if (page > 0) pageButtons.push(button('task_files_back', strings.buttons.back, String(page - 1)));
   if (from + FILES_PER_PAGE < count)
-    turning.push(button('task_files_more', strings.buttons.more, String(page + 1)));
-  return turning.length === 0 ? blocks : [...blocks, actionsBlock(turning)];
+    pageButtons.push(button('task_files_more', strings.buttons.more, String(page + 1)));
+  return pageButtons.length === 0 ? blocks : [...blocks, actionsBlock(pageButtons)];
 }
 
 function fileBlock(file: TaskFile): ViewBlock {
@@ -159,18 +169,6 @@ function deleteButton(id: string): ButtonElement {
   };
 }
 
-function button(id: string, text: string, value: string): ButtonElement {
-  return { type: 'button', action_id: id, text: plainText(text), value };
-}
-
-function actionsBlock(elements: ButtonElement[]): ActionsBlock {
-  return { type: 'actions', elements };
-}
-
 function plainSection(text: string): ViewBlock {
   return sectionBlock(shortenMiddle(text, 2_900));
-}
-
-function contextBlock(text: string): ViewBlock {
-  return { type: 'context', elements: [plainText(text)] };
 }

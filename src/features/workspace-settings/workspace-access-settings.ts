@@ -1,4 +1,5 @@
-import { type AdminSection, type HomeActor, isAdminNow } from '../../relay/access/admins.ts';
+import { isAdminNow } from '../../relay/access/admins.ts';
+import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
 import * as strings from '../../render/strings/strings.ts';
@@ -12,43 +13,45 @@ import {
   workspaceAccessSection,
 } from './workspace-access-view.ts';
 
-/** Slack waits 3 s for what becomes of a form: who sent it must be known in this time (ms). */
+/** Longest lookup of the sender (ms): Slack waits 3 s for the response to a form. */
 const ADMIN_CHECK_TIMEOUT_MS = 2_000;
 
-/** What somebody filled into the form. */
+/** The values of the form. */
 export interface WorkspaceAccessInput {
   admits: AllowedUsers | null;
   bots: string;
 }
 
-/** What is wrong with the form, by the id of the field below which it is said; nothing where it was saved. */
+/** Error messages by the id of their field; empty if the form was saved. */
 export type WorkspaceAccessErrors = Readonly<Record<string, string>>;
 
-/** Who may use the agent in a workspace: shown to its admins in the Home tab, and set by them. */
-export class WorkspaceAccessSettings implements AdminSection {
+/** Who may use the agent in a workspace: admins see it in the Home tab, and change it in a modal. */
+export class WorkspaceAccessSettings {
   readonly #deps: RelayDeps;
-  readonly #onChanged: (actor: HomeActor) => Promise<void>;
+  readonly #onChanged: (actor: WorkspaceActor) => Promise<void>;
 
-  /** `onChanged` shows somebody's Home tab anew. */
-  constructor(deps: RelayDeps, onChanged: (actor: HomeActor) => Promise<void>) {
+  /** `onChanged` updates the Home tab of the person who changed the settings. */
+  constructor(deps: RelayDeps, onChanged: (actor: WorkspaceActor) => Promise<void>) {
     this.#deps = deps;
     this.#onChanged = onChanged;
   }
 
+  /** The section of an admin's Home tab. */
   async buildSection(workspace: string): Promise<ReturnType<typeof workspaceAccessSection>> {
     return workspaceAccessSection(await this.#currentSettings(workspace));
   }
 
   /** Opens the form. Throws a SlackError. */
-  async open(actor: HomeActor, triggerId: string): Promise<ModalOutcome> {
+  async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
     const trigger = { workspace: actor.workspace, triggerId };
-    const modalStrings = { notice: workspaceAccessNoticeView, failed: strings.windowAway };
-    return openAndFillModal(this.#deps, trigger, modalStrings, () => this.#buildForm(actor));
+    return openAndFillModal(this.#deps, trigger, workspaceAccessNoticeView, strings.windowAway, () =>
+      this.#buildForm(actor),
+    );
   }
 
-  /** Saves what an admin sent. */
+  /** Saves the form of an admin. */
   async save(
-    actor: HomeActor,
+    actor: WorkspaceActor,
     { admits, bots: botsInput }: WorkspaceAccessInput,
   ): Promise<WorkspaceAccessErrors> {
     const { store, log } = this.#deps;
@@ -67,14 +70,14 @@ export class WorkspaceAccessSettings implements AdminSection {
       const details = { setting: 'workspace', admits, bots: bots === null ? null : formatBotList(bots) };
       await trxStore.audit.add({ workspace, person, kind: 'setting', details });
     });
-    log.info({ workspace, person, admits, bots }, 'who may use the agent was set for a workspace');
+    log.info({ workspace, person, admits, bots }, 'access settings of a workspace changed');
     this.#onChanged(actor).catch((error: unknown) =>
-      log.debug({ workspace, err: error }, 'a Home tab could not be shown anew'),
+      log.debug({ workspace, err: error }, 'could not update a Home tab'),
     );
     return {};
   }
 
-  async #buildForm(actor: HomeActor): Promise<FormView> {
+  async #buildForm(actor: WorkspaceActor): Promise<FormView> {
     if (!(await isAdminNow(this.#deps, actor))) return workspaceAccessNoticeView(strings.door.notAdmin);
     return workspaceAccessFormView(await this.#currentSettings(actor.workspace));
   }

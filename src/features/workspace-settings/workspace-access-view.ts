@@ -15,27 +15,27 @@ import {
 import type { HeaderBlock } from '../../render/blocks/view-blocks.ts';
 import * as strings from '../../render/strings/strings.ts';
 
-/** The ids by which the press and the form come back. */
+/** The action and callback ids. */
 export const WORKSPACE_ACCESS_ACTION_IDS = { change: 'door_change', form: 'door_form' } as const;
 
 type AdmittedPeople = Exclude<keyof typeof strings.channelChoices.admits, 'usual'>;
 
-/** Who may use the agent in a workspace; null and '': as the whole app's settings (`usual`) say. */
+/** Who may use the agent in a workspace; null and '' mean the app's own settings (`usual`). */
 export interface WorkspaceAccessFields {
   admits: AdmittedPeople | null;
-  /** As people type them: ids between commas, or the word none. */
+  /** As people type them: ids separated by commas, or the word none. */
   bots: string;
   usual: { admits: AdmittedPeople; bots: string };
 }
 
-/** Its part of the Home tab, for admins. */
+/** The access settings in an admin's Home tab. */
 export function workspaceAccessSection({
   admits,
   bots,
   usual,
 }: WorkspaceAccessFields): (HeaderBlock | SectionBlock | ActionsBlock)[] {
   const people = strings.channelChoices.admits[admits ?? usual.admits][0];
-  const said = strings.doorSays({ people, own: admits !== null, bots: bots === '' ? usual.bots : bots });
+  const text = strings.doorSays({ people, own: admits !== null, bots: bots === '' ? usual.bots : bots });
   const change = {
     type: 'button',
     text: plainText(strings.door.change),
@@ -43,12 +43,12 @@ export function workspaceAccessSection({
   } as const;
   return [
     { type: 'header', text: plainText(strings.door.heading) },
-    sectionBlock(said),
+    sectionBlock(text),
     { type: 'actions', elements: [change] },
   ];
 }
 
-/** The form that sets it. */
+/** The form with the access settings. */
 export function workspaceAccessFormView({ admits, bots, usual }: WorkspaceAccessFields): FormView {
   const choices: [AdmittedPeople | 'usual', string][] = [
     ['usual', strings.doorUsual(strings.channelChoices.admits[usual.admits][0])],
@@ -57,8 +57,8 @@ export function workspaceAccessFormView({ admits, bots, usual }: WorkspaceAccess
     ['everyone', strings.channelChoices.admits.everyone[0]],
   ];
   const options = choices.map(([value, text]): FormOption => formOption(value, text));
-  const now = options.find(({ value }) => value === (admits ?? 'usual'));
-  const first = now === undefined ? {} : { initial_option: now };
+  const current = options.find(({ value }) => value === (admits ?? 'usual'));
+  const first = current === undefined ? {} : { initial_option: current };
   const people = inputBlock(
     { type: 'static_select', action_id: 'door_admits', options, ...first },
     { label: strings.door.admits, optional: false },

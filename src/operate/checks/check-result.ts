@@ -1,38 +1,38 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config.ts';
 
-/** One line of the doctor's. */
+/** One line of the doctor. */
 export interface CheckResult {
-  /** What was looked at. */
+  /** What was checked. */
   what: string;
   ok: boolean;
-  /** How it is; where it is not OK, what to do, naming the setting. */
+  /** How it is; for a failure, what is wrong and what to do, with the name of the setting. */
   message: string;
 }
 
-/** What the checks look with. */
+/** What the checks need. */
 export interface CheckTools {
   log: Logger;
   /** Our clock (ms since 1970). */
   now: () => number;
-  /** Bytes that are free where a path is, or would be. */
+  /** Free bytes at a path, which need not exist. */
   freeBytes: (path: string) => Promise<number>;
 }
 
-/** Looks at one side of the settings. */
-export type Check = (config: Config, instruments: CheckTools) => Promise<CheckResult[]>;
+/** Checks one part of the configuration. */
+export type Check = (config: Config, tools: CheckTools) => Promise<CheckResult[]>;
 
-/** All is well; `says` is how it is. */
+/** A check that passed; `message` says how it is. */
 export function passed(what: string, message: string): CheckResult {
   return { what, ok: true, message };
 }
 
-/** Something is to be mended; `says` is what to do. */
+/** A check that failed; `message` says what is wrong and what to do. */
 export function failed(what: string, message: string): CheckResult {
   return { what, ok: false, message };
 }
 
-/** What an error says. */
+/** The message of an error. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -12,23 +12,23 @@ import {
   passed,
 } from './check-result.ts';
 
-/** pg-boss, the queue, needs 13. */
+/** What pg-boss, the queue, requires. */
 const MIN_POSTGRES_VERSION = 13;
-/** How far the database's clock may be from ours (ms). */
+/** How far the database's clock may be off ours (ms). */
 const MAX_CLOCK_SKEW_MS = 30_000;
 
-/** The database: whether it can be reached and used, and what a start would change in it. */
-export const checkDatabase: Check = async (config, instruments) => {
+/** Checks whether the database can be used, and reports what a start would change in it. */
+export const checkDatabase: Check = async (config, tools) => {
   const what = 'database';
   try {
     if (config.DATABASE_URL !== undefined) {
-      return await inspect(config, 'DATABASE_URL', { connectionString: config.DATABASE_URL }, instruments);
+      return await inspect(config, 'DATABASE_URL', { connectionString: config.DATABASE_URL }, tools);
     }
     const running = await findRunningServer(config.DATA_FOLDER);
-    if (running !== undefined) return await inspect(config, 'DATA_FOLDER', running, instruments);
-    const server = await startEmbeddedServer({ folder: config.DATA_FOLDER, log: instruments.log });
+    if (running !== undefined) return await inspect(config, 'DATA_FOLDER', running, tools);
+    const server = await startEmbeddedServer({ folder: config.DATA_FOLDER, log: tools.log });
     try {
-      return await inspect(config, 'DATA_FOLDER', server.connection, instruments);
+      return await inspect(config, 'DATA_FOLDER', server.connection, tools);
     } finally {
       await server.stop();
     }
@@ -41,89 +41,87 @@ export const checkDatabase: Check = async (config, instruments) => {
 async function inspect(
   config: Pick<Config, 'SECRET_KEY' | 'SLACK_CLIENT_ID' | 'INSTALL_WORKSPACES'>,
   setting: string,
-  settings: Parameters<typeof checkSchema>[0],
+  connection: Parameters<typeof checkSchema>[0],
   { now }: CheckTools,
 ): Promise<CheckResult[]> {
-  const inspection = await checkSchema(settings);
-  const {
-    serverVersion: version,
-    majorVersion: major,
-    pending,
-    unknown,
-    mayCreateTables: mayCreate,
-    databaseTime: databaseNow,
-  } = inspection;
+  const schema = await checkSchema(connection);
+  const { serverVersion, majorVersion, pending, unknown, mayCreateTables, databaseTime } = schema;
   const what = 'database';
-  if (major < MIN_POSTGRES_VERSION)
-    return [failed(what, `${setting}: PostgreSQL ${version} is too old; ${MIN_POSTGRES_VERSION} is needed.`)];
-  if (unknown.length > 0 && pending.length > 0) {
-    const newest = unknown.at(-1) ?? '';
-    return [
-      failed(what, `${setting}: a newer release has used it (${newest}); start that release or a newer one.`),
-    ];
-  }
-  if (pending.length > 0 && !mayCreate) {
+  if (majorVersion < MIN_POSTGRES_VERSION)
     return [
       failed(
         what,
-        `${setting}: its user may not make tables; grant it CREATE on the schema and, for the queue, on the database.`,
+        `${setting}: PostgreSQL ${serverVersion} is too old. Use ${MIN_POSTGRES_VERSION} or newer.`,
+      ),
+    ];
+  if (unknown.length > 0 && pending.length > 0) {
+    const newest = unknown.at(-1) ?? '';
+    return [
+      failed(what, `${setting}: a newer release has used it (${newest}). Start that release or a newer one.`),
+    ];
+  }
+  if (pending.length > 0 && !mayCreateTables) {
+    return [
+      failed(
+        what,
+        `${setting}: its user may not create tables. Grant it CREATE on the schema and, for the queue, on the database.`,
       ),
     ];
   }
-  const skew = Math.abs(databaseNow.getTime() - now());
+  const skew = Math.abs(databaseTime.getTime() - now());
   if (skew > MAX_CLOCK_SKEW_MS) {
     return [
       failed(
         what,
-        `${setting}: its clock and ours are ${Math.round(skew / 1_000)} s apart; keep both by NTP.`,
+        `${setting}: its clock and ours are ${Math.round(skew / 1_000)} s apart. Synchronize both by NTP.`,
       ),
     ];
   }
   return [
-    passed(what, `PostgreSQL ${version}, ${describeMigrations(inspection)}`),
-    ...checkEncryptionKeys(config, inspection),
-    ...checkInstallations(config, inspection),
+    passed(what, `PostgreSQL ${serverVersion}, ${describeMigrations(schema)}`),
+    ...checkEncryptionKeys(config, schema),
+    ...checkInstallations(config, schema),
   ];
 }
 
 function describeMigrations({ pending, unknown }: SchemaCheck): string {
-  if (pending.length > 0) return `a start will make ${pending.join(', ')}`;
+  if (pending.length > 0) return `a start will apply ${pending.join(', ')}`;
   const newest = unknown.at(-1);
   if (newest === undefined) return 'its tables are up to date';
-  return `a newer release has used it (${newest}), beside which this one may run during a roll-out`;
+  return `a newer release has used it (${newest}); this one may run beside it during a roll-out`;
 }
 
-/** Whether what is sealed can be opened. */
+/** Whether SECRET_KEY can decrypt the tokens and keys in the database. */
 function checkEncryptionKeys(
   { SECRET_KEY }: Pick<Config, 'SECRET_KEY'>,
-  { encryptedSamples: sealed }: SchemaCheck,
+  { encryptedSamples }: SchemaCheck,
 ): CheckResult[] {
-  const what = 'sealed tokens';
-  if (sealed.length === 0) return [];
+  const what = 'encrypted tokens';
+  if (encryptedSamples.length === 0) return [];
   const keyring = SECRET_KEY && new Keyring(SECRET_KEY);
-  if (keyring !== undefined && sealed.every((text) => keyring.hasKeyFor(text)))
-    return [passed(what, 'SECRET_KEY opens them')];
-  const says =
-    'SECRET_KEY does not open what is kept of workspaces: add the key that was used before, behind a comma.';
-  return [failed(what, says)];
+  if (keyring !== undefined && encryptedSamples.every((text) => keyring.hasKeyFor(text)))
+    return [passed(what, 'SECRET_KEY decrypts them')];
+  const message =
+    'SECRET_KEY cannot decrypt the tokens and keys of workspaces. Append the previous key after a comma.';
+  return [failed(what, message)];
 }
 
-/** Who may install the app, and whether anybody has who may not. */
+/** Reports who may install the app; fails if a workspace has installed it that no longer may. */
 function checkInstallations(
   config: Pick<Config, 'SLACK_CLIENT_ID' | 'INSTALL_WORKSPACES'>,
-  { installations: installed }: SchemaCheck,
+  { installations }: SchemaCheck,
 ): CheckResult[] {
   const what = 'installations';
-  const { SLACK_CLIENT_ID, INSTALL_WORKSPACES: named } = config;
+  const { SLACK_CLIENT_ID, INSTALL_WORKSPACES: allowed } = config;
   if (SLACK_CLIENT_ID === undefined) return [];
-  const count = `${installed.length} so far`;
-  if (named.length === 0)
+  const count = `${installations.length} so far`;
+  if (allowed.length === 0)
     return [passed(what, `${count}; any workspace may install the app (INSTALL_WORKSPACES is not set)`)];
-  const others = installed.filter(
-    ({ workspace, enterprise }) => !named.includes(workspace) && !named.includes(enterprise ?? workspace),
+  const others = installations.filter(
+    ({ workspace, enterprise }) => !allowed.includes(workspace) && !allowed.includes(enterprise ?? workspace),
   );
-  if (others.length === 0) return [passed(what, `${count}; only ${named.join(', ')} may install the app`)];
+  if (others.length === 0) return [passed(what, `${count}; only ${allowed.join(', ')} may install the app`)];
   const who = others.map(({ workspace }) => workspace).join(', ');
-  const says = `INSTALL_WORKSPACES does not name ${who}, where the app is installed: add it, or remove the app there in Slack.`;
-  return [failed(what, says)];
+  const message = `INSTALL_WORKSPACES does not name ${who}, where the app is installed. Add it, or remove the app there in Slack.`;
+  return [failed(what, message)];
 }

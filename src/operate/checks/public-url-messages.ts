@@ -1,9 +1,9 @@
-/** What to do where no answer comes from PUBLIC_URL. */
+/** The message if nothing answers at PUBLIC_URL. */
 export function publicUrlUnreachable(url: URL): string {
-  return `Nothing answers at PUBLIC_URL (${url.origin}): start Taskthread, and check DNS and the proxy.`;
+  return `Nothing answers at PUBLIC_URL (${url.origin}). Start Taskthread, and check DNS and the proxy.`;
 }
 
-/** What to do where the answer is of something that is not this app. */
+/** The message if another server answers at PUBLIC_URL. */
 export function publicUrlWrongServer(url: URL, status: number): string {
-  return `PUBLIC_URL (${url.origin}) leads to something else (status ${status}): let ${url.pathname} through.`;
+  return `PUBLIC_URL (${url.origin}) leads to a different server (status ${status}). Route ${url.pathname} to Taskthread.`;
 }

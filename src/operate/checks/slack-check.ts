@@ -2,6 +2,8 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { SlackError } from '../../slack/errors.ts';
+import { REQUIRED_SCOPES } from '../../slack/required-scopes.ts';
+import { tryParseJson } from '../../slack/safe-json.ts';
 import { SlackClient, tokenOnlyInstallation } from '../../slack/slack-client.ts';
 import { identifyToken } from '../../slack/token-identity.ts';
 import {
@@ -13,26 +15,25 @@ import {
   passed,
 } from './check-result.ts';
 import { publicUrlUnreachable, publicUrlWrongServer } from './public-url-messages.ts';
-import { REQUIRED_SCOPES } from './required-scopes.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const connectionSchema = z.looseObject({ url: z.string() });
 const helloSchema = z.looseObject({ type: z.literal('hello') });
 
-/** The bot's token and its scopes, and the way on which events come. */
-export const checkSlack: Check = async (config, instruments) => [
+/** Checks the bot token and its scopes, and how events arrive. */
+export const checkSlack: Check = async (config, tools) => [
   ...(config.SLACK_BOT_TOKEN === undefined
-    ? await checkOAuth(config, instruments)
-    : await checkToken(config, config.SLACK_BOT_TOKEN, instruments)),
+    ? await checkOAuth(config, tools)
+    : await checkToken(config, config.SLACK_BOT_TOKEN, tools)),
   ...(config.SLACK_APP_TOKEN === undefined
-    ? await checkPublicUrl(config, instruments)
-    : await checkSocketMode(config, config.SLACK_APP_TOKEN, instruments)),
+    ? await checkPublicUrl(config, tools)
+    : await checkSocketMode(config, config.SLACK_APP_TOKEN, tools)),
 ];
 
-/** Refused codes and secrets tell the app's credentials apart: Slack looks at those before it looks at the code. */
+/** Slack checks the app's credentials before the code, so the error shows which of them is wrong. */
 const INVALID_CODE = { code: 'no-such-code' };
 
-/** The app's own credentials, with which workspaces install it. */
+/** Checks the app's OAuth credentials. */
 async function checkOAuth(config: Config, { log }: CheckTools): Promise<CheckResult[]> {
   const what = 'Slack OAuth';
   const { SLACK_CLIENT_ID: client_id, SLACK_CLIENT_SECRET: client_secret, PUBLIC_URL = '' } = config;
@@ -56,29 +57,32 @@ async function checkOAuth(config: Config, { log }: CheckTools): Promise<CheckRes
   ];
 }
 
-/** Opens the page at which workspaces install the app: it leads to Slack's question, for our client id. */
+/** Checks whether the install page redirects to Slack with our client ID. */
 async function checkInstallUrl(config: Config, url: URL): Promise<CheckResult> {
   const what = 'install address';
   try {
-    const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
-    await answer.body?.cancel();
-    const asked = URL.parse(answer.headers.get('location') ?? '')?.searchParams;
-    if (answer.status !== 302 || asked?.get('client_id') === null || asked === undefined)
-      return failed(what, publicUrlWrongServer(url, answer.status));
-    if (asked.get('client_id') !== config.SLACK_CLIENT_ID)
+    const response = await fetch(url, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    const query = URL.parse(response.headers.get('location') ?? '')?.searchParams;
+    if (response.status !== 302 || query?.get('client_id') === null || query === undefined)
+      return failed(what, publicUrlWrongServer(url, response.status));
+    if (query.get('client_id') !== config.SLACK_CLIENT_ID)
       return failed(
         what,
-        'Taskthread at PUBLIC_URL has another SLACK_CLIENT_ID: it was started with other settings.',
+        'Taskthread at PUBLIC_URL runs with a different SLACK_CLIENT_ID. Restart it with these settings.',
       );
     if (!isSecure(url, config))
-      return failed(what, 'PUBLIC_URL is not https: Slack sends nobody back to anything else.');
+      return failed(what, 'PUBLIC_URL must be https: Slack redirects to nothing else.');
     return passed(what, `workspaces install the app at ${url.href}`);
   } catch {
     return failed(what, publicUrlUnreachable(url));
   }
 }
 
-/** Plain http is for trying only, with a Slack on this machine. */
+/** Plain http is only for a Slack stand-in, which itself speaks http. */
 function isSecure(url: URL, { SLACK_API_URL }: Config): boolean {
   return url.protocol === 'https:' || new URL(SLACK_API_URL).protocol === 'http:';
 }
@@ -91,14 +95,14 @@ async function checkToken(config: Config, botToken: string, { log }: CheckTools)
       log,
     });
     const found = passed('Slack token', `the bot is installed in ${name}`);
-    // Slack always tells; a stand-in may not.
-    if (scopes.length === 0) return [found, passed('Slack scopes', 'Slack does not tell them')];
+    // Slack always reports them; a stand-in may not.
+    if (scopes.length === 0) return [found, passed('Slack scopes', 'not reported by Slack')];
     const missing = REQUIRED_SCOPES.filter((scope) => !scopes.includes(scope));
-    if (missing.length === 0) return [found, passed('Slack scopes', 'all that the manifest asks for')];
-    const says =
-      `SLACK_BOT_TOKEN lacks ${missing.join(', ')}: add them under "OAuth & Permissions", ` +
-      'or paste manifest.yml anew, and install the app again.';
-    return [found, failed('Slack scopes', says)];
+    if (missing.length === 0) return [found, passed('Slack scopes', 'all that the manifest requests')];
+    const message =
+      `SLACK_BOT_TOKEN lacks ${missing.join(', ')}. Add them under "OAuth & Permissions" ` +
+      'or update the manifest from manifest.yml, then reinstall the app.';
+    return [found, failed('Slack scopes', message)];
   } catch (error) {
     return [failed('Slack token', describeSlackError('SLACK_BOT_TOKEN', error))];
   }
@@ -106,8 +110,8 @@ async function checkToken(config: Config, botToken: string, { log }: CheckTools)
 
 function describeSlackError(setting: string, error: unknown): string {
   if (error instanceof SlackError && error.code === 'unavailable')
-    return `SLACK_API_URL cannot be reached: check the network, a proxy and DNS. ${error.message}`;
-  return `${setting} is not accepted: make a new one at api.slack.com/apps. ${errorMessage(error)}`;
+    return `Could not reach SLACK_API_URL. Check the network, the proxy and DNS. ${error.message}`;
+  return `Slack rejects ${setting}. Create a new one at api.slack.com/apps. ${errorMessage(error)}`;
 }
 
 async function checkSocketMode(
@@ -131,12 +135,12 @@ async function checkSocketMode(
     await waitForHello(url);
     return [passed(what, 'Socket Mode connects')];
   } catch (error) {
-    const says = `SLACK_APP_TOKEN is good, but the WebSocket does not open (${errorMessage(error)}): let wss:// through to Slack.`;
-    return [failed(what, says)];
+    const message = `SLACK_APP_TOKEN is valid, but the WebSocket does not open (${errorMessage(error)}). Allow wss:// connections to Slack.`;
+    return [failed(what, message)];
   }
 }
 
-/** Opens a connection and closes it when Slack has greeted. An event that meets it is sent again by Slack. */
+/** Opens a connection and closes it after Slack's hello. Slack resends an event that arrives on it. */
 function waitForHello(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url);
@@ -146,29 +150,21 @@ function waitForHello(url: string): Promise<void> {
       if (error === undefined) resolve();
       else reject(error);
     };
-    const timer = setTimeout(() => finish(new Error('no greeting in time')), REQUEST_TIMEOUT_MS);
+    const timer = setTimeout(() => finish(new Error('no hello in time')), REQUEST_TIMEOUT_MS);
     socket.addEventListener('message', ({ data }) => {
       if (helloSchema.safeParse(tryParseJson(data)).success) finish();
     });
-    socket.addEventListener('error', () => finish(new Error('refused or cut')));
+    socket.addEventListener('error', () => finish(new Error('connection failed')));
     socket.addEventListener('close', () => finish(new Error('closed')));
   });
 }
 
-function tryParseJson(data: unknown): unknown {
-  try {
-    return JSON.parse(String(data));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Asks our own address what Slack asks a new one: only a Taskthread with the same signing secret gives it back. */
+/** Sends PUBLIC_URL the challenge that Slack sends: only Taskthread with the same signing secret returns it. */
 async function checkPublicUrl(config: Config, { now }: CheckTools): Promise<CheckResult[]> {
   const what = 'public address';
   const { PUBLIC_URL: address, SLACK_SIGNING_SECRET: secret = '' } = config;
   if (address === undefined)
-    return [failed(what, 'PUBLIC_URL is not set: set it to the https address at which Slack reaches PORT.')];
+    return [failed(what, 'PUBLIC_URL is not set. Set it to the https address at which Slack reaches PORT.')];
   const url = new URL('/slack/events', address);
   const challenge = randomUUID();
   const body = JSON.stringify({ type: 'url_verification', challenge });
@@ -182,21 +178,21 @@ async function checkPublicUrl(config: Config, { now }: CheckTools): Promise<Chec
   let status: number;
   try {
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-    const answer = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal });
-    status = answer.status;
-    if (answer.ok && (await answer.text()).includes(challenge)) {
-      const says = `${url.origin} leads to Taskthread; whether SLACK_SIGNING_SECRET is right, Slack alone knows`;
+    const response = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal });
+    status = response.status;
+    if (response.ok && (await response.text()).includes(challenge)) {
+      const message = `${url.origin} leads to Taskthread; only Slack can tell whether SLACK_SIGNING_SECRET is right`;
       return isSecure(url, config)
-        ? [passed(what, says)]
-        : [failed(what, 'PUBLIC_URL is not https: Slack sends to nothing else.')];
+        ? [passed(what, message)]
+        : [failed(what, 'PUBLIC_URL must be https: Slack sends events to nothing else.')];
     }
   } catch {
     return [failed(what, publicUrlUnreachable(url))];
   }
   if (status === 401) {
-    const says =
-      'Taskthread at PUBLIC_URL refuses the signature: SLACK_SIGNING_SECRET differs there, or a clock is wrong.';
-    return [failed(what, says)];
+    const message =
+      'Taskthread at PUBLIC_URL rejects the signature. It runs with a different SLACK_SIGNING_SECRET, or a clock is wrong.';
+    return [failed(what, message)];
   }
   return [failed(what, publicUrlWrongServer(url, status))];
 }

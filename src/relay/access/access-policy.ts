@@ -1,17 +1,11 @@
 import type { PersonKind, SlackDirectory } from '../../slack/directory.ts';
 import type { AllowedUsers } from '../../store/schema.ts';
 import type { WorkspaceSettingsStore } from '../../store/workspaces/workspace-settings-store.ts';
+import type { ChannelActor } from '../runtime/actors.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
 
 /** Why a person may not use the agent. */
 export type AccessDenial = Exclude<PersonKind, 'member'>;
-
-/** A person who writes in a channel. */
-export interface Asker {
-  workspace: string;
-  channel: string;
-  person: string;
-}
 
 /** What the access rules need; RelayDeps fits. */
 export interface AccessDeps {
@@ -28,7 +22,7 @@ export interface AccessPolicy {
 /** Who may use the agent in a channel: the channel's setting, else the workspace's, else the operator's. */
 export async function accessPolicyFor(
   { store, settings }: AccessDeps,
-  { workspace, channel }: Pick<Asker, 'workspace' | 'channel'>,
+  { workspace, channel }: Pick<ChannelActor, 'workspace' | 'channel'>,
 ): Promise<AccessPolicy> {
   const { admits, bots } = await store.workspaceSettings.accessIn(workspace, channel);
   return { admits: admits ?? settings.admits, bots: bots ?? settings.admitsBots };
@@ -52,7 +46,7 @@ export function isKindAllowed(admits: AllowedUsers, kind: PersonKind): boolean {
 export async function accessDenialFor(
   deps: AccessDeps,
   people: Pick<SlackDirectory, 'requirePerson'>,
-  asker: Asker,
+  asker: ChannelActor,
   signal: AbortSignal,
 ): Promise<AccessDenial | undefined> {
   const { person } = asker;

@@ -6,6 +6,7 @@ import type { AuditTrail } from '../../store/audit/audit-trail.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { ChannelSettingsStore } from '../../store/projects/channel-settings-store.ts';
 import type { TaskControl } from '../../store/schema.ts';
+import type { ChannelActor } from '../runtime/actors.ts';
 import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { type AccessDeps, accessPolicyFor, isKindAllowed } from './access-policy.ts';
@@ -14,10 +15,7 @@ import { type AccessDeps, accessPolicyFor, isKindAllowed } from './access-policy
  * A person's use of a control. The caller knows that the person is in the channel: a press proves it, where it was made
  * in this channel (`turnOf`).
  */
-export interface ControlUse {
-  workspace: string;
-  channel: string;
-  person: string;
+export interface ControlUse extends ChannelActor {
   /** The control's name, for the audit trail: the action id, or a word like `stop_word`. */
   control: string;
   /** The root of the thread that it is about; left out where it is about the whole channel. */
@@ -25,7 +23,7 @@ export interface ControlUse {
   /** The turn that it is about. Its asker may do what the thread's starter may. */
   turn?: { id?: string | undefined; asker: string } | undefined;
   /** It does not change the agent's work: everyone in the channel may use it, whatever the settings. */
-  harmless?: boolean;
+  isReadOnly?: boolean;
 }
 
 /** What control permissions need; RelayDeps fits. */
@@ -80,7 +78,7 @@ async function allowedUsers(
   use: ControlUse,
 ): Promise<TaskControl | 'direct'> {
   if (isDirectChannel(use.channel)) return 'direct';
-  if (use.harmless === true) return 'channel';
+  if (use.isReadOnly === true) return 'channel';
   return (await store.channelSettings.get(use.workspace, use.channel)).controls ?? settings.controlsBy;
 }
 

@@ -1,6 +1,7 @@
+import type { ChannelActor } from '../runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry.ts';
-import { type Asker, accessDenialFor } from './access-policy.ts';
+import { accessDenialFor } from './access-policy.ts';
 import { type Refusal, refusalAuditDetails, refusalSentence } from './refusals.ts';
 
 /**
@@ -10,7 +11,7 @@ import { type Refusal, refusalAuditDetails, refusalSentence } from './refusals.t
 export async function startRefusal(
   deps: RelayDeps,
   workspace: WorkspaceClient,
-  asker: Asker,
+  asker: ChannelActor,
   timeoutMs: number,
 ): Promise<string | undefined> {
   const refusal = await findRefusal(deps, workspace, asker, AbortSignal.timeout(timeoutMs));
@@ -24,7 +25,7 @@ export async function startRefusal(
 async function findRefusal(
   deps: RelayDeps,
   workspace: WorkspaceClient,
-  asker: Asker,
+  asker: ChannelActor,
   signal: AbortSignal,
 ): Promise<Refusal | undefined> {
   try {

@@ -1,18 +1,11 @@
 import { lateDeletionNote, lateEditNote } from '../../render/messages/button-notes.ts';
+import type { MessageKey } from '../../store/keys.ts';
+import type { ChannelActor } from '../runtime/actors.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { sendEphemeral } from '../runtime/ephemeral-messages.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 
-/** A message that was changed after it was sent. */
-export interface ChangedMessage {
-  workspace: string;
-  channel: string;
-  ts: string;
-  /** Who changed it; '' where Slack did not say. */
-  person: string;
-}
-
-/** Answers people who change a message that the agent has already: a note that only they see, with a button. */
+/** Answers people who edit or delete a message that the agent already has: an ephemeral note with a button. */
 export class LateEdits {
   readonly #deps: RelayDeps;
 
@@ -20,15 +13,15 @@ export class LateEdits {
     this.#deps = deps;
   }
 
-  /** Never holds an acknowledgement up, and never fails: the note is an offer. */
-  onInboxOutcome(inboxOutcome: InboxOutcome, message: ChangedMessage): void {
+  /** `message.person` is '' if Slack does not name the editor: then nobody gets a note. Returns at once; never throws. */
+  onInboxOutcome(inboxOutcome: InboxOutcome, message: ChannelActor & MessageKey): void {
     if (inboxOutcome.kind !== 'too_late' || message.person === '') return;
     this.#offerNote(inboxOutcome.change, message).catch((error: unknown) => {
-      this.#deps.log.debug({ err: error }, 'a note on a changed message was left out');
+      this.#deps.log.debug({ err: error }, 'could not offer a correction for an edited message');
     });
   }
 
-  async #offerNote(change: 'edit' | 'deletion', message: ChangedMessage): Promise<void> {
+  async #offerNote(change: 'edit' | 'deletion', message: ChannelActor & MessageKey): Promise<void> {
     const turn = await this.#deps.store.turns.ofMessage(message);
     if (turn === undefined) return;
     if (change === 'deletion' && turn.settled_at !== null) return;

@@ -1,8 +1,8 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { pausedNotice, pauseEndedNotice } from '../../render/messages/paused-notice.ts';
 import * as strings from '../../render/strings/strings.ts';
-import type { ThreadKey } from '../../store/keys.ts';
-import type { Message, Turn, TurnOutcome } from '../../store/schema.ts';
+import type { MessageKey, ThreadKey } from '../../store/keys.ts';
+import type { Turn, TurnOutcome } from '../../store/schema.ts';
 import { mayUseControl } from '../access/control-permission.ts';
 import type { ThreadPosts } from '../replies/thread-posts.ts';
 import { type ControlOutcome, type Press, turnOf } from '../runtime/control-types.ts';
@@ -10,10 +10,10 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';
 
-/** The part of the stopped turn's posts that says what waits. */
+/** The part of the stopped turn's posts that shows how many messages are paused. */
 const NOTICE_PART = 'held';
 
-/** What waits in a thread since its agent was stopped: it goes on when somebody says so, or is taken back. */
+/** The messages of a stopped thread: paused until someone resumes them or takes them back. */
 export class PausedMessages {
   readonly #deps: RelayDeps;
   readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
@@ -23,53 +23,39 @@ export class PausedMessages {
     this.#waitingReactions = waitingReactions;
   }
 
-  /** Lets what waits go to the agent, in its order. */
+  /** Sends the paused messages to the agent, in their order. */
   async resume(press: Press): Promise<ControlOutcome> {
-    return this.#endPause(press, 'go', strings.heldGoesOn, async (_, enqueue) => enqueue());
+    return this.#endPause(press, 'go');
   }
 
-  /** Takes back what waits: it never reaches the agent. */
+  /** Takes the paused messages back: they never reach the agent. */
   async takeBack(press: Press): Promise<ControlOutcome> {
-    const outcome = await this.#endPause(
-      press,
-      'take_back',
-      strings.heldTakenBack,
-      async (waiting, _, withdraw) => {
-        for (const message of waiting) await withdraw(message);
-      },
-    );
+    const outcome = await this.#endPause(press, 'take_back');
     if (outcome === 'done') this.#waitingReactions.cleanUp();
     return outcome;
   }
 
-  /** A message came to a thread, or was taken back there: where it is held, the post says how many wait now. */
-  onInboxOutcome(
-    inboxOutcome: InboxOutcome,
-    message: { workspace: string; channel: string; ts: string },
-  ): void {
-    if (inboxOutcome.kind !== 'admitted' && inboxOutcome.kind !== 'withdrawn') return;
-    if (inboxOutcome.kind === 'admitted' && !inboxOutcome.isPaused) return;
-    if (inboxOutcome.kind === 'admitted' && !inboxOutcome.isQueued)
-      this.#inBackground(this.#endIfEmpty(inboxOutcome.thread, message));
-    else this.onWaitingChanged(message);
+  /** Updates the notice when a message joins a paused thread or is taken back there. Returns at once; never throws. */
+  onInboxOutcome(outcome: InboxOutcome, message: MessageKey): void {
+    if (outcome.kind === 'withdrawn') this.onWaitingChanged(message);
+    if (outcome.kind !== 'admitted' || !outcome.isPaused) return;
+    if (outcome.isQueued) this.onWaitingChanged(message);
+    else this.#inBackground(this.#endIfEmpty(outcome.thread, message));
   }
 
-  /** What waits was changed, by a button or a sign: where the thread is held, the post says how many wait now. */
-  onWaitingChanged(message: { workspace: string; channel: string; ts: string }): void {
+  /** Updates the notice of a paused thread whose waiting messages changed. Returns at once; never throws. */
+  onWaitingChanged(message: MessageKey): void {
     this.#inBackground(this.#refreshNotice(message));
   }
 
   #inBackground(change: Promise<void>): void {
     change.catch((error: unknown) =>
-      this.#deps.log.debug({ err: error }, 'the number of held messages was not shown'),
+      this.#deps.log.debug({ err: error }, 'could not update the notice of a paused thread'),
     );
   }
 
-  /** Where nothing waits but this message, what was held was taken back, and the message is not to be. */
-  async #endIfEmpty(
-    thread: ThreadKey,
-    message: { workspace: string; channel: string; ts: string },
-  ): Promise<void> {
+  /** Ends the pause if only this message waits: the others were taken back, and nothing holds this one up. */
+  async #endIfEmpty(thread: ThreadKey, message: MessageKey): Promise<void> {
     const { store } = this.#deps;
     const turnId = await store.pausedThreads.pausedBy(thread);
     if (turnId === undefined) return;
@@ -83,7 +69,7 @@ export class PausedMessages {
     else await this.#refreshNotice(message);
   }
 
-  async #refreshNotice(key: { workspace: string; channel: string; ts: string }): Promise<void> {
+  async #refreshNotice(key: MessageKey): Promise<void> {
     const { store } = this.#deps;
     const message = await store.messages.get(key);
     const turnId = message && (await store.pausedThreads.pausedBy(message));
@@ -95,16 +81,7 @@ export class PausedMessages {
     await this.#editNotice(message, turnId, () => renderNotice(this.#deps, message, turnId));
   }
 
-  async #endPause(
-    press: Press,
-    control: string,
-    noticeText: (count: number, who: string) => string,
-    apply: (
-      waiting: readonly Message[],
-      enqueue: () => Promise<void>,
-      withdraw: (message: Message) => Promise<unknown>,
-    ) => Promise<void>,
-  ): Promise<ControlOutcome> {
+  async #endPause(press: Press, control: 'go' | 'take_back'): Promise<ControlOutcome> {
     const { workspace, turnId, person } = press;
     const turn = await turnOf(this.#deps.store, press);
     if (turn === undefined) return 'unknown';
@@ -115,28 +92,24 @@ export class PausedMessages {
       await store.threads.lock(thread);
       if (!(await store.pausedThreads.resume(thread, turnId))) return undefined;
       const waiting = await store.pausedThreads.waitingMessages(thread);
-      await apply(
-        waiting,
-        () => this.#deps.enqueue(trx, thread),
-        (message) => store.messages.withdraw(message),
-      );
+      if (control === 'go') await this.#deps.enqueue(trx, thread);
+      else for (const message of waiting) await store.messages.withdraw(message);
       const details = { control, messages: waiting.length };
       await store.audit.add({ ...thread, kind: 'stop', person, turn: turnId, details });
       return waiting.length;
     });
     if (count === undefined) return 'over';
-    this.#deps.log.info({ turn: turnId, person, control, count }, 'a held thread was let go');
+    this.#deps.log.info({ turn: turnId, person, control, count }, 'paused messages resumed or taken back');
     const updateNotice = async () => {
       const who = (await this.#deps.workspace(workspace)?.people.personName(person)) ?? '';
-      await this.#editNotice(thread, turnId, async () => pauseEndedNotice(noticeText(count, who)));
+      const text = control === 'go' ? strings.heldGoesOn(count, who) : strings.heldTakenBack(count, who);
+      await this.#editNotice(thread, turnId, async () => pauseEndedNotice(text));
     };
-    updateNotice().catch((error: unknown) =>
-      this.#deps.log.debug({ err: error }, 'the end of a hold was not shown'),
-    );
+    this.#inBackground(updateNotice());
     return 'done';
   }
 
-  /** Brings the post up to date; there may be none yet. */
+  /** Edits the notice, if it has been posted. */
   async #editNotice(
     { workspace, channel }: ThreadKey,
     turnId: string,
@@ -154,7 +127,7 @@ export class PausedMessages {
   }
 }
 
-/** Says in a stopped turn's thread how many messages wait there, once; nothing where none does. */
+/** Posts once in a stopped turn's thread how many messages are paused there; nothing if none is. */
 async function postPausedNotice(
   deps: RelayDeps,
   posts: Pick<ThreadPosts, 'post'>,
@@ -167,7 +140,7 @@ async function postPausedNotice(
   await posts.post(NOTICE_PART, message, 'notice');
 }
 
-/** Ends a turn when its thread was told what waits there; a hold may begin as long as the turn is not finished. */
+/** Finishes a turn, after the notice of what is paused behind it: a pause may begin until the turn is finished. */
 export async function postPausedNoticeAndFinish(
   deps: RelayDeps,
   posts: Pick<ThreadPosts, 'post'>,
@@ -188,7 +161,7 @@ export async function postPausedNoticeAndFinish(
   }
 }
 
-/** How many messages wait; a hold of none ends. */
+/** How many messages are paused; with none left, the pause ends. */
 async function countPaused(
   { store: rootStore }: RelayDeps,
   thread: ThreadKey,
@@ -203,7 +176,7 @@ async function countPaused(
   });
 }
 
-/** The post as it is to be now; undefined where the thread is not held any more. */
+/** The notice's current content; undefined if the thread is no longer paused by this turn. */
 async function renderNotice(
   deps: RelayDeps,
   thread: ThreadKey,

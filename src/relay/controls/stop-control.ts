@@ -11,29 +11,29 @@ import { isEarlierTs } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';
 import { transientFailure } from '../runtime/retry.ts';
 
-/** Stops that are still to be carried out are looked for so often (ms). */
+/** How often recorded stops that the service does not know yet are looked for (ms). */
 const POLL_INTERVAL_MS = 2_000;
-/** Turns that one look takes at most. */
+/** Most turns per poll. */
 const MAX_STOPS_PER_POLL = 200;
 /** From so many seconds after the first request, another one forces the stop. */
 const FORCE_STOP_AFTER_SECONDS = 10;
 
-/** Somebody asks for a stop. */
+/** A person asks to stop a turn. */
 export interface StopRequest {
   workspace: string;
-  /** Where it is asked for. */
+  /** Where the person asks. */
   channel: string | undefined;
   turnId: string;
   person: string;
   /** When, by Slack's clock: the action_ts of a press, the ts of a message or event. */
   ts: string;
-  /** How it was asked for, for the audit trail. */
+  /** The control's name in the audit trail. */
   control?: string;
 }
 
 /**
- * Stops turns. An ask is recorded first, and what waits behind the turn is held in the same transaction; then the
- * service is told. What could not be told it, is told it by any process a moment later.
+ * Stops turns. A request is recorded first, and the messages waiting behind the turn are paused in the same transaction;
+ * then the stop goes to the service. Any process retries a stop that did not reach the service.
  */
 export class StopControl {
   readonly #deps: RelayDeps;
@@ -42,14 +42,14 @@ export class StopControl {
   /** Calls to the service under way, by turn. */
   readonly #pendingCalls = new Map<string, Promise<void>>();
 
-  /** `onAsked` hears of every turn that is to be stopped, again and again until it has settled. */
+  /** `onStopRequested` is called for every turn to stop, repeatedly until the turn has settled. */
   constructor(deps: RelayDeps, onStopRequested: (turn: Turn) => void) {
     this.#deps = deps;
     this.#onStopRequested = onStopRequested;
     this.#poller = new Poller({
       intervalMs: POLL_INTERVAL_MS,
       poll: () => this.#sendOpenStops(),
-      onError: (error) => deps.log.debug({ err: error }, 'stops could not be read'),
+      onError: (error) => deps.log.debug({ err: error }, 'could not read the open stop requests'),
     });
   }
 
@@ -57,15 +57,16 @@ export class StopControl {
     this.#poller.start();
   }
 
-  /** Looks no more, and leaves what the service was not told yet to another process. */
+  /** Ends the polling; other processes send what is still open. */
   async stop(): Promise<void> {
     await this.#poller.stop();
     await Promise.all(this.#pendingCalls.values());
   }
 
   /**
-   * The first ask stops a turn gracefully, another one that comes 10 s later at once. One that is not sent yet never
-   * is; one that is over is left alone. A message that was passed on to a running turn means that one.
+   * Stops a turn: gracefully at first, and at once if asked again 10 s later or more. A turn whose message has not been
+   * sent never sends it; a turn that is over stays as it is. Stopping a message that a running turn has forwarded stops
+   * that turn.
    */
   async requestStop(request: StopRequest): Promise<ControlOutcome> {
     const { store } = this.#deps;
@@ -77,17 +78,17 @@ export class StopControl {
     const { channel, root } = known;
     if (!(await mayUseControl(this.#deps, { workspace, channel, root, person, turn: known, control })))
       return 'refused';
-    const answer = await this.#recordRequest(known, request);
-    if (answer === undefined) return 'over';
-    const { kind, turn } = answer;
+    const recorded = await this.#recordRequest(known, request);
+    if (recorded === undefined) return 'over';
+    const { kind, turn } = recorded;
     if (kind === 'waits') return 'stopping';
-    this.#deps.log.info({ turn: turn.id, person, kind, control }, 'stop asked for');
+    this.#deps.log.info({ turn: turn.id, person, kind, control }, 'stop requested');
     this.#onStopRequested(turn);
     this.#sendInBackground(turn);
     return 'done';
   }
 
-  /** Somebody said stop while a turn only posts its end: what was written before, and waits behind it, is held. */
+  /** Pauses the messages written before a stop that came while the turn was already posting its end. */
   async pauseWaiting({
     workspace,
     turnId,
@@ -108,12 +109,12 @@ export class StopControl {
       const now = await within.turns.get(workspace, turnId);
       if (now === undefined || now.finished_at !== null) return 'over';
       await within.pausedThreads.pause(now);
-      this.#deps.log.info({ turn: turnId, person, control }, 'what waits behind a turn is held');
+      this.#deps.log.info({ turn: turnId, person, control }, 'messages behind a finished turn paused');
       return 'done';
     });
   }
 
-  /** The turn at work: what was passed on to a running one is stopped with that one, or not at all. */
+  /** The turn at work: a message that a running turn has forwarded stops with that turn. */
   async #runningTurnFor(turn: Turn): Promise<Turn> {
     if (turn.passed_on_by === null || turn.finished_at !== null) return turn;
     const running = await this.#deps.store.turns.get(turn.workspace, turn.passed_on_by);
@@ -126,16 +127,16 @@ export class StopControl {
     const { workspace, id, channel, root } = known;
     return this.#deps.store.transaction(async (store) => {
       await store.threads.lock(known);
-      const answer = await store.stopRequests.record(
+      const recorded = await store.stopRequests.record(
         { workspace, turn: id, person, ts },
         FORCE_STOP_AFTER_SECONDS,
       );
-      if (answer?.kind === 'asked') await store.pausedThreads.pause(answer.turn);
-      if (answer?.kind === 'forced') {
+      if (recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
+      if (recorded?.kind === 'forced') {
         const details = { forced: true };
         await store.audit.add({ workspace, kind: 'stop', person, channel, root, turn: id, details });
       }
-      return answer;
+      return recorded;
     });
   }
 
@@ -146,18 +147,18 @@ export class StopControl {
     }
   }
 
-  /** Nobody waits for it: an acknowledgement must not depend on the service. */
+  /** Returns at once: an acknowledgement to Slack must not wait for the service. */
   #sendInBackground(turn: Turn): void {
     if (this.#pendingCalls.has(turn.id)) return;
     const { signal } = this.#poller;
     const call = sendStop(this.#deps, turn, signal)
       .catch((error: unknown) => this.#failed(turn, error))
-      .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'a stop is tried again'))
+      .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'retrying the stop request'))
       .finally(() => this.#pendingCalls.delete(turn.id));
     this.#pendingCalls.set(turn.id, call);
   }
 
-  /** What passes is tried again; a refusal of the service's is its answer. */
+  /** A temporary failure is retried; a refusal by the service is final. */
   async #failed(turn: Turn, error: unknown): Promise<void> {
     if (
       !(error instanceof AgentError) ||
@@ -165,18 +166,18 @@ export class StopControl {
       this.#poller.signal.aborted
     )
       throw error;
-    this.#deps.log.warn({ err: error, turn: turn.id }, 'the service does not stop a turn');
+    this.#deps.log.warn({ err: error, turn: turn.id }, 'the service refused to stop a turn');
     const { store } = this.#deps;
     await store.stopRequests.markSent(turn, isForced(turn) ? 'forced' : 'graceful');
   }
 }
 
-/** Whether the service is to be told to stop a turn at once. */
+/** Whether the turn needs a forced stop that the service has not received. */
 function isForced(turn: Turn): boolean {
   return turn.force_asked_at !== null && turn.force_sent_at === null;
 }
 
-/** The name of who asked for the stop of a turn; '' where nobody did, or nobody knows any more. */
+/** The name of the person who stopped a turn; '' if nobody did, or the record was erased. */
 export async function stopRequesterName(
   { store }: Pick<RelayDeps, 'store'>,
   { people }: WorkspaceClient,
@@ -186,7 +187,7 @@ export async function stopRequesterName(
   return person === '' ? '' : people.personName(person);
 }
 
-/** Tells the service of a stop that it was not told of yet; `signal` gives it up. Throws an AgentError. */
+/** Sends a recorded stop to the service, if it is still open. Throws an AgentError. */
 export async function sendStop(
   { store, agent: agentOf }: Pick<RelayDeps, 'store' | 'agent'>,
   turn: Turn,
@@ -194,7 +195,7 @@ export async function sendStop(
 ): Promise<void> {
   const force = isForced(turn);
   if (turn.stop_asked_at === null || (turn.stop_sent_at !== null && !force)) return;
-  // What is not bound to a message at the service is stopped by the turn itself, before it is sent or just after.
+  // A turn with no message at the service yet stops itself, before it sends the message or right after.
   if (turn.user_message_id === null) return;
   const sent = { messageId: turn.user_message_id, replyId: turn.assistant_message_id };
   const thread = await store.threads.getOrThrow(turn);
@@ -204,15 +205,15 @@ export async function sendStop(
   try {
     await cancelAtService(agent, taskId, sent, { force, signal });
   } catch (error) {
-    // A task that is gone, or has nothing to stop any more, is stopped.
+    // A task that is gone or idle counts as stopped.
     if (!(error instanceof AgentNotFoundError || error instanceof AgentBusyError)) throw error;
   }
   await store.stopRequests.markSent(turn, force ? 'forced' : 'graceful');
 }
 
 /**
- * Gracefully the reply, by force the task; the task also where it works on in the background after its reply. But never
- * a task that works on another message by now.
+ * A graceful stop cancels the reply, a forced one the task. Once the reply has settled, either cancels the task if it
+ * still works in the background, but never while it works on a later message.
  */
 async function cancelAtService(
   agent: AgentClient,
@@ -233,7 +234,7 @@ async function cancelAtService(
   else await agent.cancelMessage(taskId, replyId, { signal });
 }
 
-/** Whether a task still works, and on nothing later than this message. */
+/** Whether a task is at work, and on no message later than this one. */
 async function isWorkingOnlyOn(
   agent: AgentClient,
   taskId: string,

@@ -1,28 +1,42 @@
-import type { ThreadKey } from '../../store/keys.ts';
+import * as strings from '../../render/strings/strings.ts';
+import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import { uuidV7Generator } from '../../store/queue/uuid-v7.ts';
 import type { Turn } from '../../store/schema.ts';
 import { mayUseControl } from '../access/control-permission.ts';
+import type { ChannelActor } from '../runtime/actors.ts';
 import type { StopOutcome } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
-import { type IncomingMessage, isDirectChannel, isEarlierTs } from '../runtime/incoming-message.ts';
+import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
+import {
+  type InboxOutcome,
+  type IncomingMessage,
+  isDirectChannel,
+  isEarlierTs,
+} from '../runtime/incoming-message.ts';
+import type { PausedMessages } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';
 
-/** A sign of a person, as Slack's event tells it. */
-export type StopTrigger =
-  | {
-      kind: 'reaction';
-      workspace: string;
-      channel: string;
-      person: string;
-      ts: string;
-      target: string;
-      name: string;
-    }
-  /** Slack's own button to stop an agent's session. */
-  | { kind: 'session_stopped'; workspace: string; channel: string; person: string; ts: string; root: string };
+/** A person adds an emoji to a message. */
+interface ReactionTrigger extends ChannelActor {
+  kind: 'reaction';
+  ts: string;
+  /** The ts of the message. */
+  target: string;
+  name: string;
+}
 
-/** Somebody asks for the stop of what a thread is at; `control` is its name in the audit trail. */
+/** A person presses Slack's own stop button of an agent session. */
+interface SessionStopTrigger extends ChannelActor {
+  kind: 'session_stopped';
+  ts: string;
+  root: string;
+}
+
+/** A stop that Slack reports as an event of its own. */
+export type StopTrigger = ReactionTrigger | SessionStopTrigger;
+
+/** Someone asks to stop a thread's work; `control` is the name in the audit trail. */
 interface ThreadStopRequest {
   person: string;
   ts: string;
@@ -30,48 +44,87 @@ interface ThreadStopRequest {
 }
 
 /**
- * Stops without a button: the word, a reaction, Slack's own button. They name a thread or a message; the turn that
- * is meant is the one at work there. All may come twice.
+ * Stops without a button of ours: the stop word, a reaction, Slack's own stop button. Each names a thread or a message,
+ * and means the turn at work there. Each may be delivered twice.
  */
 export class StopTriggers {
   readonly #deps: RelayDeps;
   readonly #stopControl: Pick<StopControl, 'requestStop' | 'pauseWaiting'>;
+  readonly #pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>;
   readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
-  readonly #stopReaction: string;
   readonly #nextTurnId = uuidV7Generator();
 
-  /** `reaction`: the emoji that stops, without colons. */
   constructor(
     deps: RelayDeps,
     stopControl: Pick<StopControl, 'requestStop' | 'pauseWaiting'>,
+    pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>,
     waitingReactions: Pick<WaitingReactions, 'cleanUp'>,
-    stopReaction: string,
   ) {
     this.#deps = deps;
     this.#stopControl = stopControl;
+    this.#pausedMessages = pausedMessages;
     this.#waitingReactions = waitingReactions;
-    this.#stopReaction = stopReaction;
   }
 
-  /** Somebody wrote stop. Of what is at work there, it means what was asked before it. */
+  /** Someone wrote the stop word. It stops what was asked before it. */
   async onStopWord({ workspace, channel, root, ts, person }: IncomingMessage): Promise<StopOutcome> {
     return this.#stopThread({ workspace, channel, root }, { person, ts, control: 'stop_word' });
   }
 
-  /** Takes a sign from an event; what is none of ours is ignored. */
-  async handle(trigger: StopTrigger): Promise<StopOutcome> {
-    return trigger.kind === 'reaction' ? this.#onReaction(trigger) : this.#onSessionStopped(trigger);
+  /** Tells the person who wrote the stop word why nothing stopped, once. */
+  onInboxOutcome(outcome: InboxOutcome, message: ChannelActor & { ts: string }): void {
+    if (outcome.kind !== 'stop_said' || !outcome.isFirst) return;
+    const { root } = outcome.thread;
+    this.#tellPerson(message, root === message.ts ? undefined : root, outcome.outcome);
   }
 
-  async #onReaction({
-    workspace,
-    channel,
-    person,
-    ts,
-    target,
-    name,
-  }: StopTrigger & { kind: 'reaction' }): Promise<StopOutcome> {
-    if (name !== this.#stopReaction) return 'ignored';
+  /** Carries out a stop that came as an event; returns once it is recorded. Ignores reactions that mean nothing here. */
+  async handle(trigger: StopTrigger): Promise<StopOutcome> {
+    return trigger.kind === 'reaction' ? this.#handleReaction(trigger) : this.#handleSessionStop(trigger);
+  }
+
+  async #handleReaction(trigger: ReactionTrigger): Promise<StopOutcome> {
+    const { workspace, channel, target: ts } = trigger;
+    const outcome = await this.#onReaction(trigger);
+    if (outcome !== 'ignored')
+      this.#tellPerson(trigger, await this.#threadRootOf({ workspace, channel, ts }), outcome);
+    if (outcome === 'withdrawn') this.#pausedMessages.onWaitingChanged({ workspace, channel, ts });
+    return outcome;
+  }
+
+  async #handleSessionStop(trigger: SessionStopTrigger): Promise<StopOutcome> {
+    const { workspace, channel, root, person, ts } = trigger;
+    const stop = { person, ts, control: 'session_stop' };
+    const outcome = await this.#stopThread({ workspace, channel, root }, stop);
+    this.#tellPerson(trigger, root, outcome);
+    // Slack leaves the session's state to the app.
+    if (outcome === 'nothing' || outcome === 'over') this.#reactivateSession({ workspace, channel, root });
+    return outcome;
+  }
+
+  #reactivateSession({ workspace, channel, root: threadTs }: ThreadKey): void {
+    this.#deps
+      .workspace(workspace)
+      ?.sessions?.setStatus({ channel, threadTs }, 'active')
+      .catch((error: unknown) =>
+        this.#deps.log.debug({ err: error }, 'could not reactivate an agent session'),
+      );
+  }
+
+  /** The thread of a reaction's message, for our own posts as well as people's; undefined where it is not known. */
+  async #threadRootOf(key: MessageKey): Promise<string | undefined> {
+    const { messages, posts } = this.#deps.store;
+    return (await messages.get(key))?.root ?? (await posts.turnOf(key))?.root;
+  }
+
+  #tellPerson(actor: ChannelActor, threadTs: string | undefined, outcome: StopOutcome): void {
+    if (outcome === 'done' || outcome === 'refused' || outcome === 'ignored') return;
+    const { workspace, channel, person } = actor;
+    trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, strings.signAnswers[outcome]);
+  }
+
+  async #onReaction({ workspace, channel, person, ts, target, name }: ReactionTrigger): Promise<StopOutcome> {
+    if (name !== this.#deps.settings.stopReaction) return 'ignored';
     const { store } = this.#deps;
     const key = { workspace, channel, ts: target };
     const turn = (await store.turns.ofMessage(key)) ?? (await store.posts.turnOf(key));
@@ -88,11 +141,6 @@ export class StopTriggers {
     return 'withdrawn';
   }
 
-  async #onSessionStopped(trigger: StopTrigger & { kind: 'session_stopped' }): Promise<StopOutcome> {
-    const { workspace, channel, root, person, ts } = trigger;
-    return this.#stopThread({ workspace, channel, root }, { person, ts, control: 'session_stop' });
-  }
-
   async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
     const { workspace, channel } = thread;
     const turn = await this.#targetTurn(thread, stop);
@@ -104,8 +152,8 @@ export class StopTriggers {
   }
 
   /**
-   * The turn at work in a thread, or else the one that posts its end; in a direct channel, the one at work anywhere,
-   * where the word stands at the top.
+   * The turn at work in a thread, else the one that is posting its end. A stop at the top level of a direct conversation
+   * means the turn at work in any of its threads.
    */
   async #targetTurn(thread: ThreadKey, stop: ThreadStopRequest): Promise<Turn | 'refused' | undefined> {
     const { messages, turns } = this.#deps.store;
@@ -119,8 +167,8 @@ export class StopTriggers {
   }
 
   /**
-   * Nothing is at work, but something is about to: its turn begins here, to be stopped before anything is sent. But
-   * only for who may stop it: nobody looked yet at whether it is admitted.
+   * Nothing is at work, but a message waits: its turn begins here, so that it is stopped before anything is sent. Checks
+   * the permission first, because the message has not been through the access check yet.
    */
   async #beginNextTurn(
     thread: ThreadKey,

@@ -7,71 +7,70 @@ import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { isOverdue } from '../runtime/retry.ts';
 import { WAITING_EMOJI } from '../runtime/waiting-emoji.ts';
 
-/** Marks in a workspace at one time: Slack lets us take about 17 a minute away, so the last is gone in time. */
+/** Most reactions per workspace at a time. Slack allows removing about 17 a minute, so all go within half a minute. */
 const MAX_WAITING_REACTIONS = 5;
-/** A workspace with enough marks is not looked at again for so long (ms). */
+/** How long a workspace with that many is not counted again (ms). */
 const FULL_RECHECK_MS = 1_000;
-/** How many marks are taken away in one go, and the pause (ms) after a go that left some. */
+/** Most reactions removed per pass, and the pause after a pass that left some (ms). */
 const MAX_REMOVED_AT_ONCE = 50;
 const CLEAN_UP_PAUSE_MS = 2_000;
-/** A mark that could not be taken away for so long (ms) counts no more, and is only tried again by upkeep. */
-const stuckMs = 60_000;
-/** One that could not be taken away for so long (ms) stays where it is. */
-const giveUpAfterMs = 60 * 60_000;
+/** After this long (ms) a reaction that cannot be removed no longer counts; only maintenance retries it. */
+const STUCK_MS = 60_000;
+/** After this long (ms) a reaction that cannot be removed stays. */
+const GIVE_UP_AFTER_MS = 60 * 60_000;
 
-/** A mark that could not be taken away: since when, and until when (ms, `Date.now()`) it is left alone. */
-interface LateMark {
+/** A failed removal: since when, and when the next attempt is due (ms since 1970). */
+interface FailedRemoval {
   workspace: string;
   since: Date;
-  until: number;
+  retryAt: number;
 }
 
-/** What marks need; a `RelayParts` will do. */
-export interface MarksParts {
+/** What waiting reactions need of `RelayDeps`. */
+export interface WaitingReactionsDeps {
   readonly store: Pick<Store, 'messages' | 'turns'>;
   readonly log: Logger;
   workspace(id: string): { posting: Pick<Posting, 'addReaction' | 'removeReaction'> } | undefined;
 }
 
-/** The small signs that answer people at once; none of them holds an acknowledgement up. */
+/** The hourglass on messages that wait for their turn. Every method returns at once; none throws. */
 export class WaitingReactions {
-  readonly #deps: MarksParts;
+  readonly #deps: WaitingReactionsDeps;
   #reserving: Promise<unknown> = Promise.resolve();
   #isCleaningUp = false;
   #isCleanUpDue = false;
-  /** Workspaces that had enough marks a moment ago. */
+  /** Workspaces that had the most reactions a moment ago. */
   readonly #fullWorkspaces = new Set<string>();
-  readonly #late = new Map<string, LateMark>();
+  readonly #failures = new Map<string, FailedRemoval>();
 
-  constructor(deps: MarksParts) {
+  constructor(deps: WaitingReactionsDeps) {
     this.#deps = deps;
   }
 
-  /** A message that waits its turn carries a mark until its turn begins. */
-  onInboxOutcome(
-    inboxOutcome: InboxOutcome,
-    message: { workspace: string; channel: string; ts: string },
-  ): void {
-    if (inboxOutcome.kind !== 'admitted' || !inboxOutcome.isQueued) return;
-    this.#add(message).catch((error: unknown) => this.#deps.log.debug({ err: error }, 'a mark was left out'));
+  /** Adds the reaction to a message that has to wait. */
+  onInboxOutcome(outcome: InboxOutcome, message: MessageKey): void {
+    if (outcome.kind !== 'admitted' || !outcome.isQueued) return;
+    this.#add(message).catch((error: unknown) =>
+      this.#deps.log.debug({ err: error }, 'could not add a waiting reaction'),
+    );
   }
 
-  /** Marks what waits in a thread behind the turn that begins, and has no mark yet. */
+  /** Adds the reaction to the messages that wait in a thread without one. */
   addToWaiting(thread: ThreadKey): void {
     this.#deps.store.messages
       .withoutWaitingReaction(thread, MAX_WAITING_REACTIONS)
       .then((messages) => Promise.all(messages.map((message) => this.#add(message))))
-      .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'marks were left out'));
+      .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'could not add waiting reactions'));
   }
 
-  /** Takes the marks away of messages that do not wait any more. */
+  /** Removes the reactions of messages that no longer wait. */
   cleanUp(): void {
     this.#isCleanUpDue = true;
     if (this.#isCleaningUp) return;
     this.#isCleaningUp = true;
     this.#removeStale()
       .catch((error: unknown) =>
-        this.#deps.log.debug({ err: error }, 'marks stay until the next turn begins'),
+        this.#deps.log.debug({ err: error }, 'waiting reactions stay until the next cleanup'),
       )
       .finally(() => {
         this.#isCleaningUp = false;
@@ -83,53 +82,55 @@ export class WaitingReactions {
     while (this.#isCleanUpDue || left > 0) {
       this.#isCleanUpDue = false;
       if (left > 0) await sleep(CLEAN_UP_PAUSE_MS, undefined, { ref: false });
-      // Those that are left alone must not stand in the way of others.
-      const most = MAX_REMOVED_AT_ONCE + this.#late.size;
+      // Failed removals must not crowd out the others.
+      const most = MAX_REMOVED_AT_ONCE + this.#failures.size;
       const stale = await this.#deps.store.messages.withStaleWaitingReaction(most);
-      if (stale.length < most) this.#forgetLate(stale);
+      if (stale.length < most) this.#forgetRemoved(stale);
       left = 0;
       for (const key of stale) if (!(await this.#remove(key))) left += 1;
     }
   }
 
-  /** True where the mark is gone, given up, or left to upkeep. */
+  /** True if the reaction is gone, given up, or left to maintenance. */
   async #remove(key: MessageKey): Promise<boolean> {
     const name = nameOf(key);
-    const late = this.#late.get(name);
+    const failure = this.#failures.get(name);
     const now = Date.now();
-    const isStuckNow = late !== undefined && isStuck(late);
-    if (late !== undefined && now < late.until) return isStuckNow;
-    const outcome = await this.#takeAway(key);
-    const since = late?.since ?? new Date(now);
-    if (outcome === 'later' && !isOverdue(since, giveUpAfterMs)) {
-      // Each pause is as long as all before it.
-      this.#late.set(name, { workspace: key.workspace, since, until: 2 * now - since.getTime() });
+    const isStuckNow = failure !== undefined && isStuck(failure);
+    if (failure !== undefined && now < failure.retryAt) return isStuckNow;
+    const outcome = await this.#removeAtSlack(key);
+    const since = failure?.since ?? new Date(now);
+    if (outcome === 'later' && !isOverdue(since, GIVE_UP_AFTER_MS)) {
+      // Each pause is as long as all earlier ones together.
+      this.#failures.set(name, { workspace: key.workspace, since, retryAt: 2 * now - since.getTime() });
       return isStuckNow;
     }
-    if (outcome !== 'done') this.#deps.log.warn({ ...key, outcome }, 'a mark is given up; it stays');
+    if (outcome !== 'done') this.#deps.log.warn({ ...key, outcome }, 'gave up removing a waiting reaction');
     await this.#deps.store.messages.setWaitingReaction(key, false);
-    this.#late.delete(name);
+    this.#failures.delete(name);
     return true;
   }
 
-  async #takeAway({ workspace, channel, ts }: MessageKey): Promise<ReactionOutcome> {
+  async #removeAtSlack({ workspace, channel, ts }: MessageKey): Promise<ReactionOutcome> {
     try {
       const posting = this.#deps.workspace(workspace)?.posting;
       return (await posting?.removeReaction({ channel, ts, name: WAITING_EMOJI })) ?? 'later';
     } catch (error) {
-      this.#deps.log.debug({ err: error }, 'a mark could not be taken away');
+      this.#deps.log.debug({ err: error }, 'could not remove a waiting reaction');
       return 'later';
     }
   }
 
-  /** Forgets what another process took away. */
-  #forgetLate(wrong: readonly MessageKey[]): void {
-    const names = new Set(wrong.map(nameOf));
-    for (const name of this.#late.keys()) if (!names.has(name)) this.#late.delete(name);
+  /** Forgets the failed removals that another process has made up for. */
+  #forgetRemoved(stale: readonly MessageKey[]): void {
+    const names = new Set(stale.map(nameOf));
+    for (const name of this.#failures.keys()) if (!names.has(name)) this.#failures.delete(name);
   }
 
   #stuckIn(workspace: string): number {
-    return [...this.#late.values()].filter((late) => late.workspace === workspace && isStuck(late)).length;
+    return [...this.#failures.values()].filter(
+      (failure) => failure.workspace === workspace && isStuck(failure),
+    ).length;
   }
 
   async #add({ workspace, channel, ts }: MessageKey): Promise<void> {
@@ -140,16 +141,16 @@ export class WaitingReactions {
     await posting.addReaction({ channel, ts, name: WAITING_EMOJI });
     const message = await messages.get(key);
     if (message?.state === 'waiting' && (await turns.ofMessage(key)) === undefined) return;
-    // Its turn began meanwhile, and perhaps found no mark to take away.
+    // Its turn has begun meanwhile, perhaps before there was a reaction to remove.
     await messages.setWaitingReaction(key, true);
     this.cleanUp();
   }
 
-  /** Notes a mark before it is set: whoever begins the turn must know of it. False where there are enough. */
+  /** Records a reaction before it is added, so that the process that begins the turn removes it. False if there are enough. */
   async #reserve(key: MessageKey): Promise<boolean> {
     const { messages } = this.#deps.store;
     if (this.#fullWorkspaces.has(key.workspace)) return false;
-    // One after the other, so that the count is right.
+    // One at a time, so that the count is right.
     const reserved = this.#reserving.then(async () => {
       if (this.#fullWorkspaces.has(key.workspace)) return false;
       if (
@@ -172,6 +173,6 @@ function nameOf({ workspace, channel, ts }: MessageKey): string {
   return `${workspace}/${channel}/${ts}`;
 }
 
-function isStuck({ since }: LateMark): boolean {
-  return isOverdue(since, stuckMs);
+function isStuck({ since }: FailedRemoval): boolean {
+  return isOverdue(since, STUCK_MS);
 }

@@ -1,12 +1,10 @@
 import type { Logger } from 'pino';
 import type { Posting } from '../../slack/posting.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
+import type { ChannelActor } from './actors.ts';
 
-/** Who gets an ephemeral message, and where. */
-export interface EphemeralTarget {
-  workspace: string;
-  channel: string;
-  person: string;
+/** Whom to tell something that only they see, and where. */
+export interface EphemeralTarget extends ChannelActor {
   /** Undefined: in the channel itself. */
   threadTs: string | undefined;
 }

@@ -1,10 +1,7 @@
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { MAX_LISTED_TASKS, taskListMessage } from '../../render/blocks/task-lines.ts';
 import { SlackError } from '../../slack/errors.ts';
-import type { TaskPage, TaskRange, TaskRow } from '../../store/tasks/task-records.ts';
+import type { TaskRow } from '../../store/tasks/task-records.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import { taskSummary } from './task-summary.ts';
 
 /** A state read this recently (ms) is not read again. */
 const FRESH_MS = 15_000;
@@ -19,25 +16,6 @@ export class TaskList {
 
   constructor(deps: RelayDeps) {
     this.#deps = deps;
-  }
-
-  /** The tasks that a person began, newest first. */
-  async ofPerson(workspace: string, person: string, range: TaskRange): Promise<TaskPage> {
-    return this.#deps.store.tasks.ofPerson(workspace, person, range);
-  }
-
-  /** The tasks of a channel, newest first, whoever may see them. */
-  async ofChannel(workspace: string, channel: string, range: TaskRange): Promise<TaskPage> {
-    return this.#deps.store.tasks.ofChannel(workspace, channel, range);
-  }
-
-  /** The message for somebody who is in the channel and asks for its tasks: the newest, each with a link to its thread. */
-  async channelListMessage(location: { workspace: string; channel: string }): Promise<RenderedMessage> {
-    const range = { from: 0, most: MAX_LISTED_TASKS };
-    const first = await this.ofChannel(location.workspace, location.channel, range);
-    await this.refresh(first.rows);
-    const { rows, total: count } = await this.ofChannel(location.workspace, location.channel, range);
-    return taskListMessage(rows.map(taskSummary), count, Date.now());
   }
 
   /** Whether everything that lists show of these tasks is recent. */

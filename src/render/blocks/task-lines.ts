@@ -2,7 +2,6 @@ import { escapeMrkdwn } from '../markdown/pings.ts';
 import * as strings from '../strings/strings.ts';
 import { shorten } from '../text/graphemes.ts';
 import { toOneLine } from '../text/one-line.ts';
-import type { RenderedMessage, SectionBlock } from './slack-blocks.ts';
 
 /** A task as lists show it. */
 export interface TaskSummary {
@@ -21,20 +20,11 @@ export interface TaskSummary {
   url: string | null;
 }
 
-/** What a line tells beside title, state, model and age. */
-export interface TaskLineOptions {
-  now: number;
-  /** Names the channel, or who began the task. */
-  beside: 'channel' | 'starter';
-}
-
 /** Characters of a title in a list, before escaping. */
 const MAX_TITLE_CHARACTERS = 150;
-/** Tasks that one message lists at most: with all texts at their longest they stay below Slack's 12,000 characters. */
-export const MAX_LISTED_TASKS = 10;
 
-/** A task as two lines of mrkdwn. */
-export function taskLine(task: TaskSummary, { now, beside }: TaskLineOptions): string {
+/** A task as two lines of mrkdwn; the second names its channel or who began it. */
+export function taskLine(task: TaskSummary, now: number, beside: 'channel' | 'starter'): string {
   const title = formatTitle(task);
   const facts = [
     formatState(task.state),
@@ -71,16 +61,6 @@ export function formatPerson(person: string): string {
   return person === '' ? '' : `<@${person}>`;
 }
 
-/** The message that lists the newest tasks of a channel, for one person's eyes. `count` is how many there are. */
-export function taskListMessage(tasks: readonly TaskSummary[], count: number, now: number): RenderedMessage {
-  if (tasks.length === 0)
-    return { text: strings.tasks.noneHere, blocks: [mrkdwnSection(strings.tasks.noneHere)] };
-  const shown = tasks.slice(0, MAX_LISTED_TASKS);
-  const heading = strings.channelTasks(shown.length, count);
-  const blocks = shown.map((task) => mrkdwnSection(taskLine(task, { now, beside: 'starter' })));
-  return { text: heading, blocks: [mrkdwnSection(heading), ...blocks] };
-}
-
 function linkedTitle(title: string, url: string | null): string {
   return url !== null && /^https?:\/\/[^\s|<>]{1,1000}$/.test(url)
     ? `<${url}|${title.replaceAll('|', '¦')}>`
@@ -89,8 +69,4 @@ function linkedTitle(title: string, url: string | null): string {
 
 function isState(state: string): state is keyof typeof strings.tasks.states {
   return Object.hasOwn(strings.tasks.states, state);
-}
-
-function mrkdwnSection(text: string): SectionBlock {
-  return { type: 'section', text: { type: 'mrkdwn', text } };
 }

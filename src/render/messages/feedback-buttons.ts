@@ -1,5 +1,3 @@
-import { type FormView, inputBlock } from '../blocks/form-inputs.ts';
-import { createModal, noticeModal } from '../blocks/modal.ts';
 import {
   type ActionsBlock,
   type ButtonElement,
@@ -10,9 +8,6 @@ import {
 } from '../blocks/slack-blocks.ts';
 import * as strings from '../strings/strings.ts';
 import { noteWithButtons } from './button-notes.ts';
-
-/** Characters of a comment. */
-export const MAX_COMMENT_CHARACTERS = 3_000;
 
 /** Thumbs below an answer (`feedback`); the value says which, and names the turn. */
 export function feedbackButtons(turnId: string): ContextActionsBlock {
@@ -57,30 +52,4 @@ function plainFeedbackButtons(block: SlackBlock): SlackBlock {
 /** Thanks, with a button to say more (`feedback_comment`; the value is the turn's id). */
 export function feedbackThanksMessage(turnId: string): RenderedMessage {
   return noteWithButtons(strings.feedbackThanks, { feedback_comment: strings.buttons.comment }, turnId);
-}
-
-/** The modal where nothing can be written, or not yet. */
-export function commentNoticeView(sentence: string): FormView {
-  return noticeModal(strings.commentTitle, sentence);
-}
-
-/** Asks for a comment on a turn's answer (`feedback_comment`); `written` is what the person wrote before. */
-export function commentView(turnId: string, written: string | null): FormView {
-  const comment = inputBlock(
-    {
-      type: 'plain_text_input',
-      action_id: 'comment',
-      multiline: true,
-      max_length: MAX_COMMENT_CHARACTERS,
-      ...(written === null ? {} : { initial_value: written }),
-    },
-    { label: strings.commentLabel, hint: strings.commentHint, optional: false },
-  );
-  return {
-    ...createModal(strings.commentTitle, [comment]),
-    callback_id: 'feedback_comment',
-    private_metadata: turnId,
-    submit: plainText(strings.buttons.send),
-    close: plainText(strings.buttons.cancel),
-  };
 }

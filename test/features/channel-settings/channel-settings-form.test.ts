@@ -29,12 +29,12 @@ function change(form: Partial<ChannelSettingsValues>, from = shown) {
   return changesSince(from, { ...untouched, ...form });
 }
 
-describe('a form that comes back', () => {
-  test('changes nothing where nothing was changed', () => {
+describe('a submitted channel settings form', () => {
+  test('saves nothing if nothing was changed', () => {
     expect(change({})).toEqual({ settings: {}, project: undefined, texts: {} });
   });
 
-  test('changes what was changed and nothing else', () => {
+  test('saves only the fields that were changed', () => {
     expect(change({ model: 'max', more: [], project: ' prj_2\n' })).toEqual({
       settings: { model: 'max', show_steps: false },
       project: 'prj_2',
@@ -44,12 +44,12 @@ describe('a form that comes back', () => {
     expect(change({ description: 'What for' })?.texts).toEqual({ description: 'What for' });
   });
 
-  test('sets texts that were not shown, and clears none of them', () => {
+  test('can replace texts that were not shown, but not clear them', () => {
     expect(change({ title: '', description: '' }, blind)?.texts).toEqual({});
     expect(change({ title: 'New', description: '' }, blind)?.texts).toEqual({ title: 'New' });
   });
 
-  test('keeps what it did not ask for', () => {
+  test('keeps settings that it did not ask for', () => {
     const direct = {
       title: undefined,
       listens: undefined,
@@ -60,7 +60,7 @@ describe('a form that comes back', () => {
     expect(change(direct)).toEqual({ settings: {}, project: undefined, texts: {} });
   });
 
-  test('names bots, none of them, or leaves them as usual', () => {
+  test('names bots, no bots, or the default', () => {
     expect(change({ bots: 'B012, B034  B012' })?.settings).toEqual({ bots: ['B012', 'B034'] });
     expect(change({ bots: ' None ' })?.settings).toEqual({ bots: [] });
     for (const odd of ['U012', 'b012', 'none, B012', 'B0 12!', many])
@@ -72,12 +72,12 @@ describe('a form that comes back', () => {
     expect(change({ bots: '' }, named)?.settings).toEqual({ bots: null });
   });
 
-  test('with a value that was not to choose from is none', () => {
+  test('is rejected with a value that it did not offer', () => {
     expect(change({ listens: 'nothing' })).toBeUndefined();
     expect(change({ controls: 'everybody' })).toBeUndefined();
   });
 
-  test('that is none of ours cannot be read', () => {
+  test('is rejected with metadata that is not ours', () => {
     expect([parseSnapshot(''), parseSnapshot('{}'), parseSnapshot('[')]).toEqual([
       undefined,
       undefined,

@@ -36,7 +36,7 @@ const form = fc.record<ChannelSettingsFormContent>({
 
 const people = ['members', 'guests', 'everyone'] as const;
 
-test('what a workspace sets for all of its channels is what Slack takes', () => {
+test('the form with the settings of a workspace fits Slack', () => {
   for (const admits of [null, ...people]) {
     for (const usual of people) {
       const shown = { admits, bots: admits === null ? '' : 'B012', usual: { admits: usual, bots: 'none' } };
@@ -50,7 +50,7 @@ test('what a workspace sets for all of its channels is what Slack takes', () => 
 });
 
 describe('the form with the settings of a channel', () => {
-  test('is what Slack takes, whatever is set', () => {
+  test('fits Slack, whatever is set', () => {
     fc.assert(
       fc.property(form, (filled) => {
         const view = channelSettingsView(filled);
@@ -75,7 +75,7 @@ describe('the form with the settings of a channel', () => {
     for (const text of texts) expect(text.length).toBeLessThanOrEqual(75);
   });
 
-  test('has a notice in its place for every reason', () => {
+  test('is replaced by a notice for every refusal', () => {
     for (const sentence of Object.values(strings.channelSettingsRefused))
       expect(checkBlocks(channelSettingsNoticeView(sentence).blocks, 'modal')).toHaveLength(1);
   });

@@ -7,9 +7,9 @@ const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 const url = 'https://lab.slack.com/archives/C1/p1';
 
 const running = (count: number, title: string | null = 'A title') =>
-  Array.from({ length: count }, (_, at) => ({ turnId, title, stopping: at === 1, ms: 90_000, url }));
+  Array.from({ length: count }, (_, at) => ({ turnId, title, isStopping: at === 1, runningMs: 90_000, url }));
 
-describe('what /agent answers', () => {
+describe('the answer to /agent status', () => {
   test.each([0, 1, 100, 1_000])('fits Slack with %i tasks', (count) => {
     for (const title of ['T'.repeat(300), '<!channel> | *x* <https://a|b>', '', null]) {
       const { text, blocks } = runningTasksMessage(running(count, title), 1_000);
@@ -19,19 +19,19 @@ describe('what /agent answers', () => {
     }
   });
 
-  test('stops each of the tasks but those that are stopping', () => {
+  test('has a Stop button for each task that is not stopping', () => {
     const { blocks } = runningTasksMessage(running(3), 0);
     expect(blocks.filter((block) => 'accessory' in block)).toHaveLength(2);
     expect(JSON.stringify(blocks)).toContain('stopping');
     expect(JSON.stringify(blocks)).toContain(`"value":"${turnId}"`);
   });
 
-  test('says when there are more', () => {
+  test('says that there are more', () => {
     expect(JSON.stringify(runningTasksMessage(running(21), 0))).toContain('There are more');
     expect(JSON.stringify(runningTasksMessage(running(20), 0))).not.toContain('There are more');
   });
 
-  test('helps in a text that Slack shows whole', () => {
+  test('fits one message when it is the help', () => {
     expect(commandHelp.length).toBeLessThan(3_000);
   });
 });

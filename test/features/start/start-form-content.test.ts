@@ -17,7 +17,7 @@ const empty: StartFormValues = {
 const names = { person: () => undefined, channel: () => undefined, usergroup: () => undefined };
 const file = (id: string) => ({ id, name: `${id}.csv` });
 
-describe('a form that was sent', () => {
+describe('the message of a submitted form', () => {
   test.each(['plain', '*not bold* _nor_ this', 'a < b && c > d <@U1> <!here>', '- one\n- two\n\n```x```'])(
     'says to the agent what was typed, letter by letter: %s',
     (question) => {
@@ -26,20 +26,20 @@ describe('a form that was sent', () => {
     },
   );
 
-  test('lets fields go before flags, and takes both', () => {
+  test('takes fields and flags, and fields win', () => {
     const question = '--model max --skill one --auto --title "By flag" what?';
     const words = contentOfForm({ ...empty, question, model: 'fast', title: ' By\nfield ' }, null, offers);
     expect(words.choices).toEqual({ model: 'fast', skill: 'one', mode: 'auto', title: 'By field' });
     expect(words.text).toBe('what?');
   });
 
-  test('chooses nothing where nothing is filled in, so that flags of the message do not count again', () => {
+  test('makes no choices if nothing is filled in, so that flags of the message do not count again', () => {
     const source = { text: '--model ultra what?', files: [file('F1')] };
     const words = contentOfForm({ ...empty, question: undefined }, source, offers);
     expect(words).toMatchObject({ text: '--model ultra what?', choices: {} });
   });
 
-  test('takes the files of the message and its own along, each once', () => {
+  test('includes the files of the message and those of the form, each once', () => {
     const source = { text: 'what?', files: [file('F1'), file('F2')] };
     const words = contentOfForm(
       { ...empty, question: 'what?', files: [file('F2'), file('F3')] },

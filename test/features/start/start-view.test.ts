@@ -7,7 +7,7 @@ import { fixedChoicesNote } from '../../../src/render/messages/button-notes.ts';
 import * as strings from '../../../src/render/strings/strings.ts';
 
 const plain: StartFormContent = {
-  metadata: '{}',
+  metadata: { id: '01920000-0000-7000-8000-000000000001' },
   question: { text: '', optional: false },
   isTaskStarted: false,
   chosen: {},
@@ -29,8 +29,8 @@ const ids = (form: Partial<StartFormContent>) =>
     block.type === 'input' ? [block.block_id] : [],
   );
 
-describe('the form by which a task is begun', () => {
-  test('asks for what can be chosen, and for nothing that the service has no name for', () => {
+describe('the form that starts a task', () => {
+  test('offers only the choices that the service supports', () => {
     expect(ids({})).toEqual(['question', 'title', 'model', 'skill', 'files']);
     expect(ids({ channel: { chosen: undefined }, offers: allOffers })).toEqual([
       'channel',
@@ -46,11 +46,11 @@ describe('the form by which a task is begun', () => {
     expect(shown({ offers: { ...plain.offers, planMode: true } })).not.toContain('Go ahead');
   });
 
-  test('asks nothing that is fixed once the task has begun', () => {
+  test('leaves out what is fixed once the task has started', () => {
     expect(ids({ isTaskStarted: true, offers: allOffers })).toEqual(['question', 'skill', 'files']);
   });
 
-  test('shows what was chosen before, as far as it can be chosen', () => {
+  test('shows the earlier choices that are still possible', () => {
     const chosen = {
       title: 'A title',
       model: 'max',
@@ -66,7 +66,7 @@ describe('the form by which a task is begun', () => {
     expect(shown({ chosen: { model: 'ultra' } })).toMatch(/"initial_option":\{"text":\{[^}]*"As usual"/);
   });
 
-  test('fits Slack whatever is in it', () => {
+  test('fits Slack, whatever its content', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }),
       fc.constantFrom('', ' ', 'T'.repeat(300), '🙂'.repeat(4_000), '<!channel> <@U1>', '\n'.repeat(400)),
@@ -99,8 +99,8 @@ describe('the form by which a task is begun', () => {
   });
 });
 
-describe('the post that begins a thread', () => {
-  test('names who asks and quotes the question letter by letter', () => {
+describe('the post that starts a thread', () => {
+  test('names the asker and quotes the question verbatim', () => {
     const post = questionPost({
       person: 'U1',
       question: 'is *this* <!channel> & that?',
@@ -117,7 +117,7 @@ describe('the post that begins a thread', () => {
     expect(post.text).not.toContain('<!channel>');
   });
 
-  test('fits Slack whatever is in it', () => {
+  test('fits Slack, whatever its content', () => {
     const text = fc.constantFrom('', ' ', 'x'.repeat(300), '🙂'.repeat(9_000), '&'.repeat(9_000), '@channel');
     fc.assert(
       fc.property(text, text, text, fc.array(text, { maxLength: 30 }), (question, quote, title, files) => {
@@ -128,7 +128,7 @@ describe('the post that begins a thread', () => {
     );
   });
 
-  test('is followed by a note where something is fixed', () => {
+  test('is followed by a note if choices are fixed', () => {
     for (const note of [fixedChoicesNote('turn', true), fixedChoicesNote('turn', false)])
       expect(JSON.stringify(checkBlocks(note.blocks, 'message'))).toContain('new_thread');
   });

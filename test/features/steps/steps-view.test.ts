@@ -17,7 +17,7 @@ function many(count: number): ToolStep[] {
 
 /** A page as Slack takes it, as text. */
 function shown(steps: ToolStep[], page = 0): string {
-  const view = stepsView(steps, { turnId, page });
+  const view = stepsView(steps, turnId, page);
   expect(view.title.text.length).toBeLessThanOrEqual(24);
   expect(JSON.stringify(view).length).toBeLessThan(200_000);
   return JSON.stringify(checkBlocks(view.blocks, 'modal'));
@@ -44,7 +44,7 @@ describe('the steps of a turn', () => {
     expect(shown(steps, 99)).toBe(pages[3]);
   });
 
-  test('of any kind are what Slack takes', () => {
+  test('fit Slack, whatever their content', () => {
     const step = fc.record({
       name: fc.string({ minLength: 1, maxLength: 61 }),
       about: fc.string({ maxLength: 90 }),
@@ -59,7 +59,7 @@ describe('the steps of a turn', () => {
     );
   });
 
-  test('that are none, or cannot be read, are a sentence', () => {
+  test('are replaced by a sentence if there are none, or if they cannot be read', () => {
     expect(shown([])).toContain('no tools');
     expect(checkBlocks(stepsNoticeView('Gone.').blocks, 'modal')).toHaveLength(1);
   });

@@ -123,9 +123,9 @@ test.each([
   ['somebody else', 'member', {}],
   ['an admin', 'member', { admin: true }],
 ] as const)("a direct message's controls are not for %s, whatever the settings", async (_who, kind, more) => {
-  for (const harmless of [false, true]) {
+  for (const isReadOnly of [false, true]) {
     const { deps, trail } = house('channel', kind, { ...more, starter: 'U1' });
-    const pressed = { ...use, channel: 'D1', turn: { asker: 'U1' }, harmless };
+    const pressed = { ...use, channel: 'D1', turn: { asker: 'U1' }, isReadOnly };
     expect(await controlRefusal(deps, pressed)).toBe(strings.controlRefused.direct);
     expect(trail).toMatchObject([
       { kind: 'refusal', person: 'U2', details: { by: 'direct', why: 'direct' } },
@@ -134,9 +134,9 @@ test.each([
 });
 
 test('a control that changes nothing is for everyone in the channel, whatever the settings', async () => {
-  const harmless = { ...use, harmless: true };
-  expect(await mayUseControl(house('admins').deps, harmless)).toBe(true);
-  expect(await mayUseControl(house('admins', 'guest').deps, harmless)).toBe(false);
+  const readOnlyUse = { ...use, isReadOnly: true };
+  expect(await mayUseControl(house('admins').deps, readOnlyUse)).toBe(true);
+  expect(await mayUseControl(house('admins', 'guest').deps, readOnlyUse)).toBe(false);
 });
 
 test('a person whom Slack does not identify in time is refused', async () => {

@@ -28,7 +28,7 @@ async function takenBack(id: string, number: number): Promise<MessageKey> {
   return key;
 }
 
-test('a reaction that Slack does not remove is tried ever less often, keeps no new one away, and is given up after an hour', async () => {
+test('a reaction that Slack does not remove is retried less and less often, does not block new ones, and is given up after an hour', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   for (let number = 1; number <= 5; number += 1) await takenBack('T1', number);
   const tried: string[] = [];

@@ -1,4 +1,4 @@
-/** The scopes of the bot's token that the app needs; the manifest asks for the same. */
+/** The bot token scopes that the app needs; manifest.yml requests the same. */
 export const REQUIRED_SCOPES: readonly string[] = [
   'app_mentions:read',
   'channels:history',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseEnvelope } from '../../src/listeners/event-parser.ts';
+import { parseEnvelope, parseInstallationQuery } from '../../src/listeners/envelope.ts';
 
 const event = { type: 'message', channel: 'C1', ts: '1.000000', user: 'U1' };
 const outer = { type: 'event_callback', event };
@@ -60,10 +60,59 @@ describe('the installation that an event is for', () => {
     expect(read({ ...theirs, ...more })).toEqual([workspace, organisation]);
   });
 
-  test('is none where an organisation is not named: the top level may be the other one', () => {
+  test('is unclear if the organisation is not named: the top level may be the other one', () => {
     for (const enterprise_id of [null, undefined]) {
       const authorizations = [{ team_id: null, enterprise_id, is_enterprise_install: true }];
       expect(read({ ...theirs, authorizations })).toBeUndefined();
     }
+  });
+});
+
+describe('the installation of what is pressed, sent or typed', () => {
+  const pressedBy = { team: { id: 'T1' }, user: { id: 'U1', team_id: 'T2' } };
+  const organisation = { is_enterprise_install: true, enterprise: { id: 'E1', name: 'All' } };
+  const pressed = { type: 'block_actions', user: { id: 'U1', team_id: 'T2' } };
+  const command = { command: '/agent', user_id: 'U1', team_id: 'T1' };
+  test.for([
+    [
+      'a press in a workspace',
+      { ...pressed, team: { id: 'T1' }, is_enterprise_install: false },
+      'T1',
+      undefined,
+    ],
+    ['a press in an organisation', { ...pressed, ...organisation, team: null }, 'T2', 'E1'],
+    [
+      'a form of an organisation',
+      { ...pressedBy, ...organisation, type: 'view_submission', view: { app_installed_team_id: 'E1' } },
+      'T1',
+      'E1',
+    ],
+    [
+      'a form that somebody of another organisation sends',
+      { ...pressedBy, team: { id: 'T2' }, type: 'view_submission', view: { app_installed_team_id: 'T3' } },
+      'T3',
+      undefined,
+    ],
+    [
+      'a command in a workspace',
+      { ...command, is_enterprise_install: 'false', enterprise_id: 'E1' },
+      'T1',
+      undefined,
+    ],
+    [
+      'a command in an organisation',
+      { ...command, is_enterprise_install: 'true', enterprise_id: 'E1' },
+      'T1',
+      'E1',
+    ],
+  ] as const)('is that of %s', ([, body, workspace, organisation]) => {
+    expect(parseInstallationQuery(body)).toMatchObject({ workspace, organisation });
+  });
+
+  test('is unclear if the organisation is not named', () => {
+    expect(
+      parseInstallationQuery({ ...pressed, is_enterprise_install: true, enterprise: null, team: null }),
+    ).toBeUndefined();
+    expect(parseInstallationQuery({ type: 'event_callback' })).toBeUndefined();
   });
 });

@@ -1,0 +1,63 @@
+import type { Config } from '../config.ts';
+import { AccountSection } from '../features/account/account-section.ts';
+import { WorkspaceAccount, type WorkspaceAccountDeps } from '../features/account/workspace-account.ts';
+import { ChannelSettingsModal } from '../features/channel-settings/channel-settings-modal.ts';
+import { HomeTab } from '../features/home/home-tab.ts';
+import { QuestionPoster } from '../features/start/question-poster.ts';
+import { StartFormHandler } from '../features/start/start-form-handler.ts';
+import { TaskDeleter } from '../features/tasks/task-deletion.ts';
+import { TaskFileDelivery } from '../features/tasks/task-file-delivery.ts';
+import { WorkspaceAccessSettings } from '../features/workspace-settings/workspace-access-settings.ts';
+import type { WorkspaceActor } from '../relay/runtime/actors.ts';
+import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { TaskList } from '../relay/tasks/task-list.ts';
+import type { MessageKey } from '../store/keys.ts';
+import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
+import { oauthOptions, sharedCredentials, workspaceServiceOptions } from './options-from-config.ts';
+
+/** What the features need of the rest of the app. */
+export interface FeatureHooks extends Pick<WorkspaceAccountDeps, 'keyring' | 'redactSecret'> {
+  onAccountChanged: () => Promise<void>;
+  onProjectNameDue: () => void;
+  onMessageAdded: (message: MessageKey) => void;
+}
+
+export type Features = ReturnType<typeof createFeatures>;
+
+/** Builds the features that depend on settings, on each other or on the rest of the app. */
+export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHooks) {
+  const { keyring, redactSecret, onAccountChanged, onProjectNameDue, onMessageAdded } = hooks;
+  const isMultiWorkspace = oauthOptions(config, keyring) !== undefined;
+  const updateHome = (actor: WorkspaceActor) => home.show({ ...actor, state: { page: 0, channelPage: 0 } });
+  const workspaceAccount = new WorkspaceAccount({
+    ...deps,
+    keyring,
+    hasDefaultAccount: sharedCredentials(config) !== undefined,
+    clientOptions: workspaceServiceOptions(config),
+    redactSecret,
+    onChanged: onAccountChanged,
+  });
+  const channelSettings = new ChannelSettingsModal(
+    deps,
+    (account) => isMultiWorkspace && account === SETTINGS_ACCOUNT,
+    onProjectNameDue,
+  );
+  const accountSection = new AccountSection(deps, workspaceAccount, updateHome);
+  const workspaceAccess = new WorkspaceAccessSettings(deps, updateHome);
+  const taskList = new TaskList(deps);
+  const home = new HomeTab(deps, taskList, [workspaceAccess, accountSection], (request) =>
+    channelSettings.open(request),
+  );
+  const questionPoster = new QuestionPoster(deps);
+  return {
+    channelSettings,
+    accountSection,
+    workspaceAccess,
+    taskList,
+    home,
+    questionPoster,
+    startFormHandler: new StartFormHandler(deps, questionPoster, onMessageAdded),
+    taskFiles: new TaskFileDelivery(deps),
+    taskDeleter: new TaskDeleter(deps),
+  };
+}

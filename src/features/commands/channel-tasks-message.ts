@@ -1,0 +1,21 @@
+import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
+import { mrkdwnSection } from '../../render/blocks/view-blocks.ts';
+import * as strings from '../../render/strings/strings.ts';
+
+/** Most tasks in the message: even with all texts at their longest it stays below Slack's 12,000 characters. */
+export const MAX_LISTED_TASKS = 10;
+
+/** The newest tasks of a channel, for one person to see. `count` is the number of all its tasks. */
+export function channelTasksMessage(
+  tasks: readonly TaskSummary[],
+  count: number,
+  now: number,
+): RenderedMessage {
+  if (tasks.length === 0)
+    return { text: strings.tasks.noneHere, blocks: [mrkdwnSection(strings.tasks.noneHere)] };
+  const shown = tasks.slice(0, MAX_LISTED_TASKS);
+  const heading = strings.channelTasks(shown.length, count);
+  const lines = shown.map((task) => mrkdwnSection(taskLine(task, now, 'starter')));
+  return { text: heading, blocks: [mrkdwnSection(heading), ...lines] };
+}

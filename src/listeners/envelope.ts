@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import type { InstallationQuery } from '../relay/installations/workspace-registry.ts';
+import { parseActor } from './press.ts';
+
+const envelopeSchema = z.looseObject({
+  type: z.literal('event_callback'),
+  team_id: z.string().optional(),
+  context_team_id: z.string().nullish(),
+  context_enterprise_id: z.string().nullish(),
+  event_id: z.string().optional(),
+  authorizations: z
+    .array(
+      z.looseObject({
+        team_id: z.string().nullish(),
+        enterprise_id: z.string().nullish(),
+        is_enterprise_install: z.boolean().nullish(),
+        user_id: z.string().optional(),
+      }),
+    )
+    .nullish(),
+  event: z.looseObject({ type: z.string() }),
+});
+
+/** An event of the Events API, and the installation that it is for. */
+export interface Envelope {
+  /**
+   * The workspace. If Slack names only an organisation, this is the event's own team, which may belong to another
+   * organisation (Slack Connect): the registry asks Slack whether the organisation's installation reaches it.
+   */
+  workspace: string;
+  /** The organisation (`E…`) if the installation is an organisation's. */
+  organisation: string | undefined;
+  eventType: string;
+  event: Record<string, unknown>;
+}
+
+/** Whether an event is about a message: a new, edited or deleted one. */
+export function isMessageEvent({ eventType }: Envelope): boolean {
+  return eventType === 'message' || eventType === 'app_mention';
+}
+
+/** Reads an event of the Events API; undefined for anything else. */
+export function parseEnvelope(body: unknown): Envelope | undefined {
+  const envelope = envelopeSchema.safeParse(body);
+  if (!envelope.success) return undefined;
+  const { authorizations, context_team_id, team_id, event } = envelope.data;
+  const ours = [authorizations?.[0]?.team_id, context_team_id].filter((id) => typeof id === 'string');
+  const { isOrganisationWide, organisation } = findInstallation(envelope.data, ours);
+  // Without the organisation's id, Slack cannot be asked whether the event's own team is one of its workspaces.
+  const own =
+    isOrganisationWide && organisation === undefined && !isOrganisationId(team_id) ? undefined : team_id;
+  const named = [...ours, ...(own === undefined ? [] : [own])];
+  // If Slack names the whole organisation, the next id names the workspace.
+  const workspace = named.find((id) => !isOrganisationId(id)) ?? named[0];
+  return workspace === undefined ? undefined : { workspace, organisation, eventType: event.type, event };
+}
+
+/** Whose installation an event is for. The event's own organisation may be the other side of a shared channel. */
+function findInstallation(
+  { authorizations, context_enterprise_id }: z.output<typeof envelopeSchema>,
+  ours: readonly string[],
+): { isOrganisationWide: boolean; organisation: string | undefined } {
+  const authorization = authorizations?.[0];
+  const named = ours.find(isOrganisationId);
+  const isOrganisationWide = authorization?.is_enterprise_install ?? named !== undefined;
+  if (!isOrganisationWide) return { isOrganisationWide, organisation: undefined };
+  // Null means none, so it wins over the context's id.
+  const organisation =
+    authorization?.enterprise_id === undefined ? context_enterprise_id : authorization.enterprise_id;
+  return { isOrganisationWide, organisation: organisation ?? named };
+}
+
+function isOrganisationId(id: string | undefined): boolean {
+  return id?.startsWith('E') === true;
+}
+
+const installationSchema = z.looseObject({
+  // A slash command is a form, whose values are all text.
+  is_enterprise_install: z.union([z.boolean(), z.string().transform((text) => text === 'true')]).nullish(),
+  team_id: z.string().nullish(),
+  enterprise_id: z.string().nullish(),
+  enterprise: z.looseObject({ id: z.string() }).nullish(),
+});
+
+/** Reads which installation a request of Slack's is for: an event, a press, a form or a command; undefined if unclear. */
+export function parseInstallationQuery(body: unknown): InstallationQuery | undefined {
+  const envelope = parseEnvelope(body);
+  if (envelope !== undefined) return envelope;
+  const parsed = installationSchema.safeParse(body);
+  if (!parsed.success) return undefined;
+  const {
+    is_enterprise_install: isOrganisationWide,
+    team_id: team,
+    enterprise_id: named,
+    enterprise,
+  } = parsed.data;
+  const workspace = parseActor(body)?.workspace ?? team ?? undefined;
+  const organisation = enterprise?.id ?? named ?? undefined;
+  // Without the organisation's id the installation is unclear: the person may belong to another organisation.
+  if (workspace === undefined || (isOrganisationWide === true && organisation === undefined))
+    return undefined;
+  return { workspace, organisation: isOrganisationWide === true ? organisation : undefined };
+}

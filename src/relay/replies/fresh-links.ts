@@ -1,0 +1,36 @@
+import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { resultMessages } from '../../render/messages/result-list.ts';
+import { taskIdOf } from '../../store/threads/turns.ts';
+import { mayUseControl } from '../access/control-permission.ts';
+import { type ControlOutcome, type ControlRequest, turnOf } from '../runtime/control-types.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
+import { sendEphemeral } from '../runtime/ephemeral-messages.ts';
+import { toShownResult } from './result-posts.ts';
+
+/** Shows the person who asks new links to a turn's results; only they see them. Throws a SlackError. */
+export async function sendFreshLinks(deps: RelayDeps, request: ControlRequest): Promise<ControlOutcome> {
+  const { workspace, person } = request;
+  const { store } = deps;
+  const turn = await turnOf(store, request);
+  if (turn === undefined) return 'unknown';
+  const { id, channel, root } = turn;
+  const use = { workspace, channel, root, person, turn, control: 'fresh_links', isReadOnly: true };
+  if (!(await mayUseControl(deps, use))) return 'refused';
+  const thread = await store.threads.getOrThrow(turn);
+  const taskId = taskIdOf(turn, thread);
+  if (taskId === null) return 'unknown';
+  const claimed = await store.results.ofThread(turn);
+  try {
+    const all = await deps.agent(thread.account).allResults(taskId);
+    const results = all.filter((result) => claimed.get(result.id)?.turn === id);
+    if (results.length === 0) return 'gone';
+    for (const message of resultMessages(results.map((result) => toShownResult(result))))
+      await sendEphemeral(deps, { workspace, channel, person, threadTs: root }, message);
+    return 'done';
+  } catch (error) {
+    if (error instanceof AgentNotFoundError) return 'gone';
+    if (!(error instanceof AgentError)) throw error;
+    deps.log.warn({ err: error, turn: id }, "could not read a turn's results for fresh links");
+    return 'away';
+  }
+}

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import { FILES_PER_PAGE, type TaskFile, taskView } from '../../../src/features/tasks/task-view.ts';
+import { LONGEST_TITLE, now, taskSummary } from '../../support/task-summary.ts';
+
+describe('the details of a task', () => {
+  const home = { page: 0, channelPage: 0 };
+  const files = (count: number): TaskFile[] =>
+    Array.from({ length: count }, (_, index) =>
+      index % 3 === 0
+        ? { kind: 'input', id: `file_${index}`, name: `${LONGEST_TITLE}.csv`, sizeBytes: 1_000 }
+        : index % 3 === 1
+          ? {
+              kind: 'output',
+              name: `${LONGEST_TITLE}.csv`,
+              sizeBytes: 1_000,
+              url: `https://host/${'a'.repeat(index * 500)}`,
+            }
+          : { kind: 'gone' },
+    );
+
+  test.each([0, 1, 100, 1_000])('fit Slack with %i files', (count) => {
+    const shown = files(Math.min(count, FILES_PER_PAGE));
+    const details = {
+      task: taskSummary({ title: LONGEST_TITLE }),
+      id: 'tsk_1',
+      files: shown,
+      page: 0,
+      count,
+      home,
+      now,
+    };
+    const view = taskView({ ...details, note: 'x'.repeat(5_000) });
+    expect(() => checkBlocks(view.blocks, 'modal')).not.toThrow();
+    expect(view.private_metadata?.length).toBeLessThan(3_000);
+    expect(JSON.stringify(view.blocks).includes('task_files_more')).toBe(count > FILES_PER_PAGE);
+  });
+
+  test('ask for confirmation before a deletion', () => {
+    const details = { task: taskSummary(), id: 'tsk_1', files: undefined, page: 0, count: 0, home, now };
+    const [deletion] =
+      JSON.stringify(taskView(details).blocks).match(/"action_id":"task_delete".*?"confirm":\{.*?\}\}/) ?? [];
+    expect(deletion).toContain('Delete this task?');
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { taskLine } from '../../../src/render/blocks/task-lines.ts';
+import { LONGEST_TITLE, now, taskSummary } from '../../support/task-summary.ts';
+
+describe('a line about a task', () => {
+  test('shows title, state, model, age and channel', () => {
+    expect(taskLine(taskSummary(), now, 'channel')).toBe(
+      '<https://sandbox.slack.com/archives/C0000000001/p1700000000000100|Count the sheep>\ndone · default model · 3 h ago · <#C0000000001>',
+    );
+    expect(taskLine(taskSummary({ channel: 'D1', url: null, model: 'max' }), now, 'channel')).toBe(
+      'Count the sheep\ndone · max · 3 h ago · direct message',
+    );
+    expect(taskLine(taskSummary({ starter: '', state: 'gone' }), now, 'starter')).toMatch(
+      /no longer at the agent service · default model · 3 h ago$/,
+    );
+  });
+
+  test('keeps a title from pinging anyone, ending its link or filling the list', () => {
+    const line = taskLine(taskSummary({ title: LONGEST_TITLE }), now, 'starter');
+    expect(line).not.toContain('<!channel>');
+    expect(line.length).toBeLessThan(1_500);
+    const odd = taskLine(taskSummary({ title: 'a\n> b|c>\u202Ed' }), now, 'starter');
+    expect(odd.split('\n')[0]).toBe(
+      '<https://sandbox.slack.com/archives/C0000000001/p1700000000000100|a &gt; b¦c&gt;d>',
+    );
+    expect(taskLine(taskSummary({ title: null }), now, 'starter')).toContain('Untitled task');
+    expect(taskLine(taskSummary({ url: 'javascript:alert(1)' }), now, 'starter')).toMatch(/^Count/);
+    expect(taskLine(taskSummary({ state: 'on <holiday>' }), now, 'starter')).toContain('on &lt;holiday&gt;');
+  });
+});

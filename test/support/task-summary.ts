@@ -1,0 +1,21 @@
+import type { TaskSummary } from '../../src/render/blocks/task-lines.ts';
+
+export const now = Date.parse('2026-11-21T12:00:00Z');
+
+/** The longest title after escaping, with what Slack could read as a mention. */
+export const LONGEST_TITLE = '<!channel>&'.repeat(30).slice(0, 300);
+
+/** A finished task, with these changes. */
+export function taskSummary(change: Partial<TaskSummary> = {}): TaskSummary {
+  return {
+    channel: 'C0000000001',
+    root: '1700000000.000100',
+    title: 'Count the sheep',
+    state: 'completed',
+    model: null,
+    begunAt: new Date(now - 3 * 3_600_000),
+    starter: 'U0000000001',
+    url: 'https://sandbox.slack.com/archives/C0000000001/p1700000000000100',
+    ...change,
+  };
+}

@@ -47,7 +47,7 @@ async function admit(channel: Channel, admits: 'members' | 'guests' | 'everyone'
   await scene.sandbox.bot.store.channelSettings.set(slack.team.id, channel.id, scene.ada.id, { admits });
 }
 
-describe.concurrent('whose messages are taken', () => {
+describe.concurrent('access to the agent', () => {
   test.for(['guest', 'single_guest', 'stranger'] as const)(
     'a %s gets one short answer that only they see, no task, and a row in the trail without words',
     async (kind) => {
@@ -62,7 +62,7 @@ describe.concurrent('whose messages are taken', () => {
     },
   );
 
-  test('a thread that a refused message began is not ours: replies in it need a mention', async () => {
+  test('leaves a thread that a refused message began to its people: replies there need a mention', async () => {
     const { channel, other } = room('guest');
     const root = mention(other, channel, 'may a guest begin this?');
     await told(other, channel);
@@ -77,7 +77,7 @@ describe.concurrent('whose messages are taken', () => {
     expect(scene.sentToAgent('Ada begins it').texts).toHaveLength(2);
   });
 
-  test("a guest's replies in a member's thread do not go to the agent; one who goes on talking is told once", async () => {
+  test("keeps a guest's replies in a member's thread from the agent, and says so once", async () => {
     const { channel, other } = room('guest');
     const root = scene.ask(channel, 'a thread of Ada');
     await scene.finished(channel, root);
@@ -94,7 +94,7 @@ describe.concurrent('whose messages are taken', () => {
     expect(await told(other, channel, 2)).toHaveLength(2);
   });
 
-  test('an edit that adds a mention, a direct message and a form are refused the same way', async () => {
+  test('is refused the same way to an edit that adds a mention, a direct message and a form', async () => {
     const { channel, other } = room('guest');
     const said = slack.say({ person: other, channel, text: 'forgot the mention' });
     await slack.settled();
@@ -116,7 +116,7 @@ describe.concurrent('whose messages are taken', () => {
       expect(scene.sentToAgent(title).texts).toEqual([]);
   });
 
-  test('a channel may admit guests, or everyone, and no other', async () => {
+  test('follows the setting of each channel', async () => {
     const { channel, other: guest } = room('guest');
     const stranger = slack.createPerson({ name: `afar-${count}`, kind: 'stranger' });
     slack.invite(channel, stranger);
@@ -159,7 +159,7 @@ describe.concurrent('whose messages are taken', () => {
     for (const root of roots) expect(await row(channel, root)).toBeUndefined();
   });
 
-  test('a channel shared with another organisation says so once, before its first task', async () => {
+  test('comes with one notice, before the first task, in a channel shared with another organisation', async () => {
     const { channel } = room('stranger', { shared: true });
     const says = (root: Message) => scene.shown(channel, root).includes('shared with another organisation');
     const root = scene.ask(channel, 'the first of a shared channel');
@@ -177,7 +177,7 @@ describe.concurrent('whose messages are taken', () => {
   });
 });
 
-test('a shared channel of which Slack cannot tell that at first says so once it can', async ({
+test('a shared channel gets its notice even where Slack cannot say at first that it is shared', async ({
   onTestFinished,
 }) => {
   const own = await openAppScene({}, onTestFinished);

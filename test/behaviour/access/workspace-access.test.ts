@@ -53,8 +53,8 @@ async function setDoor(values: { door_admits: string; door_bots: string }): Prom
   });
 }
 
-describe('who may use the agent in a workspace', () => {
-  test("is what the operator's settings say, until an admin sets it there, and nowhere else", async () => {
+describe("a workspace's access setting", () => {
+  test("replaces the operator's from the moment an admin saves it, in that workspace alone", async () => {
     const [ours, theirs] = [room('T1'), room('T2')];
     expect(await works(ours.guest, ours.channel)).toBe(true);
     expect(await setDoor({ door_admits: 'members', door_bots: '' })).toBe('""');
@@ -89,7 +89,7 @@ describe('who may use the agent in a workspace', () => {
     expect([await works(stranger, channel), await works(bot, channel)]).toEqual([false, true]);
   });
 
-  test('names bots and workflows of its own, in place of those of the operator', async () => {
+  test("names the workspace's own bots and workflows in place of the operator's", async () => {
     const [ours, theirs] = [room('T1'), room('T2')];
     for (const { bot } of [ours, theirs]) bot.botId = 'B0USUAL';
     await store.workspaceSettings.set('T1', boss.id, { admits: null, bots: null });
@@ -104,7 +104,7 @@ describe('who may use the agent in a workspace', () => {
     expect((await store.workspaceSettings.get('T1')).bots).toEqual(['B0OTHER']);
   });
 
-  test('is for admins to see and to set, and for nobody else', async () => {
+  test('can be seen and changed by admins alone', async () => {
     const { person } = tenants.personAndChannel('T2');
     slack.openHome(person);
     await scene.until('the Home tab is there', () => slack.home(person));

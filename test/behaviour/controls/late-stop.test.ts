@@ -18,8 +18,8 @@ async function aboutToBeSent(scene: AppScene, ms: number) {
   return { turn, reply, channel, root };
 }
 
-describe.concurrent('a stop that comes late', () => {
-  test('ends the work that goes on in the background after the reply', async ({ onTestFinished }) => {
+describe.concurrent('a stop request', () => {
+  test('ends background work that continues after the reply', async ({ onTestFinished }) => {
     const scene = await openAppScene({ settings: { BACKGROUND_WAIT_SECONDS: '30' } }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/background 5000');
@@ -38,7 +38,7 @@ describe.concurrent('a stop that comes late', () => {
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
   });
 
-  test('keeps a message back whose first send got lost', async ({ onTestFinished }) => {
+  test('prevents a second attempt for a message whose first send was lost', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     scene.agent.faults.add({ call: sends, fault: { kind: 'status', status: 502 } });
@@ -67,7 +67,7 @@ describe.concurrent('a stop that comes late', () => {
     expect(sent()).toBe(before);
   });
 
-  test('keeps a message back that was about to be sent', async ({ onTestFinished }) => {
+  test('prevents a message that was about to be sent', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const { turn, reply, channel, root } = await aboutToBeSent(scene, 5_000);
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
@@ -77,7 +77,7 @@ describe.concurrent('a stop that comes late', () => {
     expect((await scene.sandbox.bot.store.turns.get(turn.workspace, turn.id))?.send_intended_at).toBeNull();
   });
 
-  test('keeps a message back though the process that sends it has not heard of the stop', async ({
+  test('prevents a message even where the sending process has not seen the request', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -94,7 +94,7 @@ describe.concurrent('a stop that comes late', () => {
     expect(scene.agent.calls.filter(({ name }) => name === sends)).toEqual([]);
   });
 
-  test('keeps a message back that was about to go to the run, and holds it', async ({ onTestFinished }) => {
+  test('pauses a message that was about to be forwarded to the run', async ({ onTestFinished }) => {
     const scene = await openAppScene(
       { agent: { behaviour: { messageToRunning: 'accepted' } }, settings: { SILENCE_SECONDS: '1' } },
       onTestFinished,
@@ -118,7 +118,7 @@ describe.concurrent('a stop that comes late', () => {
     expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 5000']);
   });
 
-  test('on a passed-on message needs the permission that the running turn needs', async ({
+  test('on a forwarded message needs permission for the running turn', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene(
@@ -145,7 +145,7 @@ describe.concurrent('a stop that comes late', () => {
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
   });
 
-  test('begins nothing for a message that is not admitted, where the stop is refused', async ({
+  test('that is refused starts no turn for a message without access', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -165,7 +165,7 @@ describe.concurrent('a stop that comes late', () => {
     });
   });
 
-  test('holds what waits while the turn before only posts its end', async ({ onTestFinished }) => {
+  test('pauses waiting messages while the turn before posts its results', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const results = /^GET .*results$/;
@@ -186,7 +186,7 @@ describe.concurrent('a stop that comes late', () => {
     expect(scene.sentToAgent('soon answered').texts).toEqual(['soon answered']);
   });
 
-  test('leaves a message waiting that was on its way to the run when the process ended', async ({
+  test('keeps a message paused whose forwarding a restart interrupted', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
@@ -216,7 +216,7 @@ describe.concurrent('a stop that comes late', () => {
     expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'these']);
   });
 
-  test('puts a message back at once that is on its way to the run, though that does not end', async ({
+  test('takes a message out of forwarding at once, even where the run does not end', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
@@ -238,7 +238,7 @@ describe.concurrent('a stop that comes late', () => {
     expect((await turns.ofMessage(keyOf(root)))?.settled_at).toBeNull();
   });
 
-  test('counts what a reaction takes back in a held thread', async ({ onTestFinished }) => {
+  test('updates the number of paused messages when a reaction withdraws one', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000');

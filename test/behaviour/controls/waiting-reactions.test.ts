@@ -24,7 +24,7 @@ function removals(scene: AppScene, ts: string) {
 }
 
 describe.concurrent('a waiting reaction that cannot be removed', () => {
-  test('is gone with its deleted message: it is asked for once, and new ones appear', async ({
+  test('because its message was deleted is tried once, and new ones still appear', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -50,7 +50,7 @@ describe.concurrent('a waiting reaction that cannot be removed', () => {
       expect(removals(scene, ts).map(({ error }) => error)).toEqual(['message_not_found']);
   });
 
-  test('is given up at once where Slack refuses it, and new ones appear', async ({ onTestFinished }) => {
+  test('because Slack refuses is given up at once, and new ones still appear', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const refused = { kind: 'status', status: 200, body: { ok: false, error: 'not_reactable' } } as const;
     const { channel, root } = await busyThread(scene, 'one to wait for');

@@ -4,8 +4,8 @@ import { openAppScene, pause } from '../../support/app-scene.ts';
 const scene = await openAppScene();
 const { slack } = scene;
 
-describe.concurrent('changing what was said', () => {
-  test('an edit of a waiting message is what is sent, and a deleted one is never sent', async () => {
+describe.concurrent('a changed message', () => {
+  test('is sent as edited while it waits, and never once it is deleted', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'edits while waiting\n/slow 100');
     await scene.until('the turn has begun', () => scene.replies(channel, root).length > 0);
@@ -19,7 +19,7 @@ describe.concurrent('changing what was said', () => {
     expect(scene.sentToAgent('edits while waiting').texts.slice(1)).toEqual(['without a typo']);
   });
 
-  test('a mention without words that becomes a question while it is answered with help is asked', async ({
+  test('is asked when an edit turns an empty mention into a question', async ({
     onTestFinished,
   }) => {
     const own = await openAppScene({}, onTestFinished);
@@ -37,7 +37,7 @@ describe.concurrent('changing what was said', () => {
     expect(own.replies(channel, root)).toHaveLength(1);
   });
 
-  test('an edit after the message was sent offers to send the correction, once', async () => {
+  test('that was already sent offers to send the correction once', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'the mean of colum a');
     await scene.finished(channel, root);
@@ -56,7 +56,7 @@ describe.concurrent('changing what was said', () => {
     await scene.until('the second press is told', () => slack.ephemerals(scene.ada, channel).length > 1);
   });
 
-  test('a correction brings no conversation again, and leaves with whose words it has', async () => {
+  test('is corrected without repeating the conversation, and the correction is erased with its writer', async () => {
     const person = slack.createPerson({ name: 'mary', realName: 'Mary' });
     const channel = scene.channel();
     const above = slack.say({ person: scene.grace, channel, text: 'what was said before' });
@@ -86,7 +86,7 @@ describe.concurrent('changing what was said', () => {
     expect(JSON.stringify([await messages(), await turns()])).not.toMatch(/colum/);
   });
 
-  test('deleting a message that the agent works on offers Stop', async () => {
+  test('that was deleted while the agent works on it offers Stop', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'one to take back\n/slow 1000');
     await scene.until('the reply grows', () =>

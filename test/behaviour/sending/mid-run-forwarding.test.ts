@@ -4,7 +4,7 @@ import { WAITING_EMOJI } from '../../../src/relay/controls/waiting-reactions.ts'
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 describe.concurrent('a run that is silent and waits for a person', () => {
-  test('gets the next message at once, and its answer goes on in the same reply', async ({
+  test('receives the next message at once, and continues in the same reply', async ({
     onTestFinished,
   }) => {
     const { scene, channel, root } = await asked(onTestFinished, { afterAsk: 'same-reply' });
@@ -18,7 +18,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     await scene.until('the mark of waiting is gone', () => !answer.reactions.get(WAITING_EMOJI)?.length);
   });
 
-  test('gets the next message at once, and a new reply answers it', async ({ onTestFinished }) => {
+  test('receives the next message at once, and answers in a new reply', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, { afterAsk: 'new-reply' });
     const answer = scene.reply(channel, root, 'the treated group');
     await scene.finished(channel, answer);
@@ -31,7 +31,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(second).toContain('You answered "the treated group"');
   });
 
-  test('takes its attachments along, and says which were left out', async ({ onTestFinished }) => {
+  test('receives attachments too, and the thread names those left out', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, { refusedTypes: ['.exe'] });
     const files = [
       { name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' },
@@ -43,7 +43,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.shown(channel, root)).toMatch(/setup\.exe.* was left out/);
   });
 
-  test('that the service gives no message to leaves it waiting, and the thread says so', async ({
+  test('leaves a message waiting that the service does not accept, and the thread says so', async ({
     onTestFinished,
   }) => {
     const scene = await open(onTestFinished, { messageToRunning: 409 });
@@ -63,7 +63,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.replies(channel, root).length).toBeGreaterThanOrEqual(2);
   });
 
-  test('that ends is not held by a file that does not get through', async ({ onTestFinished }) => {
+  test('ends without waiting for a file that cannot be uploaded', async ({ onTestFinished }) => {
     const scene = await open(onTestFinished, {});
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 450');
@@ -80,7 +80,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 450', '/files 1']);
   });
 
-  test('that cannot be read any more takes nothing along: what was on its way gets a turn of its own', async ({
+  test('leaves a message to a turn of its own if its reply can no longer be read', async ({
     onTestFinished,
   }) => {
     const scene = await open(onTestFinished, {});
@@ -104,7 +104,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(fileIds.at(-1)).toHaveLength(1);
   });
 
-  test('keeps a message that was taken back while the run was silent', async ({ onTestFinished }) => {
+  test('never receives a message that was deleted while it was being forwarded', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, {});
     await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
     scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 10_000 } });
@@ -119,7 +119,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'the right group']);
   });
 
-  test('keeps a message that was taken back just before the run was stopped', async ({ onTestFinished }) => {
+  test('never receives a message that was deleted just before a stop', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, {});
     await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
     scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 5_000 } });

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { DatabaseError } from '../../../src/postgres/errors.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
-describe.concurrent('trouble', () => {
-  test('the service away at the mention: the thread says so, and the turn goes on when it is back', async ({
+describe.concurrent('a turn', () => {
+  test('waits, and says so, while the service is down at the mention', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -21,7 +21,7 @@ describe.concurrent('trouble', () => {
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
-  test('the service away in the middle of an answer: the reply says so, and that it is being stopped', async ({
+  test('says that the service is down in the middle of an answer, and that it is being stopped', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -44,7 +44,7 @@ describe.concurrent('trouble', () => {
     expect(saysTrouble()).toBe(false);
   });
 
-  test('an edit that Slack fails at is tried again, though nothing more comes', async ({
+  test('repeats a failed edit even if no further text comes', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -66,7 +66,7 @@ describe.concurrent('trouble', () => {
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
-  test('the answer to the commit that records a send is lost: the message is sent once', async ({
+  test('sends its message once where the result of the commit that records it is lost', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -87,7 +87,7 @@ describe.concurrent('trouble', () => {
     expect(scene.sentToAgent('only once').texts).toEqual(['only once']);
   });
 
-  test('a dead service key is said once, and the turn goes on when it is mended', async ({
+  test('says once that the service key is refused, and continues once it works', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -103,7 +103,7 @@ describe.concurrent('trouble', () => {
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
-  test('a dead service key stops the calls with it, and is told to the operator', async ({
+  test('makes no further calls with a refused service key, and /readyz reports it', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -126,7 +126,7 @@ describe.concurrent('trouble', () => {
     expect(await readiness(scene)).toMatchObject({ agentKeyRefusedSince: null });
   });
 
-  test('a dead Slack token stops the calls with it; the answer is there when it is mended', async ({
+  test('makes no further calls with a refused Slack token, and completes its answer once it works', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -149,7 +149,7 @@ describe.concurrent('trouble', () => {
     expect(await readiness(scene)).toMatchObject({ slackTokenRefusedSince: null });
   });
 
-  test('replies that came before their thread became ours are read back and wait like any other', async ({
+  test('is followed by replies that came before their thread had a task', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);

@@ -11,9 +11,9 @@ const groups = [0, 1, 2, 3].map((group) => {
 });
 const heldMs = 400;
 
-describe.concurrent('a process that stops while a call is on its way, and starts again', () => {
+describe.concurrent('a process that restarts during a call', () => {
   test.for(groups)(
-    'leaves one message, one reply and its results once: $steps',
+    'leaves one message, one reply and one set of results: $steps',
     async ({ calls }, context) => {
       // Without a drain: the call is cut off in its middle, and takes effect when nobody waits for its answer.
       const scene = await openTurnStepScene({ DRAIN_SECONDS: '0' }, context.onTestFinished);
@@ -26,7 +26,7 @@ describe.concurrent('a process that stops while a call is on its way, and starts
     },
   );
 
-  test('again and again does not count against a turn that waits, which then goes on', async ({
+  test('again and again is not held against the turn, which finishes', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({ settings: { DRAIN_SECONDS: '0' } }, onTestFinished);

@@ -210,22 +210,4 @@ describe.concurrent('a control', () => {
       JSON.stringify(scene.slack.modal(scene.ada)?.blocks ?? '').includes('mine alone'),
     );
   });
-
-  test("a channel's own setting comes first", async () => {
-    const channel = scene.channel();
-    const workspace = scene.slack.team.id;
-    const { channelSettings: channels } = scene.sandbox.bot.store;
-    await channels.set(workspace, channel.id, scene.ada.id, { controls: 'admins' });
-    const root = scene.ask(channel, '/slow 1000 for admins');
-    const reply = await growing(scene, channel, root);
-    const press = { person: scene.ada, channel, ts: reply.ts, actionId: 'stop' };
-    await scene.slack.click(press);
-    await scene.until('it is told', () =>
-      told(scene, scene.ada, channel).includes(strings.controlRefused.admins),
-    );
-    await channels.set(workspace, channel.id, scene.ada.id, { controls: 'starter' });
-    await scene.slack.click(press);
-    await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
-  });
 });

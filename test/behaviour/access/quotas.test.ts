@@ -42,9 +42,7 @@ describe.concurrent('a quota', () => {
     await scene.finished(channel, scene.ask(channel, 'Ada may'));
   });
 
-  test('admits only as many of a burst of messages as may run at once', async ({
-    onTestFinished,
-  }) => {
+  test('admits only as many of a burst of messages as may run at once', async ({ onTestFinished }) => {
     const starting = await openStartFormScene({ settings: { TURNS_AT_ONCE_PERSON: '3' } }, onTestFinished);
     const { scene } = starting;
     const { channel, person } = starting.personInChannel();
@@ -80,7 +78,9 @@ describe.concurrent('a quota', () => {
     expect(scene.sentToAgent('slowly to be stopped').texts).toHaveLength(1);
   });
 
-  test('lets a refused Continue and a refused correction through once there is room', async ({ onTestFinished }) => {
+  test('lets a refused Continue and a refused correction through once there is room', async ({
+    onTestFinished,
+  }) => {
     const scene = await openAppScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
     const starting = new StartFormScene(scene);
     const { channel, person } = starting.personInChannel();
@@ -162,31 +162,5 @@ describe.concurrent('a quota', () => {
     const sent = await starting.send(person, { ...starting.filled(person), question: 'a form' });
     expect(JSON.stringify(sent.body)).toMatch(/This workspace sent 2 messages within an hour/);
     expect(starting.posts(channel, 'a form')).toEqual([]);
-  });
-});
-
-describe.concurrent('other bots', () => {
-  test('one that the settings name is answered where it mentions us, and nowhere else', async ({
-    onTestFinished,
-  }) => {
-    // Ids of the sandbox's are known only once it runs.
-    const starting = await openStartFormScene({ settings: { ADMITS_BOTS: 'B0KNOWN' } }, onTestFinished);
-    const { scene } = starting;
-    const { channel } = starting.personInChannel();
-    const [known, unknown] = ['known', 'unknown'].map((name) =>
-      scene.slack.createPerson({ name, kind: 'bot' }),
-    );
-    if (known === undefined || unknown === undefined) throw new Error('No bots.');
-    known.botId = 'B0KNOWN';
-    for (const bot of [known, unknown]) scene.slack.invite(channel, bot);
-    const root = scene.slack.say({ person: known, channel, text: `${scene.mention} a known bot asks` });
-    scene.slack.say({ person: unknown, channel, text: `${scene.mention} an unknown bot asks` });
-    await scene.finished(channel, root);
-    const echo = scene.slack.say({ person: known, channel, thread: root.ts, text: 'an echo' });
-    await scene.slack.settled();
-    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: echo.ts };
-    expect(await scene.sandbox.bot.store.messages.get(key)).toBeUndefined();
-    expect(scene.sentToAgent('a known bot asks').texts).toEqual(['a known bot asks']);
-    expect(scene.sentToAgent('an unknown bot asks').texts).toEqual([]);
   });
 });

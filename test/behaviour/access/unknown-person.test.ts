@@ -5,7 +5,9 @@ import { openStartFormScene } from '../../support/start-form-scene.ts';
 const silent = { call: 'users.info', fault: { kind: 'status', status: 503 } } as const;
 
 describe.concurrent('while Slack does not say who a person is', () => {
-  test('their message waits and they are told, and it is sent once Slack answers', async ({ onTestFinished }) => {
+  test('their message waits and they are told, and it is sent once Slack answers', async ({
+    onTestFinished,
+  }) => {
     const starting = await openStartFormScene({}, onTestFinished);
     const { scene } = starting;
     const { channel, person } = starting.personInChannel();

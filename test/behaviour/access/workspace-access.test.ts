@@ -78,17 +78,6 @@ describe("a workspace's access setting", () => {
     ]);
   });
 
-  test("is what a channel's own settings say before the workspace's", async () => {
-    const { channel, stranger, guest, bot } = room('T1');
-    bot.botId = 'B0CHANNEL';
-    await store.workspaceSettings.set('T1', boss.id, { admits: 'members', bots: ['B0CHANNEL'] });
-    expect([await works(guest, channel), await works(bot, channel)]).toEqual([false, true]);
-    await store.channelSettings.set('T1', channel.id, boss.id, { admits: 'everyone', bots: [] });
-    expect([await works(stranger, channel), await works(bot, channel)]).toEqual([true, undefined]);
-    await store.channelSettings.set('T1', channel.id, boss.id, { admits: null, bots: null });
-    expect([await works(stranger, channel), await works(bot, channel)]).toEqual([false, true]);
-  });
-
   test("names the workspace's own bots and workflows in place of the operator's", async () => {
     const [ours, theirs] = [room('T1'), room('T2')];
     for (const { bot } of [ours, theirs]) bot.botId = 'B0USUAL';

@@ -52,7 +52,7 @@ describe('the project of a channel', () => {
     expect(await modal.save({ channel_project: '', channel_model: 'max' })).toBeUndefined();
   });
 
-  test("cannot be that of a channel the person is not in", async () => {
+  test('cannot be that of a channel the person is not in', async () => {
     const closed = scene.slack.createChannel({ name: 'secret-lab', members: [ada], private: true });
     await scene.finished(closed, scene.ask(closed, 'a secret'));
     const secret = projectOf(scene, closed)?.id ?? '';
@@ -91,7 +91,7 @@ describe('the project of a channel', () => {
     expect(projectUpdates(scene, id)).toEqual([]);
   });
 
-  test.concurrent("keeps its name where the service refuses the new one, and the form quotes the service", async ({
+  test.concurrent('keeps its name where the service refuses the new one, and the form quotes the service', async ({
     onTestFinished,
   }) => {
     const faults = new Faults();

@@ -151,7 +151,7 @@ test.concurrent('a form that opened too late says so', async ({ onTestFinished }
   expect(late.slack.modal(late.ada)).toBeUndefined();
 });
 
-test.concurrent("a service that is down does not block the settings that this app keeps", async ({
+test.concurrent('a service that is down does not block the settings that this app keeps', async ({
   onTestFinished,
 }) => {
   const faults = new Faults();

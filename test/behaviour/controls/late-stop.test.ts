@@ -118,9 +118,7 @@ describe.concurrent('a stop request', () => {
     expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 5000']);
   });
 
-  test('on a forwarded message needs permission for the running turn', async ({
-    onTestFinished,
-  }) => {
+  test('on a forwarded message needs permission for the running turn', async ({ onTestFinished }) => {
     const scene = await openAppScene(
       {
         agent: { behaviour: { messageToRunning: 'accepted' } },
@@ -145,9 +143,7 @@ describe.concurrent('a stop request', () => {
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
   });
 
-  test('that is refused starts no turn for a message without access', async ({
-    onTestFinished,
-  }) => {
+  test('that is refused starts no turn for a message without access', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const guest = scene.slack.createPerson({ name: 'gus', kind: 'guest' });
     const channel = scene.channel();
@@ -186,9 +182,7 @@ describe.concurrent('a stop request', () => {
     expect(scene.sentToAgent('soon answered').texts).toEqual(['soon answered']);
   });
 
-  test('keeps a message paused whose forwarding a restart interrupted', async ({
-    onTestFinished,
-  }) => {
+  test('keeps a message paused whose forwarding a restart interrupted', async ({ onTestFinished }) => {
     const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/ask Which one?');

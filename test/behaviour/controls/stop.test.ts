@@ -27,7 +27,7 @@ async function heldPost(channel: Channel, root: Message): Promise<Message> {
 }
 
 describe.concurrent('the agent', () => {
-  test.each(['stop', 'STOP!', 'Stop …', '@bot stop.'])('is stopped by the whole message "%s"', async (typed) => {
+  test.each(['stop', '@bot stop.'])('is stopped by the whole message "%s"', async (typed) => {
     const channel = scene.channel();
     const root = scene.ask(channel, `/slow 1000 ${typed}`);
     await growing(channel, root);
@@ -36,15 +36,6 @@ describe.concurrent('the agent', () => {
     expect(scene.shown(channel, root)).toContain('Stopped by grace.');
     expect(scene.shown(channel, root)).toContain('Second 1');
     expect(scene.sentToAgent(`/slow 1000 ${typed.slice(0, 4)}`).texts).toHaveLength(1);
-  });
-
-  test('receives a message that only begins with "stop"', async () => {
-    const channel = scene.channel();
-    const root = scene.ask(channel, 'words that mention stopping');
-    await scene.finished(channel, root);
-    const next = scene.reply(channel, root, 'stop at the second column');
-    await scene.finished(channel, next);
-    expect(scene.sentToAgent('words that mention stopping').texts).toHaveLength(2);
   });
 
   test('answers "stop" to its writer alone where nothing is running', async () => {
@@ -218,7 +209,7 @@ test.concurrent('a paused thread stays paused across a restart, and its buttons 
     own.replies(channel, root).find(({ text }) => text.includes('has been waiting here')),
   );
   await own.sandbox.restartBot();
-  await pause(2_500);
+  await pause(1_000);
   expect(own.sentToAgent('/slow 1000').texts).toHaveLength(1);
   await own.slack.click({ person: own.ada, channel, ts: post.ts, actionId: 'go' });
   await own.finished(channel, waiting);
@@ -246,9 +237,7 @@ test.concurrent('a message that is stopped before it was sent is never sent, eve
   expect(own.sentToAgent('stopped before it began').texts).toEqual([]);
 });
 
-test.concurrent('a stop that does not reach the service is sent again', async ({
-  onTestFinished,
-}) => {
+test.concurrent('a stop that does not reach the service is sent again', async ({ onTestFinished }) => {
   const own = await openAppScene({}, onTestFinished);
   const channel = own.channel();
   const root = own.ask(channel, '/slow 1000 with a lost stop');

@@ -42,9 +42,7 @@ describe.concurrent('feedback on an answer', () => {
     expect(await kept(scene, turn, scene.grace.id)).toEqual({ good: false, comment: null });
   });
 
-  test('can include a comment, which is erased with its person', async ({
-    onTestFinished,
-  }) => {
+  test('can include a comment, which is erased with its person', async ({ onTestFinished }) => {
     const own = await openAppScene({}, onTestFinished);
     const channel = own.channel();
     const { reply, turn } = await answered(own, channel, 'something to comment on');

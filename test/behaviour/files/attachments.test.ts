@@ -10,8 +10,8 @@ const scene = await openAppScene({
   s3: true,
   agent: { behaviour: { partSize: 5 * mib, multipartThreshold: 5 * mib, refusedTypes: ['.exe'] } },
   settings: {
-    FILE_LIMIT_MIB: '16',
-    FILES_LIMIT_MIB: '20',
+    FILE_LIMIT_MIB: '8',
+    FILES_LIMIT_MIB: '10',
     FILES_MOST: '3',
     FILE_TYPES_REFUSED: '.zip,audio/*',
     INLINE_LIMIT_MIB: '0',
@@ -56,7 +56,7 @@ describe.concurrent('an attachment', () => {
   test('that is large is uploaded in parts and arrives whole, and its results are posted with working links', async () => {
     const channel = scene.channel();
     const row = 'A1,12.5,north\n';
-    const bytes = Buffer.from(`name,value,side\n${row.repeat(Math.ceil((12 * mib) / row.length))}`);
+    const bytes = Buffer.from(`name,value,side\n${row.repeat(Math.ceil((6 * mib) / row.length))}`);
     const root = scene.ask(channel, 'summarise this large one', {
       files: [{ name: 'large.csv', mime: 'text/csv', bytes }],
     });
@@ -99,7 +99,7 @@ describe.concurrent('an attachment', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'none of these', {
       files: [
-        { name: 'huge.csv', mime: 'text/csv', size: 17 * mib },
+        { name: 'huge.csv', mime: 'text/csv', size: 9 * mib },
         { name: 'empty.csv', mime: 'text/csv', bytes: '' },
         { name: 'virus.exe', mime: 'application/x-msdownload', bytes: 'MZ' },
       ],
@@ -114,7 +114,7 @@ describe.concurrent('an attachment', () => {
 
   test.each(had)('of the kind $kind arrives whole', async ({ kind, name }) => {
     const channel = scene.channel();
-    const bytes = Buffer.from(`kind,value\n${`${kind},1\n`.repeat(60_000)}`);
+    const bytes = Buffer.from(`kind,value\n${`${kind},1\n`.repeat(30_000)}`);
     const root = scene.ask(channel, `of the kind ${kind}`, {
       files: [{ kind, name, mime: 'text/csv', bytes }],
     });
@@ -213,8 +213,8 @@ describe.concurrent('an attachment', () => {
     const root = scene.ask(channel, 'over all limits', {
       files: [
         { name: 'bomb.zip', mime: 'application/zip', bytes: 'PK', kind },
-        { name: 'one.bin', size: 12 * mib },
-        { name: 'two.bin', size: 12 * mib, kind },
+        { name: 'one.bin', size: 6 * mib },
+        { name: 'two.bin', size: 6 * mib, kind },
         { name: 'fourth.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n', kind },
       ],
     });
@@ -253,9 +253,9 @@ describe.concurrent('an attachment', () => {
 
   test('that the service finds too large is reported in its words', async () => {
     const channel = scene.channel();
-    agent.behaviour.maxFileBytes = 13 * mib;
+    agent.behaviour.maxFileBytes = 6.5 * mib;
     const root = scene.ask(channel, 'too large over there', {
-      files: [{ name: 'over.bin', size: 14 * mib }],
+      files: [{ name: 'over.bin', size: 7 * mib }],
     });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain(

@@ -79,9 +79,7 @@ describe.concurrent('a gap in receiving events', () => {
     expect(readings(scene)).toBe(read);
   });
 
-  test('is filled when a lost connection comes back', async ({
-    onTestFinished,
-  }) => {
+  test('is filled when a lost connection comes back', async ({ onTestFinished }) => {
     const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, 'with a connection');

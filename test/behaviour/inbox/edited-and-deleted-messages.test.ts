@@ -19,9 +19,7 @@ describe.concurrent('a changed message', () => {
     expect(scene.sentToAgent('edits while waiting').texts.slice(1)).toEqual(['without a typo']);
   });
 
-  test('is asked when an edit turns an empty mention into a question', async ({
-    onTestFinished,
-  }) => {
+  test('is asked when an edit turns an empty mention into a question', async ({ onTestFinished }) => {
     const own = await openAppScene({}, onTestFinished);
     const channel = own.channel();
     const posts = { call: 'chat.postMessage', fault: { kind: 'latency', ms: 4_000 }, times: 1 } as const;

@@ -58,7 +58,7 @@ describe('a workspace', () => {
     expect(await tenants.answered(again)).not.toContain('shared with another organisation');
   });
 
-  test("of an organisation admits members of the whole organisation, and none of its guests", async () => {
+  test('of an organisation admits members of the whole organisation, and none of its guests', async () => {
     const [local, colleague, guest] = [
       slack.createPerson({ name: 'local', teamId: 'T3' }),
       slack.createPerson({ name: 'colleague', teamId: 'T3', homeTeamId: 'T4' }),

@@ -78,10 +78,8 @@ async function stranger(scene: AppScene, whenDone: WhenDone): Promise<WebSocket>
   return socket;
 }
 
-describe.concurrent("the connections to Slack", () => {
-  test('are two for one process, and pass to the next one when it is killed', async ({
-    onTestFinished,
-  }) => {
+describe.concurrent('the connections to Slack', () => {
+  test('are two for one process, and pass to the next one when it is killed', async ({ onTestFinished }) => {
     const scene = await openAppScene({ settings: { SLACK_SOCKETS: '2' } }, onTestFinished);
     await scene.sandbox.bot.stop();
     const child = program(scene, onTestFinished);

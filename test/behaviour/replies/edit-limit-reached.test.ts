@@ -5,8 +5,8 @@ import * as strings from '../../../src/render/strings/strings.ts';
 import { SharedRateLimits } from '../../../src/store/slack/shared-rate-limits.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
-/** How long no edit is to be had (ms). */
-const dryMs = 12_000;
+/** How long Slack allows no edits (ms). */
+const HOLD_MS = 12_000;
 
 const paragraphs = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `Paragraph ${from + index} stands here.\n\n`).join('');
@@ -78,7 +78,7 @@ describe('an answer that ends while Slack allows no edits', () => {
       await scene.until(`the beginning of ${name} shows`, () => scene.shown(channel, root).includes(seen));
       draft.set(name, scene.replies(channel, root)[0]?.ts);
     }
-    await lanes.hold(slack.team.id, 'chat.update', dryMs);
+    await lanes.hold(slack.team.id, 'chat.update', HOLD_MS);
     const edits = () => slack.calls.filter(({ method }) => method === 'chat.update').length;
     await scene.until('the process knows that there are no edits', async () => {
       const then = edits();
@@ -131,10 +131,13 @@ describe('an answer that ends while Slack allows no edits', () => {
     }
   });
 
-  test.each(['fence', 'nothing', 'rewritten'])('is posted again in full where it cannot continue below (%s)', (name) => {
-    const { channel, root } = thread(name);
-    const replies = scene.replies(channel, root);
-    expect(replies).toHaveLength(1);
-    expect(replies[0]?.ts).not.toBe(draft.get(name));
-  });
+  test.each(['fence', 'nothing', 'rewritten'])(
+    'is posted again in full where it cannot continue below (%s)',
+    (name) => {
+      const { channel, root } = thread(name);
+      const replies = scene.replies(channel, root);
+      expect(replies).toHaveLength(1);
+      expect(replies[0]?.ts).not.toBe(draft.get(name));
+    },
+  );
 });

@@ -83,7 +83,7 @@ describe.concurrent('the results of a turn', () => {
   test('are posted once, also those made after the answer', async () => {
     const { channel, root } = await asked(scene, 'notes 1, later 2');
     await scene.until('the later ones are there', () => shares(scene, channel, root).flat().length === 2);
-    await pause(1_500);
+    await pause(800);
     const shown = scene.shown(channel, root);
     expect(shown.match(/later-1\.png\n/g)).toHaveLength(1);
     expect(shown).toContain('from the agent, made after the answer');
@@ -195,14 +195,14 @@ test('a picture that cannot be downloaded is left to its link after one attempt'
 test('100 results with links of 2,500 characters are posted in full', async ({ onTestFinished }) => {
   const agent = { script: maker, behaviour: { downloadLinkLength: 2_500 } };
   const many = await openAppScene({ agent, settings: { ...settings, WATCH_MINUTES: '0' } }, onTestFinished);
-  const { channel, root } = await asked(many, 'notes 250');
+  const { channel, root } = await asked(many, 'notes 100');
   const links = urls(many, channel, root);
-  expect(new Set(links).size).toBe(250);
+  expect(new Set(links).size).toBe(100);
   expect(links.every((link) => link.length >= 2_500)).toBe(true);
   const shown = many.shown(channel, root);
-  for (let n = 1; n <= 250; n += 1) expect(shown).toContain(`note-${n}.txt\n`);
+  for (let n = 1; n <= 100; n += 1) expect(shown).toContain(`note-${n}.txt\n`);
   const posts = many.slack.calls.filter(({ method }) => method === 'chat.postMessage');
-  expect(posts.length).toBeGreaterThan(5);
+  expect(posts.length).toBeGreaterThan(2);
   for (const { args } of posts) expect(args).toMatchObject({ unfurl_links: 'false', unfurl_media: 'false' });
   const last = await fetch(links.at(-1) ?? '');
   expect(await last.text()).toMatch(/^Note \d+\n$/);

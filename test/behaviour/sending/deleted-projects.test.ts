@@ -33,7 +33,7 @@ const retry = async (channel: Channel, reply: Message | undefined) =>
 const made = (on: AppScene, channel: Channel) =>
   on.agent.projects.filter(({ title }) => title === channel.name);
 
-describe("another account of the operator", () => {
+describe('another account of the operator', () => {
   const [talked, kept, chosen] = [scene.channel(), scene.channel(), scene.channel()];
   let waiting: Message;
 

@@ -4,9 +4,7 @@ import { WAITING_EMOJI } from '../../../src/relay/controls/waiting-reactions.ts'
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 describe.concurrent('a run that is silent and waits for a person', () => {
-  test('receives the next message at once, and continues in the same reply', async ({
-    onTestFinished,
-  }) => {
+  test('receives the next message at once, and continues in the same reply', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, { afterAsk: 'same-reply' });
     const answer = scene.reply(channel, root, 'the treated group', { person: scene.grace });
     await scene.finished(channel, answer);
@@ -104,7 +102,9 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(fileIds.at(-1)).toHaveLength(1);
   });
 
-  test('never receives a message that was deleted while it was being forwarded', async ({ onTestFinished }) => {
+  test('never receives a message that was deleted while it was being forwarded', async ({
+    onTestFinished,
+  }) => {
     const { scene, channel, root } = await asked(onTestFinished, {});
     await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
     scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 10_000 } });

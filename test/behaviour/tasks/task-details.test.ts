@@ -135,7 +135,7 @@ describe("a task's details", () => {
     const { channel, root } = await asked('Keep my fourth file', { files: [table] });
     await openDetails(channel, root);
     await modalShows('sheep.csv');
-    const slow = { kind: 'latency', ms: 8_000 } as const;
+    const slow = { kind: 'latency', ms: 3_000 } as const;
     const content = 'GET /experimental/files/{file_id}/content';
     scene.agent.faults.add({ call: content, fault: slow, times: 2 });
     const away = { kind: 'status', status: 503 } as const;
@@ -146,6 +146,10 @@ describe("a task's details", () => {
       const ends = slack.calls.filter(({ method }) => method === 'files.completeUploadExternal');
       return ends.filter(({ args }) => JSON.stringify(args).includes(dm.id)).length;
     };
+    let downloads = 0;
+    const stopCounting = scene.agent.onCall(({ name }) => {
+      if (name === content) downloads += 1;
+    });
     const before = failed();
     const broughtBefore = brought();
     await press('task_file');
@@ -154,8 +158,9 @@ describe("a task's details", () => {
     await press('task_file');
     mend();
     await modalShows('It is in your direct messages');
-    await pause(10_000);
+    stopCounting();
     expect(brought() - broughtBefore).toBe(1);
+    expect(downloads).toBe(1);
   });
 
   test('report a file that a stopping bot could not return', async () => {

@@ -54,22 +54,6 @@ describe.concurrent('a conversation', () => {
     expect(scene.replies(channel, root)).toHaveLength(0);
   });
 
-  test('a direct message is a task of its own in the project of that person', async () => {
-    const dm = slack.openDm(scene.ada);
-    const root = slack.say({ person: scene.ada, channel: dm, text: 'a private question' });
-    await scene.finished(dm, root);
-    const other = slack.say({ person: scene.ada, channel: dm, text: 'another private question' });
-    await scene.finished(dm, other);
-    const project = agent.projects.filter(({ title }) => title === 'Direct messages with ada');
-    expect(project).toHaveLength(1);
-    const tasks = agent.tasks.filter((task) => task.project.id === project[0]?.id);
-    expect(tasks.map(({ title }) => title).sort()).toEqual([
-      'a private question',
-      'another private question',
-    ]);
-    expect(scene.replies(dm, root)).not.toHaveLength(0);
-  });
-
   test('needs a mention in a group direct message', async () => {
     const group = slack.openGroupDm([scene.ada, scene.grace]);
     const silent = slack.say({ person: scene.ada, channel: group, text: 'between us' });

@@ -4,9 +4,7 @@ import { DatabaseError } from '../../../src/postgres/errors.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
 describe.concurrent('a turn', () => {
-  test('waits, and says so, while the service is down at the mention', async ({
-    onTestFinished,
-  }) => {
+  test('waits, and says so, while the service is down at the mention', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
@@ -44,9 +42,7 @@ describe.concurrent('a turn', () => {
     expect(saysTrouble()).toBe(false);
   });
 
-  test('repeats a failed edit even if no further text comes', async ({
-    onTestFinished,
-  }) => {
+  test('repeats a failed edit even if no further text comes', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const mend = scene.slack.faults.add({ call: 'chat.update', fault: { kind: 'status', status: 500 } });
@@ -149,9 +145,7 @@ describe.concurrent('a turn', () => {
     expect(await readiness(scene)).toMatchObject({ slackTokenRefusedSince: null });
   });
 
-  test('is followed by replies that came before their thread had a task', async ({
-    onTestFinished,
-  }) => {
+  test('is followed by replies that came before their thread had a task', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const root = scene.slack.say({ person: scene.ada, channel, text: 'forgot to mention the bot' });

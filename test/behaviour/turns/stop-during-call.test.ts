@@ -26,9 +26,7 @@ describe.concurrent('a process that restarts during a call', () => {
     },
   );
 
-  test('again and again is not held against the turn, which finishes', async ({
-    onTestFinished,
-  }) => {
+  test('again and again is not held against the turn, which finishes', async ({ onTestFinished }) => {
     const scene = await openAppScene({ settings: { DRAIN_SECONDS: '0' } }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1500');

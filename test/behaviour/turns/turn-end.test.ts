@@ -80,21 +80,6 @@ describe.concurrent('a turn', () => {
     expect(task()?.messages.filter(({ role }) => role === 'user')).toHaveLength(2);
   });
 
-  test('Stop ends the reply, keeps what was written and says who stopped it', async () => {
-    const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000');
-    const reply = await scene.until('the reply grows', () =>
-      scene
-        .replies(channel, root)
-        .find((message) => slack.visibleText(message).includes('Stop') && message.versions.length > 1),
-    );
-    await slack.click({ person: scene.grace.id, channel: channel.id, ts: reply.ts, actionId: 'stop' });
-    await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('Stopped by grace.');
-    const again = slack.click({ person: scene.ada.id, channel: channel.id, ts: reply.ts, actionId: 'stop' });
-    await expect(again).rejects.toThrow('stop');
-  });
-
   test('waits for background work and posts its files', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/background 60');

@@ -64,7 +64,7 @@ describe.concurrent('a control', () => {
     await scene.slack.settled();
     await scene.slack.click({ person: scene.grace, channel, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
-    const held = await scene.until('the thread says what waits', () =>
+    const paused = await scene.until('the thread names the paused messages', () =>
       scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting here')),
     );
     const why = 'stranger';
@@ -79,10 +79,10 @@ describe.concurrent('a control', () => {
     expect(scene.slack.visibleText(stopped)).toContain('Stopped by grace.');
     await scene.slack.click({ person: stranger, channel, ts: stopped.ts, actionId: 'retry' });
     for (const actionId of ['go', 'take_back'])
-      await scene.slack.click({ person: stranger, channel, ts: held.ts, actionId });
+      await scene.slack.click({ person: stranger, channel, ts: paused.ts, actionId });
     await scene.until('it is told', () => told(scene, stranger, channel).length === 5);
-    expect(held.text).toMatch(/^1 message has been waiting here/);
-    const take = { channel, ts: held.ts, actionId: 'take_back' };
+    expect(paused.text).toMatch(/^1 message has been waiting here/);
+    const take = { channel, ts: paused.ts, actionId: 'take_back' };
     const two = [scene.grace, scene.ada];
     await Promise.all(two.map((person) => scene.slack.click({ ...take, person })));
     await scene.until('it is over for one of them', () =>

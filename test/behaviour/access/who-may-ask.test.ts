@@ -15,7 +15,7 @@ let count = 0;
 function room(kind: PersonKind, more: { shared?: boolean } = {}): { channel: Channel; other: Person } {
   count += 1;
   const other = slack.createPerson({ name: `other-${count}`, kind });
-  return { channel: slack.createChannel({ name: `door-${count}`, ...more }), other };
+  return { channel: slack.createChannel({ name: `access-${count}`, ...more }), other };
 }
 
 const mention = (person: Person, channel: Channel, text: string, thread?: Message): Message =>

@@ -39,7 +39,7 @@ async function works(person: Person, channel: Channel): Promise<boolean | undefi
 }
 
 /** An admin opens the Home tab, presses the button and sends the form; the answer is what is said below its fields. */
-async function setDoor(values: { door_admits: string; door_bots: string }): Promise<string> {
+async function saveAccess(values: { door_admits: string; door_bots: string }): Promise<string> {
   slack.openHome(boss);
   await scene.until('the Home tab is there', () =>
     JSON.stringify(slack.home(boss)?.blocks ?? []).includes('door_change'),
@@ -57,10 +57,10 @@ describe("a workspace's access setting", () => {
   test("replaces the operator's from the moment an admin saves it, in that workspace alone", async () => {
     const [ours, theirs] = [room('T1'), room('T2')];
     expect(await works(ours.guest, ours.channel)).toBe(true);
-    expect(await setDoor({ door_admits: 'members', door_bots: '' })).toBe('""');
+    expect(await saveAccess({ door_admits: 'members', door_bots: '' })).toBe('""');
     expect(await works(ours.guest, ours.channel)).toBe(false);
     expect(await works(theirs.guest, theirs.channel)).toBe(true);
-    expect(await setDoor({ door_admits: 'everyone', door_bots: '' })).toBe('""');
+    expect(await saveAccess({ door_admits: 'everyone', door_bots: '' })).toBe('""');
     expect(await works(ours.stranger, ours.channel)).toBe(true);
     expect(await works(theirs.stranger, theirs.channel)).toBe(false);
     await scene.until('the Home tab says so', () =>
@@ -83,12 +83,12 @@ describe("a workspace's access setting", () => {
     for (const { bot } of [ours, theirs]) bot.botId = 'B0USUAL';
     await store.workspaceSettings.set('T1', boss.id, { admits: null, bots: null });
     expect(await works(ours.bot, ours.channel)).toBe(true);
-    expect(await setDoor({ door_admits: 'usual', door_bots: 'B0OTHER' })).toBe('""');
+    expect(await saveAccess({ door_admits: 'usual', door_bots: 'B0OTHER' })).toBe('""');
     expect(await works(ours.bot, ours.channel)).toBeUndefined();
     expect(await works(theirs.bot, theirs.channel)).toBe(true);
     ours.bot.botId = 'B0OTHER';
     expect(await works(ours.bot, ours.channel)).toBe(true);
-    expect(await setDoor({ door_admits: 'usual', door_bots: 'the other bot' })).toContain(strings.botsOdd);
+    expect(await saveAccess({ door_admits: 'usual', door_bots: 'the other bot' })).toContain(strings.botsOdd);
     await slack.closeView(boss);
     expect((await store.workspaceSettings.get('T1')).bots).toEqual(['B0OTHER']);
   });

@@ -10,7 +10,7 @@ async function aboutToBeSent(scene: AppScene, ms: number) {
   scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms }, times: 1 });
   const root = scene.ask(channel, 'not to be sent');
   const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
-  const turn = await scene.until('the question is frozen', async () => {
+  const turn = await scene.until('the content of the question is fixed', async () => {
     const now = await scene.sandbox.bot.store.turns.ofMessage(key);
     return now?.content == null ? undefined : now;
   });
@@ -53,7 +53,7 @@ describe.concurrent('a stop request', () => {
     const longAgo = new Date(Date.now() - 60_000);
     await db.updateTable('turns').set({ send_intended_at: longAgo }).where('id', '=', turn.id).execute();
     const mend = scene.agent.faults.add({ call: reads, fault: { kind: 'status', status: 503 } });
-    const reply = await scene.until('the trouble is shown', () =>
+    const reply = await scene.until('the outage is shown', () =>
       scene
         .replies(channel, root)
         .find((message) => scene.slack.visibleText(message).includes('cannot be reached')),
@@ -101,16 +101,18 @@ describe.concurrent('a stop request', () => {
     );
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 5000');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 5_000 }, times: 1 });
     const next = scene.reply(channel, root, 'and this');
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     const { messages, turns } = scene.sandbox.bot.store;
-    await scene.until('it is frozen', async () => (await turns.ofMessage(key))?.content != null);
+    await scene.until('its content is fixed', async () => (await turns.ofMessage(key))?.content != null);
     const [reply] = scene.replies(channel, root);
     await scene.slack.click({ person: scene.ada, channel, ts: reply?.ts ?? '', actionId: 'stop' });
     await scene.finished(channel, root);
-    await scene.until('the thread says what waits', () =>
+    await scene.until('the thread names the paused messages', () =>
       scene.shown(channel, root).includes('1 message has been waiting here'),
     );
     expect((await messages.get(key))?.state).toBe('waiting');
@@ -128,10 +130,12 @@ describe.concurrent('a stop request', () => {
     );
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 5000');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     const passed = scene.reply(channel, root, 'and this', { person: scene.grace });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: passed.ts };
-    await scene.until('it is passed on', async () => {
+    await scene.until('it is forwarded', async () => {
       const turn = await scene.sandbox.bot.store.turns.ofMessage(key);
       return turn?.user_message_id != null;
     });
@@ -186,18 +190,20 @@ describe.concurrent('a stop request', () => {
     const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/ask Which one?');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     const uploads = 'POST /experimental/files';
     const mend = scene.agent.faults.add({ call: uploads, fault: { kind: 'status', status: 503 } });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, 'these', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
-    await scene.until('it is being passed on', () => scene.sandbox.bot.store.turns.ofMessage(key));
+    await scene.until('it is being forwarded', () => scene.sandbox.bot.store.turns.ofMessage(key));
     scene.reply(channel, root, 'stop');
     await scene.slack.settled();
     await scene.sandbox.restartBot();
     mend();
-    const post = await scene.until('the thread says what waits', () =>
+    const post = await scene.until('the thread names the paused messages', () =>
       scene.replies(channel, root).find(({ text }) => text.includes('1 message has been waiting here')),
     );
     await scene.until('it waits without a turn', async () => {
@@ -216,14 +222,16 @@ describe.concurrent('a stop request', () => {
     const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/stubborn');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     const fault = { kind: 'status', status: 503 } as const;
     scene.agent.faults.add({ call: 'POST /experimental/files', fault });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, 'these', { files });
     const { messages, turns } = scene.sandbox.bot.store;
     const keyOf = ({ ts }: { ts: string }) => ({ workspace: scene.slack.team.id, channel: channel.id, ts });
-    await scene.until('it is being passed on', () => turns.ofMessage(keyOf(next)));
+    await scene.until('it is being forwarded', () => turns.ofMessage(keyOf(next)));
     scene.reply(channel, root, 'stop');
     await scene.until('it waits without a turn', async () => {
       const isWaiting = (await messages.get(keyOf(next)))?.state === 'waiting';
@@ -241,7 +249,7 @@ describe.concurrent('a stop request', () => {
     scene.reply(channel, root, 'the second');
     await scene.slack.settled();
     scene.reply(channel, root, 'stop');
-    const post = await scene.until('the thread says what waits', () =>
+    const post = await scene.until('the thread names the paused messages', () =>
       scene.replies(channel, root).find(({ text }) => text.startsWith('2 messages have been waiting here')),
     );
     scene.slack.react(scene.ada, channel, first.ts, 'octagonal_sign');

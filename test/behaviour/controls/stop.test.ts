@@ -20,8 +20,8 @@ function told(person: typeof scene.ada, channel: Channel): string {
     .join('\n');
 }
 
-async function heldPost(channel: Channel, root: Message): Promise<Message> {
-  return scene.until('the thread says what waits', () =>
+async function pausedPost(channel: Channel, root: Message): Promise<Message> {
+  return scene.until('the thread names the paused messages', () =>
     scene.replies(channel, root).find((message) => message.text.includes('stopped the agent. Send')),
   );
 }
@@ -125,7 +125,7 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     await slack.settled();
     scene.reply(channel, root, 'stop');
     await scene.finished(channel, root);
-    const post = await heldPost(channel, root);
+    const post = await pausedPost(channel, root);
     expect(post.text).toBe(
       '2 messages have been waiting here since ada stopped the agent. Send them to the agent?',
     );
@@ -154,7 +154,7 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     await slack.settled();
     scene.reply(channel, root, 'stop');
     await scene.finished(channel, root);
-    const post = await heldPost(channel, root);
+    const post = await pausedPost(channel, root);
     await slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'take_back' });
     await scene.until('the post says it', () => post.text.startsWith('ada took 1 message back.'));
     const key = { workspace: slack.team.id, channel: channel.id, ts: waiting.ts };
@@ -172,7 +172,7 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     await slack.settled();
     scene.reply(channel, root, 'stop');
     await scene.finished(channel, root);
-    const post = await heldPost(channel, root);
+    const post = await pausedPost(channel, root);
     slack.remove(channel, waiting.ts);
     await slack.settled();
     const next = scene.reply(channel, root, 'this goes at once');
@@ -205,7 +205,7 @@ test.concurrent('a paused thread stays paused across a restart, and its buttons 
   own.reply(channel, root, 'stop');
   await own.finished(channel, root);
   const [stopped] = own.replies(channel, root);
-  const post = await own.until('the thread says what waits', () =>
+  const post = await own.until('the thread names the paused messages', () =>
     own.replies(channel, root).find(({ text }) => text.includes('has been waiting here')),
   );
   await own.sandbox.restartBot();
@@ -225,7 +225,7 @@ test.concurrent('a message that is stopped before it was sent is never sent, eve
   const channel = own.channel();
   const mend = own.agent.faults.add({ call: 'POST /projects', fault: { kind: 'status', status: 503 } });
   const root = own.ask(channel, 'stopped before it began');
-  const reply = await own.until('the trouble is shown', () =>
+  const reply = await own.until('the outage is shown', () =>
     own
       .replies(channel, root)
       .find((message) => own.slack.visibleText(message).includes('cannot be reached')),

@@ -71,7 +71,7 @@ describe.concurrent('a changed message', () => {
       expect.stringContaining('what was said before'),
       expect.stringMatching(/^A correction of my message:.*summarise column b$/),
     ]);
-    const { db, erasure: oblivion } = scene.sandbox.bot.store;
+    const { db, erasure } = scene.sandbox.bot.store;
     const messages = () => db.selectFrom('messages').selectAll().where('root', '=', above.ts).execute();
     const turns = () => db.selectFrom('turns').selectAll().where('root', '=', above.ts).execute();
     // Anybody who may use the thread's controls may press the button: the message is that person's.
@@ -80,7 +80,7 @@ describe.concurrent('a changed message', () => {
     await db.updateTable('messages').set({ person: grace.id }).where('ts', '=', ts).execute();
     await db.updateTable('turns').set({ asker: grace.id }).where('message_ts', '=', ts).execute();
     expect(JSON.stringify([await messages(), await turns()])).toContain('column b');
-    await oblivion.eraseUser(slack.team.id, person.id);
+    await erasure.eraseUser(slack.team.id, person.id);
     expect(JSON.stringify([await messages(), await turns()])).not.toMatch(/colum/);
   });
 

@@ -80,10 +80,10 @@ describe.concurrent('a message that arrives late, while a newer one is being sen
     await scene.until('the turn is over', isOver);
     expect(await known(scene, channel, earlier).state()).toBe('closed');
     expect(await known(scene, channel, message.ts).state()).toBe('waiting');
-    const held = await scene.until('the thread says what waits', () =>
+    const paused = await scene.until('the thread names the paused messages', () =>
       scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting')),
     );
-    await scene.slack.click({ person: scene.ada, channel, ts: held.ts, actionId: 'go' });
+    await scene.slack.click({ person: scene.ada, channel, ts: paused.ts, actionId: 'go' });
     await scene.finished(channel, message);
     expect(scene.sentToAgent('the first').texts).toEqual(['the first of two', 'the later one']);
   });
@@ -108,7 +108,9 @@ describe.concurrent('a message that arrives late, while a newer one is being sen
     );
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 600');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 4_000 }, times: 1 });
     const { message } = await later(scene, channel, root);
     const earlier = await arrives(scene, channel, root, message);

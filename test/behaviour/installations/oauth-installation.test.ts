@@ -136,7 +136,7 @@ describe('uninstalling the app', () => {
     await scene.until('the answer grows', () => tenants.shown(root).length > 0);
     slack.uninstall('T2');
     await scene.until('the tokens are gone', async () => (await sealedOf('T2')) === null);
-    await scene.until('nobody holds the turn', async () => {
+    await scene.until('no process runs the turn', async () => {
       const report = z
         .looseObject({ turns: z.number() })
         .parse(await (await tenants.fetch('/readyz')).json());

@@ -102,7 +102,7 @@ describe('a workspace', () => {
     });
     expect(await rowsOf('T1')).toEqual(before);
     expect(scene.sentToAgent('Summarise this').texts).toHaveLength(1);
-    await scene.until('nothing waits there any more', async () => {
+    await scene.until('no message waits there', async () => {
       const left = await store.messages.threadsWithWork(10);
       return left.length === 0;
     });

@@ -55,7 +55,7 @@ describe('another account of the operator', () => {
     await scene.finished(talked, scene.reply(talked, old, 'and on with this', { files: [table] }));
     expect(scene.shown(talked, old)).toContain(strings.taskGone);
     await retry(talked, scene.replies(talked, old).at(-1));
-    await scene.until('it begins anew', () => scene.sentToAgent('and on with this').fileIds.length === 1);
+    await scene.until('a new task starts', () => scene.sentToAgent('and on with this').fileIds.length === 1);
     expect(scene.sentToAgent('and on with this').fileIds).toEqual([[expect.any(String)]]);
 
     await retry(talked, scene.replies(talked, failed)[0]);

@@ -13,7 +13,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.shown(channel, root)).toContain('You answered "grace: the treated group"');
     expect(scene.shown(channel, root)).not.toMatch(/Nothing new|Passed grace/);
     expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'grace: the treated group']);
-    await scene.until('the mark of waiting is gone', () => !answer.reactions.get(WAITING_EMOJI)?.length);
+    await scene.until('the waiting reaction is gone', () => !answer.reactions.get(WAITING_EMOJI)?.length);
   });
 
   test('receives the next message at once, and answers in a new reply', async ({ onTestFinished }) => {
@@ -47,7 +47,9 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const scene = await open(onTestFinished, { messageToRunning: 409 });
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 600');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     const next = scene.reply(channel, root, '/files 1');
     await scene.until('the thread says that it waits', () =>
       scene.shown(channel, root).includes('accepts no message while it works'),
@@ -65,13 +67,15 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const scene = await open(onTestFinished, {});
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 450');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     const fault = { kind: 'status', status: 503 } as const;
     const mend = scene.agent.faults.add({ call: 'POST /experimental/files', fault });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, '/files 1', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
-    await scene.until('it is being passed on', () => scene.sandbox.bot.store.turns.ofMessage(key));
+    await scene.until('it is being forwarded', () => scene.sandbox.bot.store.turns.ofMessage(key));
     await scene.finished(channel, root);
     mend();
     await scene.finished(channel, next);
@@ -84,14 +88,16 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const scene = await open(onTestFinished, {});
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 450');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     const slow = { kind: 'latency', ms: 3_000 } as const;
     scene.agent.faults.add({ call: 'POST /experimental/files', fault: slow, times: 1 });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, '/files 1', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     const { turns } = scene.sandbox.bot.store;
-    const passing = await scene.until('it is being passed on', () => turns.ofMessage(key));
+    const passing = await scene.until('it is being forwarded', () => turns.ofMessage(key));
     const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
     scene.agent.faults.add({ call, fault: { kind: 'status', status: 404 }, times: 1 });
     await scene.finished(channel, root);
@@ -106,7 +112,9 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     onTestFinished,
   }) => {
     const { scene, channel, root } = await asked(onTestFinished, {});
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 10_000 } });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const wrong = scene.reply(channel, root, 'the wrong group', { files });
@@ -121,7 +129,9 @@ describe.concurrent('a run that is silent and waits for a person', () => {
 
   test('never receives a message that was deleted just before a stop', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, {});
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 5_000 } });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const wrong = scene.reply(channel, root, 'the wrong group', { files });

@@ -88,14 +88,14 @@ describe.concurrent('a choice that the service does not know', () => {
     await scene.until('it runs', () => scene.sentToAgent('what is held?').texts.length === 1);
     scene.reply(channel, root, 'what waits', { person });
     scene.reply(channel, root, 'stop', { person });
-    const held = await scene.until('the thread says what waits', () =>
+    const paused = await scene.until('the thread names the paused messages', () =>
       scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting here')),
     );
     await starting.press(person, channel, root, 'choose_again');
     await starting.form(person);
     await starting.send(person, { ...starting.filled(person), skill: 'summary' });
-    await scene.until('it is counted', () => held.text.startsWith('2 messages have been waiting here'));
-    await slack.click({ person, channel, ts: held.ts, actionId: 'go' });
+    await scene.until('it is counted', () => paused.text.startsWith('2 messages have been waiting here'));
+    await slack.click({ person, channel, ts: paused.ts, actionId: 'go' });
     await scene.until('both go', () => scene.sentToAgent('what is held?').texts.length === 3);
     expect(scene.sentToAgent('what is held?').texts.slice(1)).toEqual(['what waits', 'what is held?']);
   });

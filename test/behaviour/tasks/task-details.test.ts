@@ -246,7 +246,7 @@ describe('deleting a task', () => {
     expect(scene.agent.files.some(({ name }) => name === 'sheep.csv')).toBe(true);
     expect(await deletions(channel)).toEqual([{ person: scene.ada.id, task: task?.id }]);
     const listed = () => JSON.stringify(slack.home(scene.ada)?.blocks ?? []);
-    await scene.until('it is not listed any more', () => !listed().includes('To be deleted'));
+    await scene.until('it is no longer listed', () => !listed().includes('To be deleted'));
 
     const next = scene.reply(channel, root, 'and now something new');
     await scene.finished(channel, next);

@@ -126,7 +126,7 @@ describe.concurrent('a conversation', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 60\nthe first of four');
     const others = ['two', 'three', 'four'].map((text) => scene.reply(channel, root, text));
-    await scene.until('the waiting message is marked', () =>
+    await scene.until('a waiting message has its reaction', () =>
       others.some(({ reactions }) => reactions.has('hourglass_flowing_sand')),
     );
     for (const message of others) await scene.finished(channel, message);
@@ -142,7 +142,7 @@ describe.concurrent('a conversation', () => {
       'three',
       'four',
     ]);
-    await scene.until('no mark is left', () =>
+    await scene.until('no waiting reaction is left', () =>
       others.every(({ reactions }) => !(reactions.get('hourglass_flowing_sand')?.length ?? 0)),
     );
   });

@@ -105,7 +105,7 @@ describe.concurrent('a turn', () => {
   test('says after a while that the agent is silent, and can be stopped then', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 5000');
-    const reply = await scene.until('the silence is said', () =>
+    const reply = await scene.until('the reply says that the agent is silent', () =>
       scene
         .replies(channel, root)
         .find((message) => slack.visibleText(message).includes('Nothing new from the agent')),

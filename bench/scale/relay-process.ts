@@ -144,7 +144,7 @@ serve({
     const accept = async ({ workspace, channel, person, ts, text }: z.infer<typeof questionSchema>) => {
       const bot = deps.workspace(workspace)?.bot;
       if (bot === undefined) throw new Error(`There is no workspace ${workspace}.`);
-      const message = { workspace, channel, channelKind: 'channel' as const, ts, root: ts, person };
+      const message = { workspace, channel, ts, root: ts, person };
       const arrival = { kind: 'message' as const, message: { ...message, content: { text } } };
       // Slack sends again what could not be written down.
       while (!(await inbox.accept(arrival, bot).then(Boolean, () => false))) await sleep(1_000);

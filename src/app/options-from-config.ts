@@ -26,7 +26,11 @@ export function oauthOptions(config: Config, keyring: Keyring | undefined) {
 }
 
 /** How workspaces install the app. */
-export function oauthPagesDeps(config: Config, store: Store, tenancy: OAuthInstallations): OAuthPagesDeps {
+export function oauthPagesDeps(
+  config: Config,
+  store: Store,
+  oauthInstallations: OAuthInstallations,
+): OAuthPagesDeps {
   return {
     clientId: config.SLACK_CLIENT_ID ?? '',
     clientSecret: config.SLACK_CLIENT_SECRET ?? '',
@@ -35,7 +39,7 @@ export function oauthPagesDeps(config: Config, store: Store, tenancy: OAuthInsta
     slackApiUrl: config.SLACK_API_URL,
     secretKeys: config.SECRET_KEY ?? [],
     markStateUsed: (state) => store.installations.useOAuthState(state),
-    saveInstallation: (granted) => tenancy.install(granted),
+    saveInstallation: (granted) => oauthInstallations.install(granted),
   };
 }
 

@@ -1,15 +1,15 @@
-/** Ids that one setting names at most: they travel with the form. */
+/** The most ids in one setting: the form carries them in its metadata. */
 const MAX_BOTS = 50;
 
 const NONE = 'none';
 
-/** Bots and workflows as a form shows them: nothing where it is as usual, or the word none. */
+/** Bots and workflows as a form shows them: empty for the default, "none" for an empty list. */
 export function formatBotList(bots: readonly string[] | null): string {
   if (bots === null) return '';
   return bots.length === 0 ? NONE : bots.join(', ');
 }
 
-/** What `botsText` says, read again from what somebody typed; undefined where that is anything else. */
+/** Reads a list as `formatBotList` writes it: null for the default, undefined for text that is not a list of ids. */
 export function parseBotList(typed: string): string[] | null | undefined {
   const entries = typed.split(/[,\s]+/).filter((entry) => entry !== '');
   if (entries.length === 0) return null;

@@ -1,13 +1,14 @@
 import * as strings from '../../render/strings/strings.ts';
 import type { Message, Turn } from '../../store/schema.ts';
+import { isEmptyMessage, isFilesOnly } from '../reading/empty-message.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-errors.ts';
-import { isEmptyMessage, isFilesOnly, messageOfTurn } from './outgoing-message.ts';
+import { messageOfTurn } from './outgoing-message.ts';
 import { findResentMessage } from './resent-message.ts';
 import type { Sender } from './sender.ts';
 
-/** The message asks nothing, as it was read: the turn ends, unless people have changed it by then. */
+/** The message asks nothing: the turn ends, unless the message is edited before that. */
 export class EmptyMessage extends TurnEnded {
   readonly messageAsRead: Message;
 
@@ -17,7 +18,7 @@ export class EmptyMessage extends TurnEnded {
   }
 }
 
-/** Ends the turn of a message that is only a call for help: throws AsksNothing. */
+/** Ends the turn of a message without text: throws EmptyMessage with the help text. */
 export async function endTurnIfEmpty(deps: RelayDeps, workspace: WorkspaceClient, turn: Turn): Promise<void> {
   const message = await messageOfTurn(deps, turn);
   if (turn.content !== null || message.words === null) return;
@@ -28,8 +29,8 @@ export async function endTurnIfEmpty(deps: RelayDeps, workspace: WorkspaceClient
 }
 
 /**
- * Ends the turn of a message that is only files, when they are at the service and recorded for the thread's next
- * message: throws AsksNothing, whose sentence says what is kept.
+ * Ends the turn of a message that is only files, once they are uploaded and recorded for the thread's next message:
+ * throws EmptyMessage, whose sentence names the kept files.
  */
 export async function endTurnIfFilesOnly(
   deps: RelayDeps,

@@ -1,4 +1,4 @@
-/** The bytes where they are as many as promised; Slack was told the number. */
+/** Passes the bytes on. Throws where their number is not the size that Slack was given. */
 export async function* withExactSize(
   bytes: AsyncIterable<Uint8Array>,
   sizeBytes: number,
@@ -10,5 +10,5 @@ export async function* withExactSize(
     if (left < 0) break;
     yield chunk;
   }
-  if (left !== 0) throw new Error(`“${name}” has not the size that the service told.`);
+  if (left !== 0) throw new Error(`“${name}” does not have the size that the service announced.`);
 }

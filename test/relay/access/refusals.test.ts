@@ -19,9 +19,7 @@ describe('a refused person', () => {
     [quota('atOncePerson', 3), /working on 3 messages.*when one of them is done/],
     [quota('atOnceWorkspace', 1), /working on one message.* of this workspace.*when one of them is done/],
   ])('with %j reads why, and when to ask again', (refusal, sentence) => {
-    const said = refusalSentence(refusal);
-    if (typeof sentence === 'string') expect(said).toBe(sentence);
-    else expect(said).toMatch(sentence);
+    expect(refusalSentence(refusal)).toMatch(sentence);
   });
 
   test('leaves the reason in the audit trail, with the limit where one was reached', () => {

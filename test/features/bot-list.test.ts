@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatBotList, parseBotList } from '../../../src/relay/access/bot-list.ts';
+import { formatBotList, parseBotList } from '../../src/features/bot-list.ts';
 
 test.each([
   ['', null],

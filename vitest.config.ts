@@ -4,7 +4,7 @@ import { LongestFirst } from './test/support/longest-first-sequencer.ts';
 // As in the image: some packages bring other, slower code for development.
 process.env.NODE_ENV = 'production';
 
-/** Their clocks and timers are the tests' own: each file gets modules of its own. */
+/** These replace clocks and timers: each file gets modules of its own. */
 const ownModules = ['test/slack/**/*.test.ts'];
 
 export default defineConfig({
@@ -13,7 +13,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
-    // More than there are cores: most of them wait.
+    // More than two cores need, because many tests wait; each further one costs its start and slows the others.
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -12,7 +12,9 @@ import { copyTemplateDatabase, dropDatabase } from './fresh-database.ts';
 
 /** Far more than it takes, for machines that are busy. */
 const TIMEOUT_MS = 100_000;
-const POLL_INTERVAL_MS = 25;
+const POLL_INTERVAL_MS = 40;
+/** Turns take about a second, and each look is a query: many looks would hold up what is looked for. */
+const TURN_POLL_INTERVAL_MS = 120;
 
 type Saying = Parameters<SlackWorkspace['say']>[0];
 
@@ -117,7 +119,7 @@ export class AppScene {
       const turn = await this.sandbox.bot.store.turns.ofMessage(key);
       return turn?.finished_at != null;
     };
-    await this.until(`the turn of "${message.text}" finishes`, finished, withinMs);
+    await this.#poll(`the turn of "${message.text}" finishes`, finished, withinMs, TURN_POLL_INTERVAL_MS);
   }
 
   /** Waits until something is so; fails with `what` when it does not become so. */
@@ -126,11 +128,20 @@ export class AppScene {
     look: () => T | undefined | false | Promise<T | undefined | false>,
     withinMs = TIMEOUT_MS,
   ): Promise<T> {
+    return this.#poll(what, look, withinMs, POLL_INTERVAL_MS);
+  }
+
+  async #poll<T>(
+    what: string,
+    look: () => T | undefined | false | Promise<T | undefined | false>,
+    withinMs: number,
+    intervalMs: number,
+  ): Promise<T> {
     const deadline = performance.now() + withinMs;
     while (performance.now() < deadline) {
       const seen = await look();
       if (seen !== undefined && seen !== false) return seen;
-      await pause(POLL_INTERVAL_MS);
+      await pause(intervalMs);
     }
     throw new Error(`This did not happen: ${what}`);
   }

@@ -39,6 +39,7 @@ export class ProcessScene {
   readonly #ada: Person;
   readonly #channels: Channel[];
   readonly #whenDone: WhenDone;
+  readonly #finish: () => void;
 
   constructor(deps: {
     slack: SlackWorkspace;
@@ -47,6 +48,7 @@ export class ProcessScene {
     settings: Record<string, string>;
     logs: string;
     connectionOf: () => Promise<DatabaseConnection>;
+    finish: () => void;
     whenDone: WhenDone;
   }) {
     this.slack = deps.slack;
@@ -54,6 +56,7 @@ export class ProcessScene {
     this.#callNotifier = deps.callNotifier;
     this.#settings = deps.settings;
     this.#logs = deps.logs;
+    this.#finish = deps.finish;
     this.#whenDone = deps.whenDone;
     this.observer = new DatabaseObserver(deps.connectionOf);
     this.#ada = this.slack.createPerson({ name: 'ada', realName: 'Ada' });
@@ -85,6 +88,16 @@ export class ProcessScene {
   /** Ada says something more in a thread. */
   reply(root: Message, text: string): Message {
     return this.#say(`${text} in ${root.ts} for 0 s`, root);
+  }
+
+  /** Ada asks for a reply that goes on until `finishReplies`. */
+  askWithoutEnd(text: string): Message {
+    return this.ask(text, 600);
+  }
+
+  /** The agent ends every reply, also those that begin later, with the next word. */
+  finishReplies(): void {
+    this.#finish();
   }
 
   /** The bot's messages in a thread. */
@@ -187,7 +200,11 @@ export async function openProcessScene(
     faults: observed('slack'),
   });
   whenDone(() => slack.stop());
-  const agent = await startAgentService({ script, faults: observed('agent') });
+  let isFinishing = false;
+  const agent = await startAgentService({
+    script: writerUntil(() => isFinishing),
+    faults: observed('agent'),
+  });
   whenDone(() => agent.stop());
   const dataFolder = join(folder, 'data');
   const shared = where === 'shared' ? await copyTemplateDatabase() : undefined;
@@ -196,27 +213,33 @@ export async function openProcessScene(
     ...chaosSettings(slack, agent, 'socket', shared ?? { dataFolder }),
   };
   const connectionOf = async () => shared ?? embeddedConnection(dataFolder);
-  const scene = new ProcessScene({
+  const finish = () => {
+    isFinishing = true;
+  };
+  const crew = new ProcessScene({
     slack,
     agent,
     callNotifier,
     settings,
     logs: folder,
     connectionOf,
+    finish,
     whenDone,
   });
-  whenDone(() => scene.observer.stop());
-  return scene;
+  whenDone(() => crew.observer.stop());
+  return crew;
 }
 
-/** The agent writes a word every quarter of a second, for as long as it is asked to. */
-const script: AgentScript = async (turn) => {
-  const seconds = Number(/for (\d+) s$/.exec(turn.text)?.[1] ?? 0);
-  const earlier = turn.history.filter(({ role }) => role === 'user').length;
-  turn.write(`Begin of ${earlier} to ${turn.text}.\n\n`);
-  for (let word = 1; word <= seconds * 4; word += 1) {
-    turn.write(`Word ${word}. `);
-    await turn.sleep(250);
-  }
-  turn.write(`\n\nEnd of ${earlier} to ${turn.text}.`);
-};
+/** The agent writes a word every quarter of a second, for as long as it is asked to, or until it is to finish. */
+const writerUntil =
+  (isFinishing: () => boolean): AgentScript =>
+  async (turn) => {
+    const seconds = Number(/for (\d+) s$/.exec(turn.text)?.[1] ?? 0);
+    const earlier = turn.history.filter(({ role }) => role === 'user').length;
+    turn.write(`Begin of ${earlier} to ${turn.text}.\n\n`);
+    for (let word = 1; word <= seconds * 4 && !isFinishing(); word += 1) {
+      turn.write(`Word ${word}. `);
+      await turn.sleep(250);
+    }
+    turn.write(`\n\nEnd of ${earlier} to ${turn.text}.`);
+  };

@@ -19,8 +19,8 @@ async function runs({ scene }: StartFormScene, title: string): Promise<void> {
   );
 }
 
-describe.concurrent('how much people may ask', () => {
-  test('a person who has asked enough in an hour is told when to ask again, and others are not held up', async ({
+describe.concurrent('a quota', () => {
+  test('tells a person who has reached it when to ask again, and leaves other people alone', async ({
     onTestFinished,
   }) => {
     const starting = await openStartFormScene({ settings: { TURNS_PER_HOUR_PERSON: '2' } }, onTestFinished);
@@ -42,9 +42,7 @@ describe.concurrent('how much people may ask', () => {
     await scene.finished(channel, scene.ask(channel, 'Ada may'));
   });
 
-  test('of many messages at the same moment no more run than one person may have at once', async ({
-    onTestFinished,
-  }) => {
+  test('admits only as many of a burst of messages as may run at once', async ({ onTestFinished }) => {
     const starting = await openStartFormScene({ settings: { TURNS_AT_ONCE_PERSON: '3' } }, onTestFinished);
     const { scene } = starting;
     const { channel, person } = starting.personInChannel();
@@ -65,7 +63,7 @@ describe.concurrent('how much people may ask', () => {
     await runs(starting, 'slowly the next');
   });
 
-  test('a button that is refused for asking too much can be pressed again', async ({ onTestFinished }) => {
+  test('leaves a refused button ready to be pressed again', async ({ onTestFinished }) => {
     const starting = await openStartFormScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
     const { scene } = starting;
     const { channel, person } = starting.personInChannel();
@@ -80,7 +78,9 @@ describe.concurrent('how much people may ask', () => {
     expect(scene.sentToAgent('slowly to be stopped').texts).toHaveLength(1);
   });
 
-  test('Continue and a correction that are refused go when there is room', async ({ onTestFinished }) => {
+  test('lets a refused Continue and a refused correction through once there is room', async ({
+    onTestFinished,
+  }) => {
     const scene = await openAppScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
     const starting = new StartFormScene(scene);
     const { channel, person } = starting.personInChannel();
@@ -109,7 +109,7 @@ describe.concurrent('how much people may ask', () => {
     expect(await told(starting, person, channel, 4)).toContain('already ended');
   });
 
-  test('what is chosen again and refused can be chosen again once more', async ({ onTestFinished }) => {
+  test('lets a person repeat a refused choice', async ({ onTestFinished }) => {
     const opened = Promise.withResolvers<void>();
     const script: AgentScript = async (turn) => {
       if (turn.text.includes('until the gate opens')) await opened.promise;
@@ -143,7 +143,7 @@ describe.concurrent('how much people may ask', () => {
     await scene.until('it goes on', () => scene.shown(channel, root).includes('Skill: skl_summary.'));
   });
 
-  test('a workspace has limits of its own, which a form meets too', async ({ onTestFinished }) => {
+  test('of a workspace applies to messages and to the form', async ({ onTestFinished }) => {
     const starting = await openStartFormScene(
       { settings: { TURNS_AT_ONCE_WORKSPACE: '1', TURNS_PER_HOUR_WORKSPACE: '2' } },
       onTestFinished,
@@ -162,31 +162,5 @@ describe.concurrent('how much people may ask', () => {
     const sent = await starting.send(person, { ...starting.filled(person), question: 'a form' });
     expect(JSON.stringify(sent.body)).toMatch(/This workspace sent 2 messages within an hour/);
     expect(starting.posts(channel, 'a form')).toEqual([]);
-  });
-});
-
-describe.concurrent('other bots', () => {
-  test('one that the settings name is answered where it mentions us, and nowhere else', async ({
-    onTestFinished,
-  }) => {
-    // Ids of the sandbox's are known only once it runs.
-    const starting = await openStartFormScene({ settings: { ADMITS_BOTS: 'B0KNOWN' } }, onTestFinished);
-    const { scene } = starting;
-    const { channel } = starting.personInChannel();
-    const [known, unknown] = ['known', 'unknown'].map((name) =>
-      scene.slack.createPerson({ name, kind: 'bot' }),
-    );
-    if (known === undefined || unknown === undefined) throw new Error('No bots.');
-    known.botId = 'B0KNOWN';
-    for (const bot of [known, unknown]) scene.slack.invite(channel, bot);
-    const root = scene.slack.say({ person: known, channel, text: `${scene.mention} a known bot asks` });
-    scene.slack.say({ person: unknown, channel, text: `${scene.mention} an unknown bot asks` });
-    await scene.finished(channel, root);
-    const echo = scene.slack.say({ person: known, channel, thread: root.ts, text: 'an echo' });
-    await scene.slack.settled();
-    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: echo.ts };
-    expect(await scene.sandbox.bot.store.messages.get(key)).toBeUndefined();
-    expect(scene.sentToAgent('a known bot asks').texts).toEqual(['a known bot asks']);
-    expect(scene.sentToAgent('an unknown bot asks').texts).toEqual([]);
   });
 });

@@ -4,8 +4,10 @@ import { openStartFormScene } from '../../support/start-form-scene.ts';
 /** Slack does not tell who somebody is. */
 const silent = { call: 'users.info', fault: { kind: 'status', status: 503 } } as const;
 
-describe.concurrent('while Slack does not tell who somebody is', () => {
-  test('there is no task, and they are told; then it goes on', async ({ onTestFinished }) => {
+describe.concurrent('while Slack does not say who a person is', () => {
+  test('their message waits and they are told, and it is sent once Slack answers', async ({
+    onTestFinished,
+  }) => {
     const starting = await openStartFormScene({}, onTestFinished);
     const { scene } = starting;
     const { channel, person } = starting.personInChannel();
@@ -21,7 +23,7 @@ describe.concurrent('while Slack does not tell who somebody is', () => {
     expect(starting.ephemeralTexts(person, channel)).toHaveLength(1);
   });
 
-  test('what waits behind a message that is refused then is what it would have been without it', async ({
+  test('messages behind one that is then refused are treated as if it had never been there', async ({
     onTestFinished,
   }) => {
     const starting = await openStartFormScene({}, onTestFinished);
@@ -48,7 +50,7 @@ describe.concurrent('while Slack does not tell who somebody is', () => {
     expect(scene.agent.tasks).toHaveLength(1);
   });
 
-  test('a form is refused with what was typed still in it', async ({ onTestFinished }) => {
+  test('the form is refused and keeps what they typed', async ({ onTestFinished }) => {
     const starting = await openStartFormScene({}, onTestFinished);
     const { scene } = starting;
     const { channel, person } = starting.personInChannel();

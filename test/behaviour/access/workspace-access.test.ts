@@ -39,7 +39,7 @@ async function works(person: Person, channel: Channel): Promise<boolean | undefi
 }
 
 /** An admin opens the Home tab, presses the button and sends the form; the answer is what is said below its fields. */
-async function setDoor(values: { door_admits: string; door_bots: string }): Promise<string> {
+async function saveAccess(values: { door_admits: string; door_bots: string }): Promise<string> {
   slack.openHome(boss);
   await scene.until('the Home tab is there', () =>
     JSON.stringify(slack.home(boss)?.blocks ?? []).includes('door_change'),
@@ -53,14 +53,14 @@ async function setDoor(values: { door_admits: string; door_bots: string }): Prom
   });
 }
 
-describe('who may use the agent in a workspace', () => {
-  test("is what the operator's settings say, until an admin sets it there, and nowhere else", async () => {
+describe("a workspace's access setting", () => {
+  test("replaces the operator's from the moment an admin saves it, in that workspace alone", async () => {
     const [ours, theirs] = [room('T1'), room('T2')];
     expect(await works(ours.guest, ours.channel)).toBe(true);
-    expect(await setDoor({ door_admits: 'members', door_bots: '' })).toBe('""');
+    expect(await saveAccess({ door_admits: 'members', door_bots: '' })).toBe('""');
     expect(await works(ours.guest, ours.channel)).toBe(false);
     expect(await works(theirs.guest, theirs.channel)).toBe(true);
-    expect(await setDoor({ door_admits: 'everyone', door_bots: '' })).toBe('""');
+    expect(await saveAccess({ door_admits: 'everyone', door_bots: '' })).toBe('""');
     expect(await works(ours.stranger, ours.channel)).toBe(true);
     expect(await works(theirs.stranger, theirs.channel)).toBe(false);
     await scene.until('the Home tab says so', () =>
@@ -78,33 +78,22 @@ describe('who may use the agent in a workspace', () => {
     ]);
   });
 
-  test("is what a channel's own settings say before the workspace's", async () => {
-    const { channel, stranger, guest, bot } = room('T1');
-    bot.botId = 'B0CHANNEL';
-    await store.workspaceSettings.set('T1', boss.id, { admits: 'members', bots: ['B0CHANNEL'] });
-    expect([await works(guest, channel), await works(bot, channel)]).toEqual([false, true]);
-    await store.channelSettings.set('T1', channel.id, boss.id, { admits: 'everyone', bots: [] });
-    expect([await works(stranger, channel), await works(bot, channel)]).toEqual([true, undefined]);
-    await store.channelSettings.set('T1', channel.id, boss.id, { admits: null, bots: null });
-    expect([await works(stranger, channel), await works(bot, channel)]).toEqual([false, true]);
-  });
-
-  test('names bots and workflows of its own, in place of those of the operator', async () => {
+  test("names the workspace's own bots and workflows in place of the operator's", async () => {
     const [ours, theirs] = [room('T1'), room('T2')];
     for (const { bot } of [ours, theirs]) bot.botId = 'B0USUAL';
     await store.workspaceSettings.set('T1', boss.id, { admits: null, bots: null });
     expect(await works(ours.bot, ours.channel)).toBe(true);
-    expect(await setDoor({ door_admits: 'usual', door_bots: 'B0OTHER' })).toBe('""');
+    expect(await saveAccess({ door_admits: 'usual', door_bots: 'B0OTHER' })).toBe('""');
     expect(await works(ours.bot, ours.channel)).toBeUndefined();
     expect(await works(theirs.bot, theirs.channel)).toBe(true);
     ours.bot.botId = 'B0OTHER';
     expect(await works(ours.bot, ours.channel)).toBe(true);
-    expect(await setDoor({ door_admits: 'usual', door_bots: 'the other bot' })).toContain(strings.botsOdd);
+    expect(await saveAccess({ door_admits: 'usual', door_bots: 'the other bot' })).toContain(strings.botsOdd);
     await slack.closeView(boss);
     expect((await store.workspaceSettings.get('T1')).bots).toEqual(['B0OTHER']);
   });
 
-  test('is for admins to see and to set, and for nobody else', async () => {
+  test('can be seen and changed by admins alone', async () => {
     const { person } = tenants.personAndChannel('T2');
     slack.openHome(person);
     await scene.until('the Home tab is there', () => slack.home(person));

@@ -35,8 +35,8 @@ const shareIn = (thread?: string) =>
     ...(thread && { thread }),
   });
 
-describe('a change of the account', () => {
-  test('to another owner, before there was a task, begins with new projects', async () => {
+describe('changing the agent account of a workspace', () => {
+  test('to another owner starts new projects, even before there was a task', async () => {
     expect(await tenants.setAccount(boss, address, one)).toContain(strings.account.done);
     await tenants.answered(shareIn());
     const before = await current('T1');
@@ -50,7 +50,7 @@ describe('a change of the account', () => {
     expect(scene.sentToAgent('Asked of another').texts).toHaveLength(1);
   });
 
-  test('leaves files behind that wait for the next message, and the thread says so', async () => {
+  test('leaves waiting files behind, and the thread says so', async () => {
     const root = shareIn();
     await tenants.answered(root);
     await tenants.setAccount(boss, address, one);
@@ -59,7 +59,7 @@ describe('a change of the account', () => {
     expect(shown).toContain(strings.fileMissing({ name: 'table.csv', reason: 'left_behind' }));
   });
 
-  test('lets messages go on that wait because of a refused key, under the new one', async () => {
+  test('sends messages that waited for a working key', async () => {
     const old = tenants.ask(place, 'Begun before');
     await tenants.answered(old);
     delete apiKeys[one];
@@ -76,7 +76,7 @@ describe('a change of the account', () => {
     expect(scene.sentToAgent('Begun before').texts).toHaveLength(1);
   });
 
-  test('is not made where the app is uninstalled while the account is tried', async () => {
+  test('has no effect when the app is uninstalled while the new account is checked', async () => {
     const other = scene.slack.createPerson({ name: 'other-boss', teamId: 'T2', admin: true });
     const { promise: gone, resolve: go } = Promise.withResolvers<void>();
     await using slow = await localServer(async ({ headers }, response) => {

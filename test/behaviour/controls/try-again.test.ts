@@ -28,7 +28,7 @@ const sentTo = (on: AppScene, title: string) =>
     .map(({ messages }) => messages.filter(({ role }) => role === 'user').length);
 
 describe.concurrent('Try again', () => {
-  test('sends a stopped message again in the same task, once, whoever presses it and at the same time', async () => {
+  test('sends a stopped message once more in the same task, also when two people press at once', async () => {
     const channel = scene.channel();
     const { root, reply } = await stopped(scene, channel, '/slow 1000 same task');
     const press = { channel, ts: reply.ts, actionId: 'retry' };
@@ -47,7 +47,7 @@ describe.concurrent('Try again', () => {
     expect(scene.shown(channel, root)).not.toContain(strings.beganAnew);
   });
 
-  test('goes before what is held since the stop', async () => {
+  test('goes before messages that were paused by the stop', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000 again before the rest');
     const reply = await scene.until('the reply grows', () =>
@@ -66,7 +66,7 @@ describe.concurrent('Try again', () => {
     expect(new Set(scene.sentToAgent('/slow 1000 again before').texts).size).toBe(1);
   });
 
-  test('begins a new task where the old one takes no more', async () => {
+  test('starts a new task where the old one accepts no further messages', async () => {
     const channel = strict.channel();
     const { root, reply } = await stopped(strict, channel, '/slow 500 takes no more');
     await strict.slack.click({ person: strict.ada, channel, ts: reply.ts, actionId: 'retry' });
@@ -83,7 +83,7 @@ describe.concurrent('Try again', () => {
     expect(sentTo(strict, '/slow 500 takes no more')).toEqual([1, 2]);
   });
 
-  test('begins a new task where the old one is gone at the service', async () => {
+  test('starts a new task where the service no longer has the old one', async () => {
     const channel = strict.channel();
     const root = strict.ask(channel, 'a task that will be gone');
     await strict.finished(channel, root);

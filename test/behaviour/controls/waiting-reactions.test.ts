@@ -6,7 +6,7 @@ import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 /** As many waiting reactions as a workspace has at one time. */
 const most = 5;
 
-const hasMark = ({ reactions }: Message) => (reactions.get(WAITING_EMOJI)?.length ?? 0) > 0;
+const hasReaction = ({ reactions }: Message) => (reactions.get(WAITING_EMOJI)?.length ?? 0) > 0;
 
 /** A thread whose agent works until it is stopped. */
 async function busyThread(scene: AppScene, text: string): Promise<{ channel: Channel; root: Message }> {
@@ -24,7 +24,7 @@ function removals(scene: AppScene, ts: string) {
 }
 
 describe.concurrent('a waiting reaction that cannot be removed', () => {
-  test('is gone with its deleted message: it is asked for once, and new ones appear', async ({
+  test('because its message was deleted is tried once, and new ones still appear', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -32,7 +32,7 @@ describe.concurrent('a waiting reaction that cannot be removed', () => {
     const deleted = Array.from({ length: most }, (_, index) =>
       scene.reply(channel, root, `not this ${index}`),
     );
-    await scene.until('they are marked', () => deleted.every(hasMark));
+    await scene.until('they have waiting reactions', () => deleted.every(hasReaction));
     for (const { ts } of deleted) scene.slack.remove(channel.id, ts);
     await scene.slack.settled();
     // By the time the second of these is removed, whatever was tried again has been.
@@ -40,9 +40,9 @@ describe.concurrent('a waiting reaction that cannot be removed', () => {
     for (let index = 0; index < 2; index += 1) {
       const { channel: other, root: working } = await busyThread(scene, `another one ${index}`);
       const waiting = scene.reply(other, working, 'marked all the same');
-      await scene.until('a new one is marked', () => hasMark(waiting));
+      await scene.until('a new one has a waiting reaction', () => hasReaction(waiting));
       scene.slack.react(scene.ada, other, waiting.ts, 'octagonal_sign');
-      await scene.until('its reaction is removed', () => !hasMark(waiting));
+      await scene.until('its reaction is removed', () => !hasReaction(waiting));
       later.push(waiting);
     }
     for (const { ts } of later) expect(removals(scene, ts)).toHaveLength(1);
@@ -50,19 +50,19 @@ describe.concurrent('a waiting reaction that cannot be removed', () => {
       expect(removals(scene, ts).map(({ error }) => error)).toEqual(['message_not_found']);
   });
 
-  test('is given up at once where Slack refuses it, and new ones appear', async ({ onTestFinished }) => {
+  test('because Slack refuses is given up at once, and new ones still appear', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const refused = { kind: 'status', status: 200, body: { ok: false, error: 'not_reactable' } } as const;
     const { channel, root } = await busyThread(scene, 'one to wait for');
     const marked = Array.from({ length: most }, (_, index) => scene.reply(channel, root, `marked ${index}`));
-    await scene.until('they are marked', () => marked.every(hasMark));
+    await scene.until('they have waiting reactions', () => marked.every(hasReaction));
     scene.slack.faults.add({ call: 'reactions.remove', fault: refused, times: most });
     for (const { ts } of marked) scene.slack.react(scene.ada, channel, ts, 'octagonal_sign');
     await scene.until('it was tried', () => marked.every(({ ts }) => removals(scene, ts).length > 0));
     const next = scene.reply(channel, root, 'one more');
     const { channel: other, root: working } = await busyThread(scene, 'another one');
     const waiting = scene.reply(other, working, 'marked all the same');
-    await scene.until('a new one is marked', () => hasMark(waiting) || hasMark(next));
+    await scene.until('a new one has a waiting reaction', () => hasReaction(waiting) || hasReaction(next));
     for (const { ts } of marked) expect(removals(scene, ts)).toHaveLength(1);
   });
 });

@@ -13,8 +13,8 @@ async function write(person: Person, text: string, thread?: string) {
   return { dm, said };
 }
 
-describe('direct messages with an app that is declared an agent', () => {
-  test('offer prompts when they are opened, and their threads get the titles of tasks', async ({
+describe('direct messages with an app that Slack lists as an agent', () => {
+  test('offer prompts when they are opened, and title their threads like the tasks', async ({
     onTestFinished,
   }) => {
     const other = await openAppScene(
@@ -41,7 +41,7 @@ describe('direct messages with an app that is declared an agent', () => {
 });
 
 describe('direct messages', () => {
-  test('work like a channel of one: a project named after the person, a thread for each task', async () => {
+  test('work like a channel: one project named after the person, and a thread for each task', async () => {
     const lise = slack.createPerson({ name: 'lise' });
     const { dm, said } = await write(lise, 'What is in a neutron?');
     await write(lise, 'and in a proton?', said.ts);
@@ -56,7 +56,7 @@ describe('direct messages', () => {
     expect(scene.shown(dm, said)).not.toContain('new task');
   });
 
-  test('a message below a finished thread begins a new task, and that is told once', async () => {
+  test('say once that a new top-level message starts a new task', async () => {
     const otto = slack.createPerson({ name: 'otto' });
     const first = await write(otto, 'a first question of Otto');
     const second = await write(otto, 'a second question of Otto');
@@ -70,7 +70,7 @@ describe('direct messages', () => {
     expect(scene.sentToAgent('a third question of Otto').texts).toHaveLength(1);
   });
 
-  test('name the thread before without a link where Slack tells none', async () => {
+  test('name the previous thread without a link where Slack gives none', async () => {
     const carol = slack.createPerson({ name: 'carol' });
     await write(carol, 'a first question of Carol');
     const body = { ok: false, error: 'restricted_action' };
@@ -84,7 +84,7 @@ describe('direct messages', () => {
     back();
   });
 
-  test('have no prompts and titles where the app is no agent', async () => {
+  test('have neither prompts nor titles where Slack does not list the app as an agent', async () => {
     slack.openHome(scene.ada, 'messages');
     await slack.settled();
     await write(scene.ada, 'Nothing but words');

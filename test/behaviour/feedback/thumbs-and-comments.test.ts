@@ -24,8 +24,8 @@ async function answered(
 const kept = (on: AppScene, turn: string, person: string) =>
   on.sandbox.bot.store.feedback.get({ workspace: on.slack.team.id, turn, person });
 
-describe.concurrent('what people think of an answer', () => {
-  test('is kept with the turn, one thumb of each person, and can be changed', async () => {
+describe.concurrent('feedback on an answer', () => {
+  test('is stored with the turn, one thumb for each person, and can be changed', async () => {
     const channel = scene.channel();
     const { reply, turn } = await answered(scene, channel, 'something to judge');
     expect(JSON.stringify(reply.blocks)).toContain('"type":"context_actions"');
@@ -42,9 +42,7 @@ describe.concurrent('what people think of an answer', () => {
     expect(await kept(scene, turn, scene.grace.id)).toEqual({ good: false, comment: null });
   });
 
-  test('can be said in words, which are the person’s to change, and leave when they are forgotten', async ({
-    onTestFinished,
-  }) => {
+  test('can include a comment, which is erased with its person', async ({ onTestFinished }) => {
     const own = await openAppScene({}, onTestFinished);
     const channel = own.channel();
     const { reply, turn } = await answered(own, channel, 'something to comment on');
@@ -72,7 +70,7 @@ describe.concurrent('what people think of an answer', () => {
     expect(await kept(own, turn, own.ada.id)).toBeUndefined();
   });
 
-  test('is asked for by ordinary buttons where Slack refuses the thumbs', async ({ onTestFinished }) => {
+  test('uses ordinary buttons where Slack refuses the thumbs', async ({ onTestFinished }) => {
     const own = await openAppScene({ slack: { refusedBlocks: ['context_actions'] } }, onTestFinished);
     const channel = own.channel();
     const { reply, turn } = await answered(own, channel, 'in a workspace without thumbs');
@@ -86,7 +84,7 @@ describe.concurrent('what people think of an answer', () => {
     expect([before, refused()]).toEqual([1, 1]);
   });
 
-  test('is not asked for where there is no answer', async () => {
+  test('is not requested where there is no answer', async () => {
     const channel = scene.channel();
     const failed = scene.ask(channel, '/fail without an answer');
     const helped = scene.ask(channel, '');
@@ -98,7 +96,7 @@ describe.concurrent('what people think of an answer', () => {
   });
 });
 
-test.concurrent('the first answer in a channel says once that it is automated and can be wrong', async ({
+test.concurrent('the first answer in a channel says, once, that it is automated and can be wrong', async ({
   onTestFinished,
 }) => {
   const own = await openAppScene({}, onTestFinished);

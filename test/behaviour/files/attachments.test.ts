@@ -10,8 +10,8 @@ const scene = await openAppScene({
   s3: true,
   agent: { behaviour: { partSize: 5 * mib, multipartThreshold: 5 * mib, refusedTypes: ['.exe'] } },
   settings: {
-    FILE_LIMIT_MIB: '16',
-    FILES_LIMIT_MIB: '20',
+    FILE_LIMIT_MIB: '8',
+    FILES_LIMIT_MIB: '10',
     FILES_MOST: '3',
     FILE_TYPES_REFUSED: '.zip,audio/*',
     INLINE_LIMIT_MIB: '0',
@@ -52,11 +52,11 @@ const had: { kind: SlackFile['kind']; name: string | null }[] = [
 
 const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
 
-describe.concurrent('files', () => {
-  test('a large file arrives whole, in parts, and its results are posted with working links', async () => {
+describe.concurrent('an attachment', () => {
+  test('that is large is uploaded in parts and arrives whole, and its results are posted with working links', async () => {
     const channel = scene.channel();
     const row = 'A1,12.5,north\n';
-    const bytes = Buffer.from(`name,value,side\n${row.repeat(Math.ceil((12 * mib) / row.length))}`);
+    const bytes = Buffer.from(`name,value,side\n${row.repeat(Math.ceil((6 * mib) / row.length))}`);
     const root = scene.ask(channel, 'summarise this large one', {
       files: [{ name: 'large.csv', mime: 'text/csv', bytes }],
     });
@@ -70,7 +70,7 @@ describe.concurrent('files', () => {
     for (const url of urls) expect((await fetch(url)).status).toBe(200);
   });
 
-  test('a small file goes in one piece, with whatever name it has', async () => {
+  test('that is small is uploaded in one piece, whatever its name', async () => {
     const channel = scene.channel();
     const name = 'Größe <1> & "so" 测试 😀.csv';
     const root = scene.ask(channel, 'a file with an odd name', {
@@ -81,7 +81,7 @@ describe.concurrent('files', () => {
     expect(scene.sentToAgent('a file with an odd name').fileIds[0]).toHaveLength(1);
   });
 
-  test.each(missing)('the thread says which file is missing when $what', async ({ file, says }) => {
+  test.each(missing)('is named as missing in the thread when $what', async ({ file, says }) => {
     const channel = scene.channel();
     const root = scene.ask(channel, `with ${file.name}`, {
       files: [
@@ -95,11 +95,11 @@ describe.concurrent('files', () => {
     expect(scene.sentToAgent(`with ${file.name}`).fileIds[0]).toHaveLength(1);
   });
 
-  test('too large, empty and refused files are named, and the message goes without them', async () => {
+  test('that is too large, empty or refused is named, and the message goes without it', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'none of these', {
       files: [
-        { name: 'huge.csv', mime: 'text/csv', size: 17 * mib },
+        { name: 'huge.csv', mime: 'text/csv', size: 9 * mib },
         { name: 'empty.csv', mime: 'text/csv', bytes: '' },
         { name: 'virus.exe', mime: 'application/x-msdownload', bytes: 'MZ' },
       ],
@@ -112,9 +112,9 @@ describe.concurrent('files', () => {
     expect(scene.sentToAgent('none of these').texts).toEqual(['none of these']);
   });
 
-  test.each(had)('a file of the kind $kind arrives whole', async ({ kind, name }) => {
+  test.each(had)('of the kind $kind arrives whole', async ({ kind, name }) => {
     const channel = scene.channel();
-    const bytes = Buffer.from(`kind,value\n${`${kind},1\n`.repeat(60_000)}`);
+    const bytes = Buffer.from(`kind,value\n${`${kind},1\n`.repeat(30_000)}`);
     const root = scene.ask(channel, `of the kind ${kind}`, {
       files: [{ kind, name, mime: 'text/csv', bytes }],
     });
@@ -124,7 +124,7 @@ describe.concurrent('files', () => {
     expect(await agent.files.find((file) => file.id === id)?.sha256()).toBe(sha256(bytes));
   });
 
-  test('a file that lies elsewhere goes along as a link', async () => {
+  test('that is hosted elsewhere is passed on as a link', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'read the linked one', {
       files: [{ name: 'a [plan].gdoc', kind: 'external', mime: 'text/csv', bytes: 'x' }],
@@ -136,7 +136,7 @@ describe.concurrent('files', () => {
     );
   });
 
-  test('files without words wait for the next message, and the thread says so', async () => {
+  test('without text waits for the next message, and the thread says so', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'first the question');
     await scene.finished(channel, root);
@@ -157,7 +157,7 @@ describe.concurrent('files', () => {
     expect(fileIds.map((ids) => ids.length)).toEqual([0, 1, 0]);
   });
 
-  test('files without words go along also when their names have left', async () => {
+  test('without text is still sent once retention has deleted its name', async () => {
     const channel = scene.channel();
     const file = (name: string) => ({ files: [{ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }] });
     const root = scene.ask(channel, '', file('secret.csv'));
@@ -178,7 +178,7 @@ describe.concurrent('files', () => {
     ).toMatchObject([{ name: 'unnamed file' }, { name: 'second.csv' }]);
   });
 
-  test('the same file in three messages of two threads is uploaded once, and anew when it was edited', async () => {
+  test('that is shared in three messages of two threads is uploaded once, and again once it was edited', async () => {
     const channel = scene.channel();
     const bytes = Buffer.alloc(6 * mib, 'one and the same\n');
     const first = scene.ask(channel, 'same file, first', {
@@ -206,15 +206,15 @@ describe.concurrent('files', () => {
     expect(await agent.files.find(({ id }) => id === last)?.sha256()).toBe(sha256(edited));
   });
 
-  test('limits of ours are told before anything is downloaded', async () => {
+  test("beyond this app's limits is left out before anything is downloaded", async () => {
     const channel = scene.channel();
     // A download of one of these would be told as what it is: not allowed.
     const kind = 'no_scope';
     const root = scene.ask(channel, 'over all limits', {
       files: [
         { name: 'bomb.zip', mime: 'application/zip', bytes: 'PK', kind },
-        { name: 'one.bin', size: 12 * mib },
-        { name: 'two.bin', size: 12 * mib, kind },
+        { name: 'one.bin', size: 6 * mib },
+        { name: 'two.bin', size: 6 * mib, kind },
         { name: 'fourth.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n', kind },
       ],
     });
@@ -227,7 +227,7 @@ describe.concurrent('files', () => {
     expect(scene.sentToAgent('over all limits').fileIds[0]).toHaveLength(1);
   });
 
-  test('a zip bomb is just bytes', async () => {
+  test('that is a zip bomb is passed on as plain bytes', async () => {
     const channel = scene.channel();
     const bytes = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0]), Buffer.alloc(1_000)]);
     const root = scene.ask(channel, 'a bomb', {
@@ -242,7 +242,7 @@ describe.concurrent('files', () => {
     ['../../etc/passwd', '.._.._etc_passwd'],
     [`${'n'.repeat(300)}.csv`, `${'n'.repeat(251)}.csv`],
     ['a\u0007b\u202E😀.csv', 'a b😀.csv'],
-  ])('a file called %j gets a name that can be used', async (name, sent) => {
+  ])('called %j is sent under a usable name', async (name, sent) => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'an odd one', {
       files: [{ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }],
@@ -251,11 +251,11 @@ describe.concurrent('files', () => {
     expect(agent.files.some((file) => file.name === sent)).toBe(true);
   });
 
-  test('a service that finds a file too large is quoted', async () => {
+  test('that the service finds too large is reported in its words', async () => {
     const channel = scene.channel();
-    agent.behaviour.maxFileBytes = 13 * mib;
+    agent.behaviour.maxFileBytes = 6.5 * mib;
     const root = scene.ask(channel, 'too large over there', {
-      files: [{ name: 'over.bin', size: 14 * mib }],
+      files: [{ name: 'over.bin', size: 7 * mib }],
     });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain(
@@ -264,7 +264,7 @@ describe.concurrent('files', () => {
   });
 });
 
-test('while a long upload runs, the thread shows each file, and Stop ends it', async ({ onTestFinished }) => {
+test('a long upload shows the progress of each file, and Stop ends it', async ({ onTestFinished }) => {
   const behaviour = { partSize: mib, multipartThreshold: mib, minPartSize: 1 };
   const slow = await openAppScene(
     { agent: { behaviour: behaviour }, settings: { INLINE_LIMIT_MIB: '0' } },

@@ -11,7 +11,7 @@ const kib = 1024;
 const parts = 32;
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-test('a kill in the middle of an upload neither loses nor doubles the attachment', async () => {
+test('a process killed in the middle of an upload neither loses nor duplicates the attachment', async () => {
   await using undo = new AsyncDisposableStack();
   const { slack, agent, settings, folder } = await startSandboxServices(
     {
@@ -59,7 +59,7 @@ test('a kill in the middle of an upload neither loses nor doubles the attachment
   expect(puts()).toBeLessThan(parts + 13);
 });
 
-test('a process that is asked to stop hands an upload over', async () => {
+test('a process that stops hands its upload over', async () => {
   const behaviour = { partSize: 64 * kib, multipartThreshold: 64 * kib, minPartSize: 1 };
   const scene = await openAppScene({ agent: { behaviour: behaviour } }, onTestFinished);
   scene.agent.faults.add({ call: 'PUT part', fault: { kind: 'latency', ms: 150 } });

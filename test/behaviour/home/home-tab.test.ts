@@ -63,7 +63,7 @@ async function records(count: number, more: { channel: string; starter: string; 
 }
 
 describe('the Home tab', () => {
-  test('says how the bot is used and that it can be wrong, also to somebody without tasks', async () => {
+  test('explains how to use the bot, and that it can be wrong, to a person without tasks', async () => {
     const newcomer = slack.createPerson({ name: 'newcomer' });
     const text = await openHome(newcomer, 'You have no tasks yet');
     expect(text).toContain('Mention me in a channel');
@@ -85,7 +85,7 @@ describe('the Home tab', () => {
     expect(text).not.toContain('Somebody elses question');
   });
 
-  test('shows what the service says of states, and which tasks it has no more', async () => {
+  test('shows the states from the service, and which tasks it no longer has', async () => {
     const channel = scene.channel();
     const barbara = slack.createPerson({ name: 'barbara' });
     slack.invite(channel, barbara);
@@ -101,7 +101,7 @@ describe('the Home tab', () => {
     expect(text).toMatch(/\\nfailed · /);
   });
 
-  test('shows what it knows, and says so, while the service is away', async () => {
+  test('shows what it knows while the service is down, and says so', async () => {
     const channel = scene.channel();
     const carl = slack.createPerson({ name: 'carl' });
     slack.invite(channel, carl);
@@ -115,7 +115,7 @@ describe('the Home tab', () => {
     await scene.until('the warning is gone', () => !shown(carl).includes('as I last knew them'));
   });
 
-  test("shows a channel's tasks to those who are in it, and refuses others kindly", async () => {
+  test("shows a channel's tasks to its members, and tells other people why it does not", async () => {
     const channel = slack.createChannel({ name: 'closed', members: [scene.ada] });
     const hidden = slack.createChannel({
       name: 'without-bot',
@@ -137,7 +137,7 @@ describe('the Home tab', () => {
     await seen(scene.grace, 'I cannot see who is in this channel');
   });
 
-  test("leads to the chosen channel's settings, and says it where Slack opens nothing any more", async () => {
+  test("opens the chosen channel's settings, and says so where the click came too late for Slack", async () => {
     const channel = scene.channel();
     const frida = slack.createPerson({ name: 'frida' });
     slack.invite(channel, frida);
@@ -154,7 +154,7 @@ describe('the Home tab', () => {
     expect(await seen(frida, 'press the button again')).toContain('home_settings');
   });
 
-  test('two people look at their own tabs at once, and each keeps the channel that they chose', async () => {
+  test('keeps the channel that each of two people chose at the same time', async () => {
     const channel = scene.channel();
     const dora = slack.createPerson({ name: 'dora' });
     const emil = slack.createPerson({ name: 'emil' });
@@ -175,31 +175,34 @@ describe('the Home tab', () => {
     expect(shown(emil)).not.toContain('Doras');
   });
 
-  test.each([1, 100, 1_000])('passes Slack with %i tasks, and its pages turn', async (count) => {
-    const person = slack.createPerson({ name: `busy-${count}` });
-    const channel = scene.channel();
-    slack.invite(channel, person);
-    await records(count, { channel: channel.id, starter: person.id });
-    await openHome(person, `Task number ${count - 1}.`);
-    await press(person, 'home_channel', channel.id);
-    await scene.until(
-      'both lists are there',
-      () => shown(person).split(`Task number ${count - 1}.`).length === 3,
-    );
-    expect(slack.home(person)?.blocks.length).toBeLessThanOrEqual(100);
-    if (count === 1) return;
-    expect(shown(person)).toContain(`1 to 10 of ${count}`);
-    // Pressed twice, it turns one page.
-    await Promise.all([press(person, 'home_older', 'own/1'), press(person, 'home_older', 'own/1')]);
-    await seen(person, `11 to 20 of ${count}`);
-    await press(person, 'home_older', 'channel/1');
-    await scene.until('both are turned', () => shown(person).split(`11 to 20 of ${count}`).length === 3);
-    await press(person, 'home_newer', 'own/0');
-    await seen(person, `1 to 10 of ${count}`);
-    expect(refusals()).toEqual([]);
-  });
+  test.each([1, 100, 1_000])(
+    "stays within Slack's limits with %i tasks, and turns its pages",
+    async (count) => {
+      const person = slack.createPerson({ name: `busy-${count}` });
+      const channel = scene.channel();
+      slack.invite(channel, person);
+      await records(count, { channel: channel.id, starter: person.id });
+      await openHome(person, `Task number ${count - 1}.`);
+      await press(person, 'home_channel', channel.id);
+      await scene.until(
+        'both lists are there',
+        () => shown(person).split(`Task number ${count - 1}.`).length === 3,
+      );
+      expect(slack.home(person)?.blocks.length).toBeLessThanOrEqual(100);
+      if (count === 1) return;
+      expect(shown(person)).toContain(`1 to 10 of ${count}`);
+      // Pressed twice, it turns one page.
+      await Promise.all([press(person, 'home_older', 'own/1'), press(person, 'home_older', 'own/1')]);
+      await seen(person, `11 to 20 of ${count}`);
+      await press(person, 'home_older', 'channel/1');
+      await scene.until('both are turned', () => shown(person).split(`11 to 20 of ${count}`).length === 3);
+      await press(person, 'home_newer', 'own/0');
+      await seen(person, `1 to 10 of ${count}`);
+      expect(refusals()).toEqual([]);
+    },
+  );
 
-  test('shortens titles of 300 characters and shows marks in them as they are', async () => {
+  test('shortens titles of 300 characters and shows their markup literally', async () => {
     const person = slack.createPerson({ name: 'wordy' });
     const channel = scene.channel();
     await records(40, {

@@ -5,9 +5,9 @@ import { FAST_RETRIES, stopBotFor } from '../../support/outage.ts';
 const readings = (scene: AppScene) =>
   scene.slack.calls.filter(({ method }) => /^conversations\.(replies|history)$/.test(method)).length;
 
-describe.concurrent('after a gap in receiving', () => {
+describe.concurrent('a gap in receiving events', () => {
   test.for(['socket', 'http'] as const)(
-    'by %s: what people said in it is answered, once, and a channel that is lost holds nothing up',
+    'by %s is filled: each message is answered once, and an unreachable channel delays nothing',
     async (transport, { onTestFinished }) => {
       const scene = await openAppScene({ transport, slack: FAST_RETRIES }, onTestFinished);
       const [lab, lost] = [scene.channel(), scene.channel()];
@@ -46,7 +46,7 @@ describe.concurrent('after a gap in receiving', () => {
     },
   );
 
-  test('reading back goes on after a restart in its middle', async ({ onTestFinished }) => {
+  test('is filled to its end, even if a restart interrupts the backfill', async ({ onTestFinished }) => {
     const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, 'one thread');
@@ -66,7 +66,7 @@ describe.concurrent('after a gap in receiving', () => {
     expect(scene.sentToAgent('one thread').texts).toEqual(['one thread', 'said in the gap']);
   });
 
-  test('a stop of a few minutes is no gap: nothing is read back', async ({ onTestFinished }) => {
+  test('is not assumed after a stop of a few minutes', async ({ onTestFinished }) => {
     const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, 'a thread');
@@ -79,9 +79,7 @@ describe.concurrent('after a gap in receiving', () => {
     expect(readings(scene)).toBe(read);
   });
 
-  test('no connection for a while is a gap too, and ends when the connection is back', async ({
-    onTestFinished,
-  }) => {
+  test('is filled when a lost connection comes back', async ({ onTestFinished }) => {
     const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, 'with a connection');

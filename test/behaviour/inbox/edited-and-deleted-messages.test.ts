@@ -4,8 +4,8 @@ import { openAppScene, pause } from '../../support/app-scene.ts';
 const scene = await openAppScene();
 const { slack } = scene;
 
-describe.concurrent('changing what was said', () => {
-  test('an edit of a waiting message is what is sent, and a deleted one is never sent', async () => {
+describe.concurrent('a changed message', () => {
+  test('is sent as edited while it waits, and never once it is deleted', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'edits while waiting\n/slow 100');
     await scene.until('the turn has begun', () => scene.replies(channel, root).length > 0);
@@ -19,9 +19,7 @@ describe.concurrent('changing what was said', () => {
     expect(scene.sentToAgent('edits while waiting').texts.slice(1)).toEqual(['without a typo']);
   });
 
-  test('a mention without words that becomes a question while it is answered with help is asked', async ({
-    onTestFinished,
-  }) => {
+  test('is asked when an edit turns an empty mention into a question', async ({ onTestFinished }) => {
     const own = await openAppScene({}, onTestFinished);
     const channel = own.channel();
     const posts = { call: 'chat.postMessage', fault: { kind: 'latency', ms: 4_000 }, times: 1 } as const;
@@ -37,7 +35,7 @@ describe.concurrent('changing what was said', () => {
     expect(own.replies(channel, root)).toHaveLength(1);
   });
 
-  test('an edit after the message was sent offers to send the correction, once', async () => {
+  test('that was already sent offers to send the correction once', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'the mean of colum a');
     await scene.finished(channel, root);
@@ -56,7 +54,7 @@ describe.concurrent('changing what was said', () => {
     await scene.until('the second press is told', () => slack.ephemerals(scene.ada, channel).length > 1);
   });
 
-  test('a correction brings no conversation again, and leaves with whose words it has', async () => {
+  test('is corrected without repeating the conversation, and the correction is erased with its writer', async () => {
     const person = slack.createPerson({ name: 'mary', realName: 'Mary' });
     const channel = scene.channel();
     const above = slack.say({ person: scene.grace, channel, text: 'what was said before' });
@@ -73,7 +71,7 @@ describe.concurrent('changing what was said', () => {
       expect.stringContaining('what was said before'),
       expect.stringMatching(/^A correction of my message:.*summarise column b$/),
     ]);
-    const { db, erasure: oblivion } = scene.sandbox.bot.store;
+    const { db, erasure } = scene.sandbox.bot.store;
     const messages = () => db.selectFrom('messages').selectAll().where('root', '=', above.ts).execute();
     const turns = () => db.selectFrom('turns').selectAll().where('root', '=', above.ts).execute();
     // Anybody who may use the thread's controls may press the button: the message is that person's.
@@ -82,11 +80,11 @@ describe.concurrent('changing what was said', () => {
     await db.updateTable('messages').set({ person: grace.id }).where('ts', '=', ts).execute();
     await db.updateTable('turns').set({ asker: grace.id }).where('message_ts', '=', ts).execute();
     expect(JSON.stringify([await messages(), await turns()])).toContain('column b');
-    await oblivion.eraseUser(slack.team.id, person.id);
+    await erasure.eraseUser(slack.team.id, person.id);
     expect(JSON.stringify([await messages(), await turns()])).not.toMatch(/colum/);
   });
 
-  test('deleting a message that the agent works on offers Stop', async () => {
+  test('that was deleted while the agent works on it offers Stop', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'one to take back\n/slow 1000');
     await scene.until('the reply grows', () =>

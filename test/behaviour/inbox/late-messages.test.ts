@@ -41,8 +41,8 @@ async function arrives(scene: AppScene, channel: Channel, root: Message, after: 
   return ts;
 }
 
-describe.concurrent('a message that arrives before a later one is sent', () => {
-  test('goes first, and takes its place in the thread', async ({ onTestFinished }) => {
+describe.concurrent('a message that arrives late, while a newer one is being sent,', () => {
+  test('is sent first, in its place in the thread', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const { channel, root, message, turn } = await overtaken(scene, 'the first of four');
     const earlier = await arrives(scene, channel, root, message);
@@ -56,7 +56,7 @@ describe.concurrent('a message that arrives before a later one is sent', () => {
     expect(scene.agent.calls.filter(({ name }) => name === uploads)).toHaveLength(1);
   });
 
-  test('is what a stop ends then, and the later one waits behind that stop', async ({ onTestFinished }) => {
+  test('is what a stop ends, and the newer one is paused', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const { channel, root, message, turn } = await overtaken(scene, 'the first of two', 1_500);
     const elsewhere = scene.slack.say({
@@ -80,15 +80,15 @@ describe.concurrent('a message that arrives before a later one is sent', () => {
     await scene.until('the turn is over', isOver);
     expect(await known(scene, channel, earlier).state()).toBe('closed');
     expect(await known(scene, channel, message.ts).state()).toBe('waiting');
-    const held = await scene.until('the thread says what waits', () =>
+    const paused = await scene.until('the thread names the paused messages', () =>
       scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting')),
     );
-    await scene.slack.click({ person: scene.ada, channel, ts: held.ts, actionId: 'go' });
+    await scene.slack.click({ person: scene.ada, channel, ts: paused.ts, actionId: 'go' });
     await scene.finished(channel, message);
     expect(scene.sentToAgent('the first').texts).toEqual(['the first of two', 'the later one']);
   });
 
-  test('is what the service refuses then, and the later one goes', async ({ onTestFinished }) => {
+  test('may be refused by the service, and the newer one is still sent', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const { channel, root, message } = await overtaken(scene, 'the first of two');
     const refused = { kind: 'status', status: 422, body: { detail: 'no' } } as const;
@@ -101,14 +101,16 @@ describe.concurrent('a message that arrives before a later one is sent', () => {
     expect(await known(scene, channel, message.ts).state()).toBe('sent');
   });
 
-  test('waits again with the later one where a silent run takes none', async ({ onTestFinished }) => {
+  test('waits together with the newer one where a silent run accepts neither', async ({ onTestFinished }) => {
     const scene = await openAppScene(
       { agent: { behaviour: { messageToRunning: 409 } }, settings: { SILENCE_SECONDS: '1' } },
       onTestFinished,
     );
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 600');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 4_000 }, times: 1 });
     const { message } = await later(scene, channel, root);
     const earlier = await arrives(scene, channel, root, message);

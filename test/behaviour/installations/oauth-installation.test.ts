@@ -23,7 +23,7 @@ const { slack } = scene;
 const store = () => scene.sandbox.bot.store;
 
 describe('installing the app', () => {
-  test('leads through Slack back to a workspace in which the bot answers', async () => {
+  test('leads through Slack and back to a workspace where the bot answers', async () => {
     const visit = await tenants.install('T1');
     expect(visit.asked.origin).toBe(slack.url);
     expect(visit.asked.searchParams.get('scope')).toContain('app_mentions:read');
@@ -33,7 +33,7 @@ describe('installing the app', () => {
     expect(await tenants.answered(tenants.ask(place, 'What is one and one?'))).not.toBe('');
   });
 
-  test('is refused where the state is missing, forged, of another browser, or used before', async () => {
+  test('is refused where the state is missing, forged, from another browser, or already used', async () => {
     const { back, cookie } = await tenants.install('T2', { cancel: 'yes' });
     const code = () => slack.installCode('T2');
     const state = back.searchParams.get('state') ?? '';
@@ -51,7 +51,7 @@ describe('installing the app', () => {
     expect(await store().installations.get('T2')).toBeUndefined();
   });
 
-  test('leaves no token in the database that can be read', async () => {
+  test('stores no readable token in the database', async () => {
     const { rows } = await sql<{ row: string }>`
       select installations::text as row from installations where workspace = 'T1'`.execute(store().db);
     expect(rows).toHaveLength(1);
@@ -60,7 +60,7 @@ describe('installing the app', () => {
     for (const secret of [token, refreshToken]) expect(rows[0]?.row).not.toContain(secret.slice(-12));
   });
 
-  test('in an organisation is for all of its workspaces', async () => {
+  test('in an organisation covers all of its workspaces', async () => {
     expect((await tenants.install('T3')).status).toBe(200);
     for (const id of ['T3', 'T4']) {
       const place = tenants.personAndChannel(id);
@@ -75,7 +75,7 @@ describe('installing the app', () => {
     expect(rows).toContainEqual({ workspace: 'T4', installation: 'E1' });
   });
 
-  test('in an organisation goes from a workspace that it takes the app from, until it gives it back', async () => {
+  test('in an organisation ends for a workspace that loses access, until access is granted again', async () => {
     const place = tenants.personAndChannel('T4');
     const row = async () =>
       store()
@@ -98,7 +98,7 @@ describe('installing the app', () => {
     expect(scene.sentToAgent('Does anybody').texts).toEqual([]);
   });
 
-  test('tokens that end soon are renewed by a start, and the bot goes on with them', async () => {
+  test('yields tokens that a start renews before they expire', async () => {
     const before = tenants.team('T1').installation.token;
     await scene.sandbox.restartBot();
     await scene.until('the token is renewed', () => tenants.team('T1').installation.token !== before);
@@ -108,7 +108,7 @@ describe('installing the app', () => {
 });
 
 describe('uninstalling the app', () => {
-  test('deletes the tokens at once, and a new installation goes on in the same thread', async () => {
+  test('deletes the tokens at once, and a reinstallation continues the same thread', async () => {
     await tenants.install('T2');
     const place = tenants.personAndChannel('T2');
     const root = tenants.ask(place, 'Begin.');
@@ -129,14 +129,14 @@ describe('uninstalling the app', () => {
     expect(scene.sentToAgent('Begin').texts).toHaveLength(2);
   });
 
-  test('lets a running turn go, which goes on to its end after a new installation', async () => {
+  test('releases a running turn, which a reinstallation finishes', async () => {
     await tenants.install('T2');
     const place = tenants.personAndChannel('T2');
     const root = tenants.ask(place, 'write for 4 s');
     await scene.until('the answer grows', () => tenants.shown(root).length > 0);
     slack.uninstall('T2');
     await scene.until('the tokens are gone', async () => (await sealedOf('T2')) === null);
-    await scene.until('nobody holds the turn', async () => {
+    await scene.until('no process runs the turn', async () => {
       const report = z
         .looseObject({ turns: z.number() })
         .parse(await (await tenants.fetch('/readyz')).json());
@@ -150,7 +150,7 @@ describe('uninstalling the app', () => {
   });
 
   test.each([['tokens_revoked' as const], ['app_uninstalled' as const]])(
-    'needs only %s to delete the tokens',
+    'deletes the tokens on %s alone',
     async (only) => {
       await tenants.install('T2');
       tenants.team('T2').installation.state = 'inactive';
@@ -160,7 +160,7 @@ describe('uninstalling the app', () => {
     },
   );
 
-  test('of an organisation leaves all of its workspaces', async () => {
+  test('from an organisation covers all of its workspaces', async () => {
     slack.uninstall('T4');
     await scene.until('the tokens are gone', async () => (await sealedOf('E1')) === null);
     const left = await store()
@@ -176,7 +176,7 @@ describe('uninstalling the app', () => {
   }
 });
 
-test('with events by HTTP the same pages install the app, and refuse whom the settings do not name', async ({
+test('with HTTP events the same pages install the app, and refuse workspaces that the settings do not name', async ({
   onTestFinished,
 }) => {
   const teams = [

@@ -35,8 +35,8 @@ function inChannel(teamId: string, name: string, more: { shared?: boolean } = {}
   return slack.createChannel({ teamId, name, ...more });
 }
 
-describe('of three workspaces', () => {
-  test('one that shares a channel takes its own people there and not those of the other organisation', async () => {
+describe('a workspace', () => {
+  test('that shares a channel admits its own people there and not those of the other organisation', async () => {
     const host = slack.createPerson({ name: 'host', teamId: 'T2' });
     const visitor = slack.createPerson({
       name: 'visitor',
@@ -58,7 +58,7 @@ describe('of three workspaces', () => {
     expect(await tenants.answered(again)).not.toContain('shared with another organisation');
   });
 
-  test("one of an organisation takes its members wherever they are at home, and no organisation's guests", async () => {
+  test('of an organisation admits members of the whole organisation, and none of its guests', async () => {
     const [local, colleague, guest] = [
       slack.createPerson({ name: 'local', teamId: 'T3' }),
       slack.createPerson({ name: 'colleague', teamId: 'T3', homeTeamId: 'T4' }),
@@ -75,7 +75,7 @@ describe('of three workspaces', () => {
     }
   });
 
-  test("one of an organisation is found by its own people's events, and another organisation's is never added to it", async () => {
+  test("of an organisation is found by events of its own people, and never by another organisation's", async () => {
     const own = slack.createPerson({ name: 'own', teamId: 'T4' });
     const foreign = slack.createPerson({
       name: 'overseas',
@@ -121,7 +121,7 @@ describe('of three workspaces', () => {
     ).toEqual([]);
   });
 
-  test('none counts what people ask in another, or takes its settings from there', async () => {
+  test('neither counts what people ask in another workspace nor uses its settings', async () => {
     const places = ['T1', 'T2'].map((teamId) => {
       const person = slack.createPerson({ name: `asker-${teamId}`.toLowerCase(), teamId });
       const guest = slack.createPerson({ name: `guest-${teamId}`.toLowerCase(), teamId, kind: 'guest' });

@@ -62,7 +62,7 @@ describe('a workspace', () => {
     return (await tenants.fetch(new URL(link).pathname)).status;
   }
 
-  test('has a thread with results, which only its own links and people reach', async () => {
+  test('has results that only its own links and people reach', async () => {
     const mention = `<@${tenants.team('T1').bot.userId}>`;
     root = slack.say({ ...ours, text: `${mention} Summarise this`, ...table });
     expect(await tenants.answered(root)).not.toBe('');
@@ -72,7 +72,7 @@ describe('a workspace', () => {
   });
 
   test.each(['stop', 'continue', 'retry', 'fresh_links', 'correct', 'steps'])(
-    'does nothing when another one presses %s with its turn',
+    'ignores %s pressed in another workspace with the id of its turn',
     async (actionId) => {
       const before = await rowsOf('T1');
       const calls = scene.agent.calls.length;
@@ -85,7 +85,7 @@ describe('a workspace', () => {
     },
   );
 
-  test('keeps its thread to itself when another one has the same channel and ts', async () => {
+  test('keeps its thread apart from one with the same channel and ts elsewhere', async () => {
     const before = await rowsOf('T1');
     const tasks = scene.agent.tasks.length;
     const said = { channel: root.channel, channel_type: 'channel', user: theirs.person.id };
@@ -102,7 +102,7 @@ describe('a workspace', () => {
     });
     expect(await rowsOf('T1')).toEqual(before);
     expect(scene.sentToAgent('Summarise this').texts).toHaveLength(1);
-    await scene.until('nothing waits there any more', async () => {
+    await scene.until('no message waits there', async () => {
       const left = await store.threads.withWork(10);
       return left.length === 0;
     });
@@ -113,7 +113,7 @@ describe('a workspace', () => {
     expect(intrusions).toEqual([]);
   });
 
-  test('keeps its messages when another one edits and deletes the same ts', async () => {
+  test('keeps its messages when another workspace edits and deletes the same ts', async () => {
     const before = await rowsOf('T1');
     const at = { type: 'message', channel: root.channel, channel_type: 'channel' };
     const user = theirs.person.id;
@@ -134,7 +134,7 @@ describe('a workspace', () => {
     expect(await rowsOf('T1')).toEqual(before);
   });
 
-  test("keeps its account when another one's admin sends the form in its name", async () => {
+  test("keeps its account when another workspace's admin sends the form in its name", async () => {
     await slack.deliverRaw('interactive', {
       type: 'view_submission',
       ...intruder,
@@ -159,7 +159,7 @@ describe('a workspace', () => {
     expect(await store.accounts.current('T1')).toBeUndefined();
   });
 
-  test("keeps its project, and nobody's is for the taking under an account that many share", async () => {
+  test('keeps its project where several workspaces share an account, and none can claim an unowned one', async () => {
     const project = scene.agent.projects.find(({ title }) => title === ours.channel.name)?.id ?? '';
     expect(project).not.toBe('');
     for (const wanted of [project, await newProject(scene, "Nobody's")]) {
@@ -169,7 +169,7 @@ describe('a workspace', () => {
     }
   });
 
-  test('that uninstalls the app leaves no key, and no link that leads anywhere', async () => {
+  test('that uninstalls the app leaves neither a key nor a working link', async () => {
     await store.accounts.put({
       workspace: 'T1',
       account: 'a1',
@@ -182,7 +182,7 @@ describe('a workspace', () => {
     expect(await store.accounts.current('T1')).toMatchObject({ account: 'a1', sealed: null });
   });
 
-  test('stands in the key of every table', async () => {
+  test('is part of the primary key of every table', async () => {
     const { rows } = await sql<{ name: string }>`
       select tables.table_name as name from information_schema.tables
       where table_schema = current_schema() and table_type = 'BASE TABLE'

@@ -16,7 +16,7 @@ async function figure(name: string): Promise<number> {
   return Number(found?.split(' ').at(-1) ?? 0);
 }
 
-test('a turn leaves its figures in /metrics', async () => {
+test('a turn is counted in /metrics', async () => {
   const channel = scene.channel();
   const files = [{ name: 'run.csv', mime: 'text/csv', bytes: Buffer.from('a,b\n1,2\n3,4\n') }];
   await scene.finished(channel, scene.ask(channel, 'what is in there?', { files }));
@@ -47,7 +47,7 @@ test('a turn leaves its figures in /metrics', async () => {
   await scene.until('the thread is let go', async () => (await figure('taskthread_threads_held')) === 0);
 });
 
-test('what Slack throttles and what is tried again is counted by method and endpoint', async () => {
+test('throttled and repeated calls are counted by method and endpoint', async () => {
   const channel = scene.channel();
   scene.slack.faults.add({
     call: 'chat.postMessage',
@@ -61,13 +61,13 @@ test('what Slack throttles and what is tried again is counted by method and endp
   expect(page).toMatch(/taskthread_service_retries_total\{endpoint="GET [^"]+",account="settings"\} [1-9]/);
 });
 
-test('no figure names a workspace, a channel or a person', async () => {
+test('no metric names a workspace, a channel or a person', async () => {
   const page = await (await fetch(at('/metrics'))).text();
   for (const id of [scene.slack.team.id, scene.ada.id, scene.slack.bot.userId])
     expect(page).not.toContain(id);
 });
 
-test('/readyz tells of Slack, the last event and the service', async () => {
+test('/readyz reports Slack, the last event and the service', async () => {
   expect(await (await fetch(at('/readyz'))).json()).toMatchObject({
     ready: true,
     events: 'socket',
@@ -77,7 +77,7 @@ test('/readyz tells of Slack, the last event and the service', async () => {
   });
 });
 
-test('each step of a turn is one line with the ids of turn, thread and task', async () => {
+test('each step of a turn is one log line with the ids of turn, thread and task', async () => {
   const channel = scene.channel();
   const asked = scene.ask(channel, 'one line a step');
   await scene.finished(channel, asked);
@@ -94,7 +94,7 @@ test('each step of a turn is one line with the ids of turn, thread and task', as
   expect(JSON.stringify(lines)).not.toContain('one line a step');
 });
 
-test('the audit trail says who asked, what the agent used and what came of it', async () => {
+test('the audit trail records who asked, which tools the agent used and the outcome', async () => {
   const channel = scene.channel();
   const files = [{ name: 'secret-name.csv', mime: 'text/csv', bytes: Buffer.from('a,b\n1,2\n3,4\n') }];
   const asked = scene.ask(channel, 'a secret question', { files });

@@ -78,10 +78,8 @@ async function stranger(scene: AppScene, whenDone: WhenDone): Promise<WebSocket>
   return socket;
 }
 
-describe.concurrent("Slack's connections", () => {
-  test('one process has two; when it is killed, the next one takes them over and answers', async ({
-    onTestFinished,
-  }) => {
+describe.concurrent('the connections to Slack', () => {
+  test('are two for one process, and pass to the next one when it is killed', async ({ onTestFinished }) => {
     const scene = await openAppScene({ settings: { SLACK_SOCKETS: '2' } }, onTestFinished);
     await scene.sandbox.bot.stop();
     const child = program(scene, onTestFinished);
@@ -96,7 +94,7 @@ describe.concurrent("Slack's connections", () => {
     expect(scene.sentToAgent('still there?').texts).toEqual(['still there?']);
   });
 
-  test('six processes share four: never more, at least two, and one that stops leaves its own to others', async ({
+  test('are shared by six processes: never more than four, never fewer than two, and free when one stops', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({ settings: { SLACK_SOCKETS: '4' } }, onTestFinished);
@@ -122,7 +120,7 @@ describe.concurrent("Slack's connections", () => {
     expect(Math.min(...seen)).toBeGreaterThanOrEqual(2);
   });
 
-  test('a process without a connection takes a turn over and finishes it', async ({ onTestFinished }) => {
+  test('are not needed to take over a turn and finish it', async ({ onTestFinished }) => {
     const scene = await openAppScene(
       { agent: { pace: 1 }, settings: { SLACK_SOCKETS: '2' } },
       onTestFinished,
@@ -145,7 +143,7 @@ describe.concurrent("Slack's connections", () => {
     expect(scene.sentToAgent('who finishes this?').texts).toEqual(['who finishes this?\n/slow 10']);
   });
 
-  test('Slack refuses connections for a while: the process lives, says why, and comes back', async ({
+  test('are opened again after Slack refused them for a while, and /readyz says why they were missing', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -170,7 +168,7 @@ describe.concurrent("Slack's connections", () => {
     await scene.finished(channel, root);
   });
 
-  test('an eleventh connection is refused by Slack and does no harm', async ({ onTestFinished }) => {
+  test('stay at one where Slack refuses an eleventh, until there is room', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     await scene.sandbox.bot.stop();
     const strangers: WebSocket[] = [];
@@ -183,7 +181,7 @@ describe.concurrent("Slack's connections", () => {
     await scene.until('the second one comes', async () => (await socketsOf(scene.sandbox.bot)).live === 2);
   });
 
-  test('when Slack asks its connections to go, new ones stand at once', async ({ onTestFinished }) => {
+  test('are replaced at once when Slack asks for it', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     // A connection that has just been made would wait a moment.
     await pause(5_100);
@@ -197,7 +195,7 @@ describe.concurrent("Slack's connections", () => {
     expect(performance.now() - asked).toBeLessThan(4_500);
   });
 
-  test('a token that Slack does not take is said at the start', async ({ onTestFinished }) => {
+  test('cannot be opened with an invalid token, and the start says so', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const config = { ...scene.sandbox.config, SLACK_APP_TOKEN: 'xapp-1-A0WRONG-1-no' };
     await expect(startApp(config, silentLog)).rejects.toThrow(/rejects SLACK_APP_TOKEN \(invalid_auth\)/);

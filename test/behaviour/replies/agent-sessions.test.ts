@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openAppScene } from '../../support/app-scene.ts';
 
-test.concurrent("Slack's own sign stands while the agent works, and its stop button stops it", async ({
+test.concurrent("Slack's own status is shown while the agent works, and its stop button stops the agent", async ({
   onTestFinished,
 }) => {
   const scene = await openAppScene(
@@ -26,7 +26,7 @@ test.concurrent("Slack's own sign stands while the agent works, and its stop but
   );
 });
 
-test.concurrent('nothing is lost where Slack does not show sessions of the app, and it is not asked again', async ({
+test.concurrent('an answer is complete where Slack has no sessions for the app, which is asked only once', async ({
   onTestFinished,
 }) => {
   const scene = await openAppScene({ settings: { AGENT_SESSIONS: 'true' } }, onTestFinished);
@@ -40,7 +40,7 @@ test.concurrent('nothing is lost where Slack does not show sessions of the app, 
   expect(calls.length).toBeLessThanOrEqual(2);
 });
 
-test.concurrent('sessions are not shown by default', async ({ onTestFinished }) => {
+test.concurrent('the status is not shown by default', async ({ onTestFinished }) => {
   const scene = await openAppScene({ slack: { agent: true } }, onTestFinished);
   const channel = scene.channel();
   const root = scene.ask(channel, 'quietly');

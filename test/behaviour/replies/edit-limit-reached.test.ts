@@ -5,8 +5,8 @@ import * as strings from '../../../src/render/strings/strings.ts';
 import { SharedRateLimits } from '../../../src/store/slack/shared-rate-limits.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
-/** How long no edit is to be had (ms). */
-const dryMs = 12_000;
+/** How long Slack allows no edits (ms). */
+const HOLD_MS = 12_000;
 
 const paragraphs = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `Paragraph ${from + index} stands here.\n\n`).join('');
@@ -59,7 +59,7 @@ const scene = await openAppScene({
 const { slack } = scene;
 const lanes = new SharedRateLimits(scene.sandbox.bot.store.db);
 
-describe('an answer that ends while no edit is to be had', () => {
+describe('an answer that ends while Slack allows no edits', () => {
   const threads = new Map<string, { channel: Channel; root: Message }>();
   const thread = (name: string) => {
     const found = threads.get(name);
@@ -68,7 +68,7 @@ describe('an answer that ends while no edit is to be had', () => {
   };
   const draft = new Map<string, string | undefined>();
 
-  test('is readable as a whole at once', async () => {
+  test('is readable in full at once', async () => {
     for (const name of Object.keys(answers)) {
       const channel = scene.channel();
       threads.set(name, { channel, root: scene.ask(channel, name) });
@@ -78,7 +78,7 @@ describe('an answer that ends while no edit is to be had', () => {
       await scene.until(`the beginning of ${name} shows`, () => scene.shown(channel, root).includes(seen));
       draft.set(name, scene.replies(channel, root)[0]?.ts);
     }
-    await lanes.hold(slack.team.id, 'chat.update', dryMs);
+    await lanes.hold(slack.team.id, 'chat.update', HOLD_MS);
     const edits = () => slack.calls.filter(({ method }) => method === 'chat.update').length;
     await scene.until('the process knows that there are no edits', async () => {
       const then = edits();
@@ -95,7 +95,7 @@ describe('an answer that ends while no edit is to be had', () => {
     expect(edits()).toBe(before);
   });
 
-  test('stands there once and in order when edits are to be had again', async () => {
+  test('is shown once and in order when edits are allowed again', async () => {
     for (const { channel, root } of threads.values()) await scene.finished(channel, root);
     const numbers = (name: string) => {
       const { channel, root } = thread(name);
@@ -114,7 +114,7 @@ describe('an answer that ends while no edit is to be had', () => {
     expect(scene.shown(channel, root)).toContain('This one is half written.');
   });
 
-  test.each(Object.keys(answers))('leaves neither a Stop button nor a line of progress (%s)', (name) => {
+  test.each(Object.keys(answers))('leaves neither a Stop button nor a progress line (%s)', (name) => {
     const { channel, root } = thread(name);
     const replies = scene.replies(channel, root);
     expect(JSON.stringify(replies.map(({ blocks }) => blocks))).not.toContain('"stop"');
@@ -122,7 +122,7 @@ describe('an answer that ends while no edit is to be had', () => {
       expect(scene.shown(channel, root)).not.toContain(line);
   });
 
-  test('goes on below what stands there, between blocks and between lines', () => {
+  test('continues below what is already shown, between blocks and between lines', () => {
     for (const name of ['blocks', 'lines']) {
       const { channel, root } = thread(name);
       const [first, ...more] = scene.replies(channel, root);
@@ -131,10 +131,13 @@ describe('an answer that ends while no edit is to be had', () => {
     }
   });
 
-  test.each(['fence', 'nothing', 'rewritten'])('is posted anew where it cannot go on below (%s)', (name) => {
-    const { channel, root } = thread(name);
-    const replies = scene.replies(channel, root);
-    expect(replies).toHaveLength(1);
-    expect(replies[0]?.ts).not.toBe(draft.get(name));
-  });
+  test.each(['fence', 'nothing', 'rewritten'])(
+    'is posted again in full where it cannot continue below (%s)',
+    (name) => {
+      const { channel, root } = thread(name);
+      const replies = scene.replies(channel, root);
+      expect(replies).toHaveLength(1);
+      expect(replies[0]?.ts).not.toBe(draft.get(name));
+    },
+  );
 });

@@ -19,8 +19,8 @@ async function filesIn(channel: Channel, root: Message): Promise<string[]> {
   return Promise.all(ids.map(async (id) => (await scene.slack.fileBytes(id)).toString('utf8')));
 }
 
-describe('an answer of more messages than it may take', () => {
-  test('ends with a file that holds its rest', async () => {
+describe('an answer longer than its messages may be', () => {
+  test('ends with a file that holds the rest', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/long 60000');
     await scene.finished(channel, root);
@@ -34,7 +34,7 @@ describe('an answer of more messages than it may take', () => {
     expect(scene.shown(channel, root)).toContain('The rest of the answer is in the file below.');
   });
 
-  test('has its file once, though the answer to the upload was lost', async () => {
+  test('has one file, even where the response to the upload was lost', async () => {
     const channel = scene.channel();
     scene.slack.faults.add({ call: 'files.completeUploadExternal', fault: { kind: 'lost' }, times: 1 });
     const root = scene.ask(channel, '/long 30000');
@@ -43,7 +43,7 @@ describe('an answer of more messages than it may take', () => {
     expect(await filesIn(channel, root)).toHaveLength(1);
   });
 
-  test('goes on in further messages where Slack takes no file', async () => {
+  test('continues in further messages where Slack accepts no file', async () => {
     const channel = scene.channel();
     const body = { ok: false, error: 'file_uploads_disabled' };
     const fault = { kind: 'status', status: 200, body } as const;
@@ -57,7 +57,7 @@ describe('an answer of more messages than it may take', () => {
   });
 });
 
-test('an answer whose Markdown Slack refuses is shown whole, letter by letter, with its buttons', async ({
+test('an answer whose Markdown Slack refuses is shown in full as plain text, with its buttons', async ({
   onTestFinished,
 }) => {
   const own = await openAppScene({ slack: { refusedBlocks: ['markdown'] } }, onTestFinished);

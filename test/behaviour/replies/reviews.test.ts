@@ -52,7 +52,7 @@ describe.concurrent('a review', () => {
     expect(post?.blocks?.at(-1)).toMatchObject({ type: 'markdown' });
   });
 
-  test('waits until its findings are checked', async () => {
+  test('is posted only once its findings are verified', async () => {
     const { channel, root } = await asked(scene, 'one checked');
     const task = await scene.until('the review begins', () =>
       scene.agent.tasks.find(({ title, reviews: all }) => title === 'one checked' && all.length > 0),
@@ -64,7 +64,7 @@ describe.concurrent('a review', () => {
     expect(scene.shown(channel, root)).toContain('Checked findings.');
   });
 
-  test('that failed is said in one line, also after later turns once', async () => {
+  test('that failed is reported in one line, once, even after later turns', async () => {
     const { channel, root } = await asked(scene, 'one failing');
     const told = () => reviews(scene, channel, root);
     await scene.until('the line is there', () => told().length > 0);
@@ -76,7 +76,7 @@ describe.concurrent('a review', () => {
     expect(told()).toEqual([line]);
   });
 
-  test('that failed and was said by an earlier release is not said again', async () => {
+  test('that failed and was reported by an earlier release is not reported again', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'one failing');
     const thread = { workspace: scene.slack.team.id, channel: channel.id, root: root.ts };
@@ -95,7 +95,7 @@ describe.concurrent('a review', () => {
     expect(scene.shown(channel, root)).not.toContain('Half of it');
   });
 
-  test('without a word says that there are no findings', async () => {
+  test('without text is reported as one without findings', async () => {
     const { channel, root } = await asked(scene, 'one blank');
     await scene.until('the line is there', () => reviews(scene, channel, root).length > 0);
     expect(reviews(scene, channel, root)).toEqual([
@@ -103,7 +103,7 @@ describe.concurrent('a review', () => {
     ]);
   });
 
-  test('whose Markdown Slack refuses is shown whole', async ({ onTestFinished }) => {
+  test('whose Markdown Slack refuses is shown in full', async ({ onTestFinished }) => {
     const slack = { refusedBlocks: ['markdown'] };
     const own = await openAppScene({ agent: { script: reviewed }, slack, settings }, onTestFinished);
     const { channel, root } = await asked(own, 'one middling');
@@ -112,7 +112,7 @@ describe.concurrent('a review', () => {
     for (let line = 0; line < 80; line += 1) expect(shown.split(`Finding ${line}: `)).toHaveLength(2);
   });
 
-  test('of many messages is shown whole, each line once', async () => {
+  test('of many messages is shown in full, each line once', async () => {
     const { channel, root } = await asked(scene, 'one long');
     await scene.until('the end is there', () => scene.shown(channel, root).includes('Finding 399:'));
     const shown = scene.shown(channel, root);
@@ -129,8 +129,8 @@ describe.concurrent('a review', () => {
   });
 });
 
-describe.concurrent('in a workspace of its own', () => {
-  test('two that failed for the same reason are said both', async ({ onTestFinished }) => {
+describe.concurrent('the reviews of a task', () => {
+  test('are both reported when two failed for the same reason', async ({ onTestFinished }) => {
     const agent = { script: reviewed, behaviour: { reviewsKept: true } };
     const keeping = await openAppScene({ agent, settings }, onTestFinished);
     const { channel, root } = await asked(keeping, 'one failing');
@@ -142,7 +142,7 @@ describe.concurrent('in a workspace of its own', () => {
     expect(told()).toBe(2);
   });
 
-  test('the rest of a review that takes too many messages is a file', async ({ onTestFinished }) => {
+  test('end with a file where one takes too many messages', async ({ onTestFinished }) => {
     const short = await openAppScene(
       { agent: { script: reviewed }, settings: { ...settings, REPLY_MESSAGES: '2' } },
       onTestFinished,
@@ -163,7 +163,7 @@ describe.concurrent('in a workspace of its own', () => {
     ['was made', 'lost'],
     ['was not made', 'cut'],
   ] as const)(
-    'a review whose post %s when the bot ended is posted once',
+    'are posted once, even if a post %s when the bot stopped',
     async ([, kind], { onTestFinished }) => {
       const faults = new Faults();
       const lossy = await openAppScene(
@@ -190,7 +190,7 @@ describe.concurrent('in a workspace of its own', () => {
     },
   );
 
-  test('nothing is watched for no time', async ({ onTestFinished }) => {
+  test('are not followed where WATCH_MINUTES is 0', async ({ onTestFinished }) => {
     const blind = await openAppScene(
       { agent: { script: reviewed }, settings: { ...settings, WATCH_MINUTES: '0' } },
       onTestFinished,

@@ -33,11 +33,11 @@ const retry = async (channel: Channel, reply: Message | undefined) =>
 const made = (on: AppScene, channel: Channel) =>
   on.agent.projects.filter(({ title }) => title === channel.name);
 
-describe("an operator's other account", () => {
+describe('another account of the operator', () => {
   const [talked, kept, chosen] = [scene.channel(), scene.channel(), scene.channel()];
   let waiting: Message;
 
-  test('gets new projects for the channels, one each, and old threads say why they cannot go on', async () => {
+  test('gets one new project for each channel, and old threads say why they cannot continue', async () => {
     const old = scene.ask(talked, 'before the change');
     const failed = scene.ask(talked, 'fails', { files: [table] });
     waiting = scene.slack.say({ person: scene.ada, channel: kept, text: scene.mention, files: [table] });
@@ -55,7 +55,7 @@ describe("an operator's other account", () => {
     await scene.finished(talked, scene.reply(talked, old, 'and on with this', { files: [table] }));
     expect(scene.shown(talked, old)).toContain(strings.taskGone);
     await retry(talked, scene.replies(talked, old).at(-1));
-    await scene.until('it begins anew', () => scene.sentToAgent('and on with this').fileIds.length === 1);
+    await scene.until('a new task starts', () => scene.sentToAgent('and on with this').fileIds.length === 1);
     expect(scene.sentToAgent('and on with this').fileIds).toEqual([[expect.any(String)]]);
 
     await retry(talked, scene.replies(talked, failed)[0]);
@@ -65,13 +65,13 @@ describe("an operator's other account", () => {
     expect(made(scene, talked)).toHaveLength(2);
   });
 
-  test('does not get the ids of files that were shared without words before', async () => {
+  test('does not receive ids of files that were shared without text before', async () => {
     await scene.finished(kept, scene.reply(kept, waiting, 'what is in it?'));
     expect(scene.sentToAgent('what is in it?').fileIds).toEqual([[]]);
     expect(scene.shown(kept, waiting)).toContain(leftBehind);
   });
 
-  test('does not put another project in the place of one that people chose', async () => {
+  test('does not replace a project that people chose', async () => {
     const root = scene.ask(chosen, 'in the chosen one');
     await scene.finished(chosen, root);
     expect(scene.shown(chosen, root)).toContain(strings.projectGone);
@@ -83,7 +83,7 @@ describe("an operator's other account", () => {
     expect(task.project.id).toBe(other);
   });
 
-  test('gets files without words, too', async () => {
+  test('receives files shared without text', async () => {
     const { slack, ada, mention } = here.scene;
     const channel = here.scene.channel();
     await here.scene.finished(channel, here.scene.ask(channel, 'first'));
@@ -96,7 +96,7 @@ describe("an operator's other account", () => {
   });
 });
 
-test('a task that the service does not start in a project that it knows leaves the project as it is', async () => {
+test('a project that still exists is kept when the service fails to start a task in it', async () => {
   const channel = scene.channel();
   await scene.finished(channel, scene.ask(channel, 'fine'));
   const mend = scene.agent.faults.add({ call: startTask, fault: { kind: 'status', status: 404 } });
@@ -107,7 +107,7 @@ test('a task that the service does not start in a project that it knows leaves t
   expect(made(scene, channel)).toHaveLength(1);
 });
 
-test('a project that the service forgets as soon as it is made is made anew only once a message', async () => {
+test('a project that the service forgets at once is created again only once for each message', async () => {
   const channel = scene.channel();
   const gone = { kind: 'status', status: 404 } as const;
   const mends = [startTask, 'PUT /projects/{project_id}'].map((call) =>

@@ -4,9 +4,7 @@ import { WAITING_EMOJI } from '../../../src/relay/runtime/waiting-emoji.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 describe.concurrent('a run that is silent and waits for a person', () => {
-  test('gets the next message at once, and its answer goes on in the same reply', async ({
-    onTestFinished,
-  }) => {
+  test('receives the next message at once, and continues in the same reply', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, { afterAsk: 'same-reply' });
     const answer = scene.reply(channel, root, 'the treated group', { person: scene.grace });
     await scene.finished(channel, answer);
@@ -15,10 +13,10 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.shown(channel, root)).toContain('You answered "grace: the treated group"');
     expect(scene.shown(channel, root)).not.toMatch(/Nothing new|Passed grace/);
     expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'grace: the treated group']);
-    await scene.until('the mark of waiting is gone', () => !answer.reactions.get(WAITING_EMOJI)?.length);
+    await scene.until('the waiting reaction is gone', () => !answer.reactions.get(WAITING_EMOJI)?.length);
   });
 
-  test('gets the next message at once, and a new reply answers it', async ({ onTestFinished }) => {
+  test('receives the next message at once, and answers in a new reply', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, { afterAsk: 'new-reply' });
     const answer = scene.reply(channel, root, 'the treated group');
     await scene.finished(channel, answer);
@@ -31,7 +29,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(second).toContain('You answered "the treated group"');
   });
 
-  test('takes its attachments along, and says which were left out', async ({ onTestFinished }) => {
+  test('receives attachments too, and the thread names those left out', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, { refusedTypes: ['.exe'] });
     const files = [
       { name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' },
@@ -43,13 +41,15 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.shown(channel, root)).toMatch(/setup\.exe.* was left out/);
   });
 
-  test('that the service gives no message to leaves it waiting, and the thread says so', async ({
+  test('leaves a message waiting that the service does not accept, and the thread says so', async ({
     onTestFinished,
   }) => {
     const scene = await open(onTestFinished, { messageToRunning: 409 });
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 600');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     const next = scene.reply(channel, root, '/files 1');
     await scene.until('the thread says that it waits', () =>
       scene.shown(channel, root).includes('accepts no message while it works'),
@@ -63,37 +63,41 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.replies(channel, root).length).toBeGreaterThanOrEqual(2);
   });
 
-  test('that ends is not held by a file that does not get through', async ({ onTestFinished }) => {
+  test('ends without waiting for a file that cannot be uploaded', async ({ onTestFinished }) => {
     const scene = await open(onTestFinished, {});
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 450');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     const fault = { kind: 'status', status: 503 } as const;
     const mend = scene.agent.faults.add({ call: 'POST /experimental/files', fault });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, '/files 1', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
-    await scene.until('it is being passed on', () => scene.sandbox.bot.store.turns.ofMessage(key));
+    await scene.until('it is being forwarded', () => scene.sandbox.bot.store.turns.ofMessage(key));
     await scene.finished(channel, root);
     mend();
     await scene.finished(channel, next);
     expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 450', '/files 1']);
   });
 
-  test('that cannot be read any more takes nothing along: what was on its way gets a turn of its own', async ({
+  test('leaves a message to a turn of its own if its reply can no longer be read', async ({
     onTestFinished,
   }) => {
     const scene = await open(onTestFinished, {});
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 450');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     const slow = { kind: 'latency', ms: 3_000 } as const;
     scene.agent.faults.add({ call: 'POST /experimental/files', fault: slow, times: 1 });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, '/files 1', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     const { turns } = scene.sandbox.bot.store;
-    const passing = await scene.until('it is being passed on', () => turns.ofMessage(key));
+    const passing = await scene.until('it is being forwarded', () => turns.ofMessage(key));
     const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
     scene.agent.faults.add({ call, fault: { kind: 'status', status: 404 }, times: 1 });
     await scene.finished(channel, root);
@@ -104,9 +108,13 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(fileIds.at(-1)).toHaveLength(1);
   });
 
-  test('keeps a message that was taken back while the run was silent', async ({ onTestFinished }) => {
+  test('never receives a message that was deleted while it was being forwarded', async ({
+    onTestFinished,
+  }) => {
     const { scene, channel, root } = await asked(onTestFinished, {});
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 10_000 } });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const wrong = scene.reply(channel, root, 'the wrong group', { files });
@@ -119,9 +127,11 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'the right group']);
   });
 
-  test('keeps a message that was taken back just before the run was stopped', async ({ onTestFinished }) => {
+  test('never receives a message that was deleted just before a stop', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, {});
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('Nothing new'),
+    );
     scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 5_000 } });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const wrong = scene.reply(channel, root, 'the wrong group', { files });

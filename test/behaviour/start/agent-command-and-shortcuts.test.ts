@@ -9,7 +9,7 @@ const { scene } = starting;
 const { slack, agent } = scene;
 
 describe.concurrent('/agent', () => {
-  test('answers help, and so it does to words that it does not know', async () => {
+  test('answers with help, also to an unknown command', async () => {
     const { channel, person } = starting.personInChannel();
     for (const text of ['help', '', 'constructor', 'NEWS']) await starting.command(person, channel, text);
     const answers = await scene.until('they are answered', () => {
@@ -32,7 +32,7 @@ describe.concurrent('/agent', () => {
     }
   });
 
-  test('status and stop list what works for the person, with a button that stops it', async () => {
+  test("lists a person's running tasks for status and stop, with a button that stops each", async () => {
     const { channel, person } = starting.personInChannel();
     const mine = starting.ask(person, channel, 'mine goes slowly');
     const other = scene.ask(channel, 'that of Ada goes slowly');
@@ -61,7 +61,7 @@ describe.concurrent('/agent', () => {
     await scene.finished(channel, other);
   });
 
-  test('tasks lists the newest with links to their threads', async () => {
+  test('lists the newest tasks with links to their threads', async () => {
     const { channel, person } = starting.personInChannel();
     const first = starting.ask(person, channel, `--title "${'Long title '.repeat(40)}" one of them`);
     await scene.finished(channel, first);
@@ -75,8 +75,8 @@ describe.concurrent('/agent', () => {
   });
 });
 
-describe.concurrent('the form', () => {
-  test('of /agent new posts the question, and the work goes on in its thread with what was chosen', async () => {
+describe.concurrent('the start form', () => {
+  test('opens on /agent new, posts the question and starts a task with what was chosen', async () => {
     const { channel, person } = starting.personInChannel();
     await starting.command(person, channel, 'new');
     const view = await starting.form(person);
@@ -113,7 +113,7 @@ describe.concurrent('the form', () => {
     );
   });
 
-  test('sends nothing that was not chosen, and takes flags in the question too', async () => {
+  test('sends only what was chosen, and reads flags in the question', async () => {
     const { channel, person } = starting.personInChannel();
     await starting.command(person, channel, 'new');
     await starting.form(person);
@@ -125,7 +125,7 @@ describe.concurrent('the form', () => {
     expect(start).toEqual({ project_id, title: 'what is usual here?', model: 'fast' });
   });
 
-  test('of the global shortcut asks for the channel', async () => {
+  test('opened by the global shortcut asks for the channel', async () => {
     const { channel, person } = starting.personInChannel();
     await slack.shortcut({ person, callbackId: 'new_task' });
     await starting.form(person);
@@ -135,7 +135,7 @@ describe.concurrent('the form', () => {
     expect(scene.sentToAgent('from anywhere').texts).toEqual(['from anywhere']);
   });
 
-  test('in a direct conversation with the bot stays there', async () => {
+  test('opened in direct messages with the bot starts the task there', async () => {
     const person = starting.newPerson();
     const dm = slack.openDm(person);
     await starting.command(person, dm, 'new');
@@ -145,7 +145,7 @@ describe.concurrent('the form', () => {
     expect(scene.sentToAgent('just between us').texts).toEqual(['just between us']);
   });
 
-  test('sent twice begins one task', async () => {
+  test('starts one task when it is sent twice', async () => {
     const { channel, person } = starting.personInChannel();
     await starting.command(person, channel, 'new');
     await starting.form(person);
@@ -156,7 +156,7 @@ describe.concurrent('the form', () => {
     expect(starting.startedTasks('asked by two clicks')).toHaveLength(1);
   });
 
-  test('where the bot is not a member says how to invite it, and keeps what was typed', async () => {
+  test('says how to invite the bot where it is not a member, and keeps what was typed', async () => {
     const { channel, person } = starting.personInChannel({ bot: false });
     await starting.command(person, channel, 'new');
     const view = await starting.form(person);
@@ -179,7 +179,7 @@ describe.concurrent('the form', () => {
     expect(starting.startedTasks('invited after all')).toMatchObject([{ model: 'fast' }]);
   });
 
-  test('in a direct conversation of others asks for another place, and keeps what was typed and the files', async () => {
+  test('asks for another place in direct messages between other people, and keeps what was typed and the files', async () => {
     const { channel, person } = starting.personInChannel();
     const others = slack.openDm(person);
     slack.kick(others);
@@ -195,7 +195,7 @@ describe.concurrent('the form', () => {
     expect(scene.shown(channel, root)).toContain('Begun with 1 files. Skill: skl_summary.');
   });
 
-  test('names a channel that the person is not in: refused at the field, and what was typed stays', async () => {
+  test('refuses a channel that the person is not in, and keeps what was typed', async () => {
     const { channel, person } = starting.personInChannel();
     const hidden = slack.createChannel({ name: 'their-secret', private: true, members: [scene.ada] });
     const open = slack.createChannel({ name: 'not-joined', members: [scene.ada] });
@@ -232,7 +232,7 @@ describe.concurrent('the form', () => {
     ]);
   });
 
-  test('of somebody who has left the channel since is refused there', async () => {
+  test('is refused for a person who has left the channel since', async () => {
     const { channel, person } = starting.personInChannel();
     await starting.command(person, channel, 'new');
     await starting.form(person);
@@ -242,7 +242,7 @@ describe.concurrent('the form', () => {
     expect(starting.posts(channel, 'after I left')).toEqual([]);
   });
 
-  test('in a direct conversation of somebody else with the bot asks for another place', async () => {
+  test("asks for another place in another person's direct messages with the bot", async () => {
     const { channel, person } = starting.personInChannel();
     const hers = slack.openDm(starting.newPerson());
     await starting.command(person, hers, 'new');
@@ -254,7 +254,7 @@ describe.concurrent('the form', () => {
     await scene.finished(channel, await starting.post(channel, 'among strangers'));
   });
 
-  test('where nobody may post says so', async () => {
+  test('says so where nobody may post', async () => {
     const { channel, person } = starting.personInChannel();
     await starting.command(person, channel, 'new');
     await starting.form(person);
@@ -264,8 +264,8 @@ describe.concurrent('the form', () => {
   });
 });
 
-describe.concurrent('in a mention', () => {
-  test('the same can be chosen at its beginning, and unknown flags are text', async () => {
+describe.concurrent('a mention', () => {
+  test('chooses with flags at its start, and sends unknown flags as text', async () => {
     const { channel, person } = starting.personInChannel();
     const typed = '—model max --skill “summary” --title “A flagged run” --verbose what is it?';
     const root = starting.ask(person, channel, typed);
@@ -275,14 +275,14 @@ describe.concurrent('in a mention', () => {
     expect(scene.shown(channel, root)).toContain('Skill: skl_summary.');
   });
 
-  test('flags alone ask nothing', async () => {
+  test('with nothing but flags asks nothing', async () => {
     const { channel, person } = starting.personInChannel();
     const root = starting.ask(person, channel, '--model max');
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Mention me with a question');
   });
 
-  test("a task's model stays as it began, and a note offers a new thread with the question in it", async () => {
+  test("with another model in a task's thread offers a new thread with the question in it", async () => {
     const { channel, person } = starting.personInChannel();
     const root = starting.ask(person, channel, '--model fast the first of two');
     await scene.finished(channel, root);

@@ -8,7 +8,7 @@ const { slack, agent } = scene;
 const csv = (name: string) => ({ name, mime: 'text/csv', bytes: 'a,b\n1,2\n3,4\n' });
 
 describe.concurrent('a choice that the service does not know', () => {
-  test('of a skill is made again in the same thread and task, and nothing is typed again', async () => {
+  test('of a skill can be corrected in the same thread and task without typing', async () => {
     const { channel, person } = starting.personInChannel();
     const root = starting.ask(person, channel, '--skill sumary what does skill mean?');
     await scene.finished(channel, root);
@@ -24,7 +24,7 @@ describe.concurrent('a choice that the service does not know', () => {
     expect(starting.startedTasks('what does skill mean?')).toHaveLength(1);
   });
 
-  test('in the middle of a conversation is made again with what was said before', async () => {
+  test('in the middle of a conversation is corrected along with what was said before', async () => {
     const { channel, person } = starting.personInChannel();
     const root = slack.say({ person: scene.grace, channel, text: 'Freezer 3 is warm' });
     const asked = scene.reply(channel, root, `${scene.mention} --model ultra what is middle?`, { person });
@@ -42,7 +42,7 @@ describe.concurrent('a choice that the service does not know', () => {
     ]);
   });
 
-  test('of a model is made again in the same thread, with the same files', async () => {
+  test('of a model is corrected in the same thread, with the same files', async () => {
     const { channel, person } = starting.personInChannel();
     const text = `${scene.mention} --model ultra --title "A model" what does model mean?`;
     const root = slack.say({ person, channel, text, files: [csv('one.csv')] });
@@ -58,7 +58,7 @@ describe.concurrent('a choice that the service does not know', () => {
     expect(scene.sentToAgent('A model').texts).toEqual(['what does model mean?']);
   });
 
-  test('is made again once, whoever presses and however often it is sent', async () => {
+  test('is corrected once, whoever presses and however often the form is sent', async () => {
     const { channel, person } = starting.personInChannel();
     const other = starting.newPerson();
     slack.invite(channel, other);
@@ -80,7 +80,7 @@ describe.concurrent('a choice that the service does not know', () => {
     );
   });
 
-  test('waits where the thread is held, and is counted there', async () => {
+  test('waits with the others where the thread is paused', async () => {
     const { channel, person } = starting.personInChannel();
     const root = starting.ask(person, channel, '--skill sumary what is held?');
     await scene.finished(channel, root);
@@ -88,19 +88,19 @@ describe.concurrent('a choice that the service does not know', () => {
     await scene.until('it runs', () => scene.sentToAgent('what is held?').texts.length === 1);
     scene.reply(channel, root, 'what waits', { person });
     scene.reply(channel, root, 'stop', { person });
-    const held = await scene.until('the thread says what waits', () =>
+    const paused = await scene.until('the thread names the paused messages', () =>
       scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting here')),
     );
     await starting.press(person, channel, root, 'choose_again');
     await starting.form(person);
     await starting.send(person, { ...starting.filled(person), skill: 'summary' });
-    await scene.until('it is counted', () => held.text.startsWith('2 messages have been waiting here'));
-    await slack.click({ person, channel, ts: held.ts, actionId: 'go' });
+    await scene.until('it is counted', () => paused.text.startsWith('2 messages have been waiting here'));
+    await slack.click({ person, channel, ts: paused.ts, actionId: 'go' });
     await scene.until('both go', () => scene.sentToAgent('what is held?').texts.length === 3);
     expect(scene.sentToAgent('what is held?').texts.slice(1)).toEqual(['what waits', 'what is held?']);
   });
 
-  test('of a long question is made again without showing it', async () => {
+  test('of a long question is corrected without showing the question', async () => {
     const { channel, person } = starting.personInChannel();
     const long = `what is long? ${'Word by word. '.repeat(400)}`.trim();
     const root = starting.ask(person, channel, `--model ultra ${long}`);
@@ -113,7 +113,7 @@ describe.concurrent('a choice that the service does not know', () => {
     expect(scene.sentToAgent('what is long?').texts).toEqual([long]);
   });
 
-  test('is not made again by somebody who may not use the thread', async () => {
+  test('is not corrected by a person without access', async () => {
     const { channel, person } = starting.personInChannel();
     const guest = slack.createPerson({ name: 'guest', kind: 'guest' });
     slack.invite(channel, guest);
@@ -127,7 +127,7 @@ describe.concurrent('a choice that the service does not know', () => {
     expect(refused).not.toContain('what is a guest?');
   });
 
-  test('is not offered where the task is gone', async () => {
+  test('cannot be corrected where the task is gone', async () => {
     const { channel, person } = starting.personInChannel();
     const root = starting.ask(person, channel, 'what is gone?');
     await scene.finished(channel, root);
@@ -163,7 +163,7 @@ describe.concurrent('"Ask the agent about this"', () => {
     await scene.until('a reply goes on', () => scene.sentToAgent('why is it odd?').texts.length === 2);
   });
 
-  test('asks with the text alone where nothing is added', async () => {
+  test('asks about the text alone where nothing is added', async () => {
     const { channel, person } = starting.personInChannel();
     const root = slack.say({ person: scene.grace, channel, text: 'Let us talk' });
     const said = scene.reply(channel, root, 'What is the mean of all runs?', { person: scene.grace });
@@ -177,7 +177,7 @@ describe.concurrent('"Ask the agent about this"', () => {
     ]);
   });
 
-  test('takes a message of another app too', async () => {
+  test('accepts a message from another app', async () => {
     const { channel, person } = starting.personInChannel();
     const alarms = slack.createPerson({ name: 'alarms', kind: 'bot' });
     slack.invite(channel, alarms);
@@ -190,7 +190,7 @@ describe.concurrent('"Ask the agent about this"', () => {
     expect(scene.sentToAgent('Freezer 3').texts).toEqual([expect.stringContaining('Freezer 3 is **warm**')]);
   });
 
-  test('in the thread of a task begins a new one in the channel, with the message quoted', async () => {
+  test('starts a new task in the channel, quoting the message, where the thread already has one', async () => {
     const { channel, person } = starting.personInChannel();
     const root = starting.ask(person, channel, 'what is there?');
     await scene.finished(channel, root);

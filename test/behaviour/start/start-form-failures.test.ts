@@ -7,7 +7,7 @@ const starting = await openStartFormScene({ slack: { triggerMs: 3_000 } });
 const { scene } = starting;
 const { slack } = scene;
 
-test('a form is answered in time when Slack is slow, and its window says what became of it', async () => {
+test('the form answers in time when Slack is slow, and then shows the outcome', async () => {
   const fine = starting.personInChannel();
   const outside = starting.personInChannel({ bot: false });
   for (const { person, channel } of [fine, outside]) {
@@ -34,7 +34,7 @@ test('a form is answered in time when Slack is slow, and its window says what be
   expect(starting.startedTasks('Slow')).toMatchObject([{ model: 'max' }]);
 });
 
-test('a trigger that has expired opens nothing, and the person is told', async () => {
+test('an expired trigger opens nothing, and the person is told', async () => {
   const { channel, person } = starting.personInChannel();
   const dm = slack.openDm(person);
   const said = slack.say({ person, channel, text: 'about what?' });
@@ -52,7 +52,7 @@ test('a trigger that has expired opens nothing, and the person is told', async (
   expect(slack.modal(person)).toBeUndefined();
 });
 
-test('a question about a message where the bot is not in the channel stays, with how to invite it', async () => {
+test('a question about a message is kept where the bot is not in the channel, with how to invite it', async () => {
   const { channel, person } = starting.personInChannel({ bot: false });
   const said = slack.say({ person, channel, text: 'Nobody reads this' });
   await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
@@ -85,7 +85,7 @@ test('forms and buttons from before a restart still work', async () => {
   expect(scene.sentToAgent('is it still known?').texts[0]).toContain('A message from before');
 });
 
-test('a question whose process ended before it was posted is posted once, or goes back to its writer', async () => {
+test('a question is posted once or returned to its writer when the process ended before posting it', async () => {
   const lucky = starting.personInChannel();
   await starting.command(lucky.person, lucky.channel, 'new');
   await starting.form(lucky.person);
@@ -117,7 +117,7 @@ test('a question whose process ended before it was posted is posted once, or goe
 });
 
 test.for(['closed', 'unreachable'])(
-  'a question whose window is %s when it is refused goes back to its writer',
+  'a refused question is returned to its writer when the form is %s',
   async (why) => {
     const { channel, person } = starting.personInChannel({ bot: false });
     await starting.command(person, channel, 'new');
@@ -174,7 +174,7 @@ test('forms, commands and shortcuts work over HTTP too', async () => {
   expect(http.modalText(person)).toContain('over HTTP');
 });
 
-test('what an open form is about is forgotten with its person, and with time', async () => {
+test('the message behind an open form is erased with its person, and with time', async () => {
   const { channel, person } = starting.personInChannel();
   const said = slack.say({ person: scene.grace, channel, text: 'to be forgotten' });
   const { store } = scene.sandbox.bot;

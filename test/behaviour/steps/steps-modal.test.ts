@@ -17,7 +17,7 @@ async function pressSteps(channel: Channel, root: Message): Promise<void> {
 }
 
 describe('the steps of a turn', () => {
-  test('open in a modal, and its pages turn, also after the bot was started again', async () => {
+  test('open in a modal with pages, even after a restart', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/tools 12');
     await scene.finished(channel, root);
@@ -34,7 +34,7 @@ describe('the steps of a turn', () => {
     await slack.closeView(scene.ada);
   });
 
-  test('that the service has lost are told as gone', async () => {
+  test('are reported as gone where the service has lost them', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/tools 1');
     await scene.finished(channel, root);
@@ -45,7 +45,7 @@ describe('the steps of a turn', () => {
     expect(said).toBe('no longer has');
   });
 
-  test('and a comment have their window before it is known who presses; a refusal is said there', async () => {
+  test('open before the person is known, as the comment does, and a refusal is shown in the modal', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/tools 1');
     await scene.finished(channel, root);
@@ -68,7 +68,7 @@ describe('the steps of a turn', () => {
     expect(slack.ephemerals(scene.grace, channel)).toHaveLength(1);
   });
 
-  test('a press whose trigger has run out is answered with a sentence', async () => {
+  test('are asked for again where the trigger has expired', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/tools 1');
     await scene.finished(channel, root);

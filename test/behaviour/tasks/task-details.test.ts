@@ -75,7 +75,7 @@ function refusals(): string[] {
 }
 
 describe("a task's details", () => {
-  test('show its state, its files both ways and a link to its thread, also after a restart', async () => {
+  test('show its state, its files in both directions and a link to its thread, even after a restart', async () => {
     const { channel, root } = await asked('Look at the sheep', { files: [table] });
     await openDetails(channel, root);
     const text = await modalShows('sheep.csv');
@@ -95,7 +95,7 @@ describe("a task's details", () => {
     expect(refusals()).toEqual([]);
   });
 
-  test('bring a file back into the direct messages of whoever presses, once for two presses', async () => {
+  test('return a file once by direct message to the person who presses, even twice', async () => {
     const { channel, root } = await asked('Keep my file', { files: [table] });
     await openDetails(channel, root, scene.grace);
     await modalShows('sheep.csv', scene.grace);
@@ -111,7 +111,7 @@ describe("a task's details", () => {
     expect((await slack.fileBytes(file ?? '')).toString()).toBe(table.bytes);
   });
 
-  test('say it where a file cannot be brought back', async () => {
+  test('report a file that cannot be returned', async () => {
     const { channel, root } = await asked('Keep my other file', { files: [table] });
     await openDetails(channel, root);
     await modalShows('sheep.csv');
@@ -131,11 +131,11 @@ describe("a task's details", () => {
     await scene.until('it is told', told);
   });
 
-  test('bring a file once where Slack does not show that it is on its way', async () => {
+  test('return a file once even where Slack could not show that it is on its way', async () => {
     const { channel, root } = await asked('Keep my fourth file', { files: [table] });
     await openDetails(channel, root);
     await modalShows('sheep.csv');
-    const slow = { kind: 'latency', ms: 8_000 } as const;
+    const slow = { kind: 'latency', ms: 3_000 } as const;
     const content = 'GET /experimental/files/{file_id}/content';
     scene.agent.faults.add({ call: content, fault: slow, times: 2 });
     const away = { kind: 'status', status: 503 } as const;
@@ -146,6 +146,10 @@ describe("a task's details", () => {
       const ends = slack.calls.filter(({ method }) => method === 'files.completeUploadExternal');
       return ends.filter(({ args }) => JSON.stringify(args).includes(dm.id)).length;
     };
+    let downloads = 0;
+    const stopCounting = scene.agent.onCall(({ name }) => {
+      if (name === content) downloads += 1;
+    });
     const before = failed();
     const broughtBefore = brought();
     await press('task_file');
@@ -154,11 +158,12 @@ describe("a task's details", () => {
     await press('task_file');
     mend();
     await modalShows('It is in your direct messages');
-    await pause(10_000);
+    stopCounting();
     expect(brought() - broughtBefore).toBe(1);
+    expect(downloads).toBe(1);
   });
 
-  test('say it where the bot stops before a file is brought back', async () => {
+  test('report a file that a stopping bot could not return', async () => {
     const { channel, root } = await asked('Keep my third file', { files: [table] });
     await openDetails(channel, root);
     await modalShows('sheep.csv');
@@ -174,7 +179,7 @@ describe("a task's details", () => {
     expect(told()).toBe(before + 1);
   });
 
-  test('turn their pages where there are many files', async () => {
+  test('have pages where there are many files', async () => {
     const { channel, root } = await asked('/files 20');
     await openDetails(channel, root);
     await modalShows('1 to 15 of 20');
@@ -185,7 +190,7 @@ describe("a task's details", () => {
     expect(refusals()).toEqual([]);
   });
 
-  test('are shown without files while the service is away', async () => {
+  test('are shown without files while the service is down', async () => {
     const { channel, root } = await asked('A question for later');
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'GET /experimental/tasks/{task_id}', fault });
@@ -194,14 +199,14 @@ describe("a task's details", () => {
     back();
   });
 
-  test('say it where they cannot be read', async () => {
+  test('say so where they cannot be loaded', async () => {
     const { channel, root } = await asked('Unreadable');
     vi.spyOn(scene.sandbox.bot.store.tasks, 'get').mockRejectedValueOnce(new Error('The database is away.'));
     await openDetails(channel, root);
     expect(await modalShows(strings.windowAway)).not.toContain(strings.loading);
   });
 
-  test('open for nobody who has left the channel, and for no stranger in direct messages', async () => {
+  test('are hidden from a person who has left the channel', async () => {
     const { channel, root } = await asked('Ours alone');
     await openDetails(channel, root, scene.grace);
     await modalShows('Ours alone', scene.grace);
@@ -215,7 +220,7 @@ describe("a task's details", () => {
     expect(text).not.toContain('Ours alone');
   });
 
-  test('a press whose trigger has run out is answered in the tab', async () => {
+  test('are asked for again in the tab where the trigger has expired', async () => {
     const { channel, root } = await asked('Too late for this');
     const body = { ok: false, error: 'expired_trigger_id' };
     scene.slack.faults.add({ call: 'views.open', fault: { kind: 'status', status: 200, body }, times: 1 });
@@ -227,7 +232,7 @@ describe("a task's details", () => {
 });
 
 describe('deleting a task', () => {
-  test('asks first, deletes it once, tells its thread once, and a next message begins another task', async () => {
+  test('asks first, deletes once, tells its thread once, and the next message starts another task', async () => {
     const { channel, root } = await asked('To be deleted', { files: [table] });
     const task = taskOf('To be deleted');
     await openDetails(channel, root);
@@ -241,7 +246,7 @@ describe('deleting a task', () => {
     expect(scene.agent.files.some(({ name }) => name === 'sheep.csv')).toBe(true);
     expect(await deletions(channel)).toEqual([{ person: scene.ada.id, task: task?.id }]);
     const listed = () => JSON.stringify(slack.home(scene.ada)?.blocks ?? []);
-    await scene.until('it is not listed any more', () => !listed().includes('To be deleted'));
+    await scene.until('it is no longer listed', () => !listed().includes('To be deleted'));
 
     const next = scene.reply(channel, root, 'and now something new');
     await scene.finished(channel, next);
@@ -250,7 +255,7 @@ describe('deleting a task', () => {
     expect(notices(channel, root)).toBe(1);
   });
 
-  test('is refused while the agent works on it, and to people who may not', async () => {
+  test('is refused while the agent works on it, and to people without permission', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 300');
     await scene.until('the task is there', () => taskOf('/slow 3'));
@@ -284,7 +289,7 @@ describe('deleting a task', () => {
     expect(await deletions(channel)).toHaveLength(1);
   });
 
-  test('is made up for by itself where the service was away', async () => {
+  test('happens later where the service was down', async () => {
     const { channel, root } = await asked('Deleted later');
     const id = taskOf('Deleted later')?.id ?? '';
     await openDetails(channel, root);
@@ -307,7 +312,7 @@ describe('deleting a task', () => {
     expect(await deletions(channel)).toEqual([{ person: scene.ada.id, task: id }]);
   });
 
-  test('is given up where the service does not do it for a week, and its thread is told', async () => {
+  test('is given up after a week of failures, and its thread is told', async () => {
     const { db } = scene.sandbox.bot.store;
     const { channel, root } = await asked('Never deleted');
     const id = taskOf('Never deleted')?.id ?? '';
@@ -326,7 +331,7 @@ describe('deleting a task', () => {
     back();
   });
 
-  test('is not said to be done where the account of the task is not known any more', async () => {
+  test('is not reported as done where the account of the task is gone', async () => {
     const { db } = scene.sandbox.bot.store;
     const { channel, root } = await asked('Left with its account');
     const id = taskOf('Left with its account')?.id ?? '';

@@ -6,7 +6,7 @@ const scene = await openAppScene();
 const { slack, agent } = scene;
 
 describe.concurrent('a conversation', () => {
-  test('a mention starts a task and answers in its thread', async () => {
+  test('starts with a mention, whose task is answered in its thread', async () => {
     const channel = scene.channel('proteins');
     const root = scene.ask(channel, 'what folds fastest? And why?');
     await scene.finished(channel, root);
@@ -20,7 +20,7 @@ describe.concurrent('a conversation', () => {
     expect(scene.shown(channel, root)).not.toContain('Stop');
   });
 
-  test('a reply in the thread goes to its task without a mention, and names its writer once a second one writes', async () => {
+  test('continues with replies without a mention, which name their writer once a second person writes', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'first question of Ada');
     await scene.finished(channel, root);
@@ -35,7 +35,7 @@ describe.concurrent('a conversation', () => {
     ]);
   });
 
-  test('a reply that begins with another person is left alone', async () => {
+  test('leaves out a reply addressed to another person', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'who is asked here?');
     await scene.finished(channel, root);
@@ -45,7 +45,7 @@ describe.concurrent('a conversation', () => {
     expect(scene.sentToAgent('who is asked here?').texts).toHaveLength(1);
   });
 
-  test('messages in a thread that is not ours, and messages without a mention, start nothing', async () => {
+  test('never starts without a mention, at the top or in a thread', async () => {
     const channel = scene.channel();
     const root = slack.say({ person: scene.ada, channel, text: 'lunch?' });
     scene.reply(channel, root, 'yes', { person: scene.grace });
@@ -54,23 +54,7 @@ describe.concurrent('a conversation', () => {
     expect(scene.replies(channel, root)).toHaveLength(0);
   });
 
-  test('a direct message is a task of its own in the project of that person', async () => {
-    const dm = slack.openDm(scene.ada);
-    const root = slack.say({ person: scene.ada, channel: dm, text: 'a private question' });
-    await scene.finished(dm, root);
-    const other = slack.say({ person: scene.ada, channel: dm, text: 'another private question' });
-    await scene.finished(dm, other);
-    const project = agent.projects.filter(({ title }) => title === 'Direct messages with ada');
-    expect(project).toHaveLength(1);
-    const tasks = agent.tasks.filter((task) => task.project.id === project[0]?.id);
-    expect(tasks.map(({ title }) => title).sort()).toEqual([
-      'a private question',
-      'another private question',
-    ]);
-    expect(scene.replies(dm, root)).not.toHaveLength(0);
-  });
-
-  test('in a group of people a mention is needed', async () => {
+  test('needs a mention in a group direct message', async () => {
     const group = slack.openGroupDm([scene.ada, scene.grace]);
     const silent = slack.say({ person: scene.ada, channel: group, text: 'between us' });
     const root = scene.ask(group, 'a question of two');
@@ -79,7 +63,7 @@ describe.concurrent('a conversation', () => {
     expect(scene.replies(group, root)).not.toHaveLength(0);
   });
 
-  test('a reply that is also sent to the channel and a /me message count as messages', async () => {
+  test('includes replies also sent to the channel and /me messages', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'broadcasts and me');
     await scene.finished(channel, root);
@@ -94,7 +78,7 @@ describe.concurrent('a conversation', () => {
     ]);
   });
 
-  test('an edit that adds a mention starts a turn, an unfurl starts nothing', async () => {
+  test('starts with an edit that adds a mention, and not with an unfurled link', async () => {
     const channel = scene.channel();
     const root = slack.say({ person: scene.ada, channel, text: 'forgot to mention https://example.com/' });
     slack.unfurl(channel.id, root.ts);
@@ -107,7 +91,7 @@ describe.concurrent('a conversation', () => {
     expect(scene.sentToAgent('forgot to mention you').texts).toEqual(['forgot to mention you']);
   });
 
-  test('a mention in the middle of a human thread brings the conversation before it', async () => {
+  test('brings the earlier messages of a human thread along', async () => {
     const channel = scene.channel();
     const root = slack.say({ person: scene.ada, channel, text: 'The gel looks odd.' });
     scene.reply(channel, root, 'Which lane?', { person: scene.grace });
@@ -120,7 +104,7 @@ describe.concurrent('a conversation', () => {
     expect(text?.endsWith('what may be wrong with the gel?')).toBe(true);
   });
 
-  test('a mention without words or files is answered with a short help and starts no task', async () => {
+  test('does not start with an empty mention, which is answered with help', async () => {
     const channel = scene.channel();
     const before = agent.tasks.length;
     const root = scene.ask(channel, '');
@@ -129,7 +113,7 @@ describe.concurrent('a conversation', () => {
     expect(agent.tasks.slice(before).some(({ title }) => title === 'New question')).toBe(false);
   });
 
-  test('a mention without words in a thread with a task is asked for the next words', async () => {
+  test('goes on after an empty mention, which is asked for the next message', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'a question with an afterthought');
     await scene.finished(channel, root);
@@ -138,11 +122,11 @@ describe.concurrent('a conversation', () => {
     expect(scene.shown(channel, root)).not.toContain('Mention me with a question');
   });
 
-  test('messages that come while the agent works go one after the other, in the order of their ts', async () => {
+  test('sends messages that come while the agent works one after the other, in order of ts', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 60\nthe first of four');
     const others = ['two', 'three', 'four'].map((text) => scene.reply(channel, root, text));
-    await scene.until('the waiting message is marked', () =>
+    await scene.until('a waiting message has its reaction', () =>
       others.some(({ reactions }) => reactions.has('hourglass_flowing_sand')),
     );
     for (const message of others) await scene.finished(channel, message);
@@ -158,7 +142,7 @@ describe.concurrent('a conversation', () => {
       'three',
       'four',
     ]);
-    await scene.until('no mark is left', () =>
+    await scene.until('no waiting reaction is left', () =>
       others.every(({ reactions }) => !(reactions.get('hourglass_flowing_sand')?.length ?? 0)),
     );
   });

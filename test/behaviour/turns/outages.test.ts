@@ -3,10 +3,8 @@ import { z } from 'zod';
 import { StoreError } from '../../../src/store/errors.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
-describe.concurrent('trouble', () => {
-  test('the service away at the mention: the thread says so, and the turn goes on when it is back', async ({
-    onTestFinished,
-  }) => {
+describe.concurrent('a turn', () => {
+  test('waits, and says so, while the service is down at the mention', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
@@ -21,7 +19,7 @@ describe.concurrent('trouble', () => {
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
-  test('the service away in the middle of an answer: the reply says so, and that it is being stopped', async ({
+  test('says that the service is down in the middle of an answer, and that it is being stopped', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -44,9 +42,7 @@ describe.concurrent('trouble', () => {
     expect(saysTrouble()).toBe(false);
   });
 
-  test('an edit that Slack fails at is tried again, though nothing more comes', async ({
-    onTestFinished,
-  }) => {
+  test('repeats a failed edit even if no further text comes', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const mend = scene.slack.faults.add({ call: 'chat.update', fault: { kind: 'status', status: 500 } });
@@ -66,7 +62,7 @@ describe.concurrent('trouble', () => {
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
-  test('the answer to the commit that records a send is lost: the message is sent once', async ({
+  test('sends its message once where the result of the commit that records it is lost', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -87,7 +83,7 @@ describe.concurrent('trouble', () => {
     expect(scene.sentToAgent('only once').texts).toEqual(['only once']);
   });
 
-  test('a dead service key is said once, and the turn goes on when it is mended', async ({
+  test('says once that the service key is refused, and continues once it works', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -103,7 +99,7 @@ describe.concurrent('trouble', () => {
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
-  test('a dead service key stops the calls with it, and is told to the operator', async ({
+  test('makes no further calls with a refused service key, and /readyz reports it', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -126,7 +122,7 @@ describe.concurrent('trouble', () => {
     expect(await readiness(scene)).toMatchObject({ agentKeyRefusedSince: null });
   });
 
-  test('a dead Slack token stops the calls with it; the answer is there when it is mended', async ({
+  test('makes no further calls with a refused Slack token, and completes its answer once it works', async ({
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
@@ -149,9 +145,7 @@ describe.concurrent('trouble', () => {
     expect(await readiness(scene)).toMatchObject({ slackTokenRefusedSince: null });
   });
 
-  test('replies that came before their thread became ours are read back and wait like any other', async ({
-    onTestFinished,
-  }) => {
+  test('is followed by replies that came before their thread had a task', async ({ onTestFinished }) => {
     const scene = await openAppScene({}, onTestFinished);
     const channel = scene.channel();
     const root = scene.slack.say({ person: scene.ada, channel, text: 'forgot to mention the bot' });

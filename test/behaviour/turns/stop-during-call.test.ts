@@ -9,16 +9,16 @@ const groups = [0, 1, 2, 3].map((group) => {
   const calls = TURN_STEP_CALLS.filter((_, index) => index % 4 === group);
   return { calls, steps: calls.map(({ step }) => step).join(', ') };
 });
-const heldMs = 400;
+const latencyMs = 400;
 
-describe.concurrent('a process that stops while a call is on its way, and starts again', () => {
+describe.concurrent('a process that restarts during a call', () => {
   test.for(groups)(
-    'leaves one message, one reply and its results once: $steps',
+    'leaves one message, one reply and one set of results: $steps',
     async ({ calls }, context) => {
       // Without a drain: the call is cut off in its middle, and takes effect when nobody waits for its answer.
       const scene = await openTurnStepScene({ DRAIN_SECONDS: '0' }, context.onTestFinished);
       for (const call of calls) {
-        const turn = scene.begin(call, { kind: 'latency', ms: heldMs });
+        const turn = scene.begin(call, { kind: 'latency', ms: latencyMs });
         await scene.scene.until(`the call of the ${call.step}`, () => scene.hits(turn) > 0);
         await scene.scene.sandbox.restartBot();
         expect({ [call.step]: await scene.trace(turn) }).toEqual({ [call.step]: COMPLETE_TRACE });
@@ -26,9 +26,7 @@ describe.concurrent('a process that stops while a call is on its way, and starts
     },
   );
 
-  test('again and again does not count against a turn that waits, which then goes on', async ({
-    onTestFinished,
-  }) => {
+  test('again and again is not held against the turn, which finishes', async ({ onTestFinished }) => {
     const scene = await openAppScene({ settings: { DRAIN_SECONDS: '0' } }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1500');

@@ -6,8 +6,8 @@ const scene = await openAppScene({ settings: { BACKGROUND_WAIT_SECONDS: '4', SIL
 const { slack, agent } = scene;
 await scene.makeKnown(scene.grace);
 
-describe.concurrent('how a turn ends', () => {
-  test('a failed reply shows the words of the service', async () => {
+describe.concurrent('a turn', () => {
+  test('that failed shows the error of the service', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/fail the reader broke');
     await scene.finished(channel, root);
@@ -15,7 +15,7 @@ describe.concurrent('how a turn ends', () => {
     expect(scene.shown(channel, root)).not.toContain('Stop\n');
   });
 
-  test('Try again sends a failed message again, with its files, and only once', async () => {
+  test('that failed is sent again once by Try again, with its files', async () => {
     const channel = scene.channel();
     const files = [{ name: 'again.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const root = scene.ask(channel, '/fail and try me again', { files });
@@ -34,7 +34,7 @@ describe.concurrent('how a turn ends', () => {
     await scene.until('the second press is told', () => toldGrace().includes('already ended'));
   });
 
-  test('fresh links to the results are shown to who asks for them', async () => {
+  test('shows fresh links to its results to the person who asks', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/files 2');
     await scene.finished(channel, root);
@@ -52,7 +52,7 @@ describe.concurrent('how a turn ends', () => {
     expect(slack.ephemerals(scene.ada, channel)).toHaveLength(0);
   });
 
-  test('fresh links to results that the service has lost are told as gone', async () => {
+  test('reports results as gone that the service has lost', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/files 1 to lose');
     await scene.finished(channel, root);
@@ -63,7 +63,7 @@ describe.concurrent('how a turn ends', () => {
     expect(told.text).toBe(strings.controlOver.gone);
   });
 
-  test('an answer that was cut off at the length limit has a Continue button, which works once', async () => {
+  test('that reached the length limit has a Continue button that works once', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/lengthcut');
     await scene.finished(channel, root);
@@ -80,36 +80,21 @@ describe.concurrent('how a turn ends', () => {
     expect(task()?.messages.filter(({ role }) => role === 'user')).toHaveLength(2);
   });
 
-  test('Stop ends the reply, keeps what was written and says who stopped it', async () => {
-    const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1000');
-    const reply = await scene.until('the reply grows', () =>
-      scene
-        .replies(channel, root)
-        .find((message) => slack.visibleText(message).includes('Stop') && message.versions.length > 1),
-    );
-    await slack.click({ person: scene.grace.id, channel: channel.id, ts: reply.ts, actionId: 'stop' });
-    await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('Stopped by grace.');
-    const again = slack.click({ person: scene.ada.id, channel: channel.id, ts: reply.ts, actionId: 'stop' });
-    await expect(again).rejects.toThrow('stop');
-  });
-
-  test('a task that works on in the background is waited for, and its files are posted', async () => {
+  test('waits for background work and posts its files', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/background 60');
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('from the agent');
   });
 
-  test('a task that works on for longer than the wait is left with a sentence', async () => {
+  test('says so when background work takes longer than the wait', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/background 1000');
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('is still working on something in the background');
   });
 
-  test('a system message is a quiet line, and a block of an unknown kind is not dropped', async () => {
+  test('shows system messages as quiet lines, and blocks of an unknown kind', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/system the model was changed\n/unknownblock');
     await scene.finished(channel, root);
@@ -117,10 +102,10 @@ describe.concurrent('how a turn ends', () => {
     expect(scene.shown(channel, root)).toMatch(/kind “|unknown/);
   });
 
-  test('a silent run is named after a while, and Stop ends it', async () => {
+  test('says after a while that the agent is silent, and can be stopped then', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 5000');
-    const reply = await scene.until('the silence is said', () =>
+    const reply = await scene.until('the reply says that the agent is silent', () =>
       scene
         .replies(channel, root)
         .find((message) => slack.visibleText(message).includes('Nothing new from the agent')),
@@ -131,7 +116,7 @@ describe.concurrent('how a turn ends', () => {
     expect(scene.shown(channel, root)).not.toContain('Nothing new');
   });
 
-  test('what the agent writes never pings anybody', async () => {
+  test('pings nobody, whatever the agent writes', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/ping');
     await scene.finished(channel, root);
@@ -139,7 +124,7 @@ describe.concurrent('how a turn ends', () => {
     expect(raw).not.toMatch(/<!(channel|here|everyone)|<@U|<!subteam|@channel|@here|@everyone/);
   });
 
-  test('a long answer goes on in further messages, every character once', async () => {
+  test('continues a long answer in further messages', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/long 30000');
     await scene.finished(channel, root);

@@ -28,8 +28,8 @@ function statusOf(title: string): string | undefined {
   return agent.tasks.find((task) => task.title.startsWith(title))?.status;
 }
 
-describe.concurrent('Slack changes under a live turn', () => {
-  test('the reply is deleted: the run is stopped and the asker told', async () => {
+describe.concurrent('a running turn', () => {
+  test('is stopped when its reply is deleted, and the asker is told', async () => {
     const { channel, root, reply } = await begin('one to delete');
     slack.remove(channel.id, reply.ts);
     await scene.finished(channel, root);
@@ -38,7 +38,7 @@ describe.concurrent('Slack changes under a live turn', () => {
     expect(scene.replies(channel, root)).toHaveLength(0);
   });
 
-  test('the channel is archived: the run is stopped and the asker told', async () => {
+  test('is stopped when its channel is archived, and the asker is told', async () => {
     const { channel, root } = await begin('one to archive');
     slack.archive(channel);
     await scene.finished(channel, root);
@@ -46,7 +46,7 @@ describe.concurrent('Slack changes under a live turn', () => {
     expect(toldAda()).toContain(`<#${channel.id}>`);
   });
 
-  test('the bot is removed from the channel: the run is stopped and the asker told', async () => {
+  test('is stopped when the bot is removed from the channel, and the asker is told', async () => {
     const { channel, root } = await begin('one to leave');
     slack.kick(channel);
     await scene.finished(channel, root);
@@ -55,7 +55,7 @@ describe.concurrent('Slack changes under a live turn', () => {
   });
 });
 
-test('a mention without words where the bot may not write: the asker is told, and the turn ends', async ({
+test('an empty mention where the bot may not write is answered directly to its writer', async ({
   onTestFinished,
 }) => {
   const faults = new Faults();
@@ -69,7 +69,7 @@ test('a mention without words where the bot may not write: the asker is told, an
   expect(own.replies(channel, root)).toEqual([]);
 });
 
-test('the reply is deleted, and the service has nothing to stop any more: the asker is told', async ({
+test('the asker of a deleted reply is told even where the run has ended by itself', async ({
   onTestFinished,
 }) => {
   const goesOn = Promise.withResolvers<void>();
@@ -95,8 +95,8 @@ test('the reply is deleted, and the service has nothing to stop any more: the as
   expect(toldAda(own)).toContain(`<#${channel.id}>`);
 });
 
-describe('a refused edit', () => {
-  test('the reply cannot be edited any more: it goes on once in a new message', async () => {
+describe('a reply', () => {
+  test('continues in one new message once Slack refuses its edits', async () => {
     const { channel, root, reply } = await begin('one to go on');
     const refused = { ok: false, error: 'edit_window_closed' };
     slack.faults.add({

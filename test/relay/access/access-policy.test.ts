@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type AccessDeps,
+  accessDenialFor,
+  accessPolicyFor,
+  isKindAllowed,
+} from '../../../src/relay/access/access-policy.ts';
+import type { PersonKind } from '../../../src/slack/directory.ts';
+import type { AllowedUsers } from '../../../src/store/schema/channel-tables.ts';
+import type { ConfiguredAccess } from '../../../src/store/workspaces/workspace-settings-store.ts';
+
+const asker = { workspace: 'T1', channel: 'C1', person: 'U1' };
+
+/** The operator admits `usual`; channel and workspace have set what is given. */
+function access(usual: AllowedUsers, set: Partial<ConfiguredAccess> = {}): AccessDeps {
+  return {
+    store: { workspaceSettings: { accessIn: async () => ({ admits: null, bots: null, ...set }) } },
+    settings: { admits: usual, admitsBots: ['B0USUAL'] },
+  };
+}
+
+/** Slack says of everybody that they are of this kind. */
+const people = (kind: PersonKind) => ({
+  requirePerson: async (id: string) => ({ id, name: id, kind, isAdmin: false }),
+});
+
+const denial = (deps: AccessDeps, kind: PersonKind, person = asker.person) =>
+  accessDenialFor(deps, people(kind), { ...asker, person }, AbortSignal.timeout(1_000));
+
+describe('who may use the agent', () => {
+  test.each<[AllowedUsers, PersonKind[]]>([
+    ['members', ['member']],
+    ['guests', ['member', 'guest']],
+    ['everyone', ['member', 'guest', 'stranger']],
+  ])('is, where %s are admitted, exactly %j', (admits, allowed) => {
+    const kinds: PersonKind[] = ['member', 'guest', 'stranger', 'bot', 'deactivated', 'unknown'];
+    expect(kinds.filter((kind) => isKindAllowed(admits, kind))).toEqual(allowed);
+  });
+
+  test("is the channel's or workspace's choice before the operator's", async () => {
+    expect(await accessPolicyFor(access('members'), asker)).toEqual({ admits: 'members', bots: ['B0USUAL'] });
+    const set = { admits: 'everyone', bots: ['B0OTHER'] } as const;
+    expect(await accessPolicyFor(access('members', { ...set, bots: [...set.bots] }), asker)).toEqual(set);
+    expect((await accessPolicyFor(access('members', { bots: [] }), asker)).bots).toEqual([]);
+  });
+
+  test.each<[AllowedUsers, PersonKind, PersonKind | undefined]>([
+    ['members', 'member', undefined],
+    ['members', 'guest', 'guest'],
+    ['members', 'stranger', 'stranger'],
+    ['guests', 'guest', undefined],
+    ['guests', 'stranger', 'stranger'],
+    ['everyone', 'stranger', undefined],
+    ['everyone', 'deactivated', 'deactivated'],
+    ['everyone', 'unknown', 'unknown'],
+  ])('decides, where %s are admitted, for a %s with the denial %s', async (admits, kind, why) => {
+    expect(await denial(access(admits), kind)).toBe(why);
+  });
+
+  test('admits a bot only by its own id', async () => {
+    expect(await denial(access('everyone'), 'bot', 'B0USUAL')).toBeUndefined();
+    expect(await denial(access('everyone'), 'bot', 'B0OTHER')).toBe('bot');
+    expect(await denial(access('everyone', { bots: [] }), 'bot', 'B0USUAL')).toBe('bot');
+    expect(await denial(access('everyone', { bots: ['B0OTHER'] }), 'bot', 'B0OTHER')).toBeUndefined();
+  });
+});

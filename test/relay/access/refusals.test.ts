@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { type Refusal, refusalAuditDetails, refusalSentence } from '../../../src/relay/access/refusals.ts';
+import * as strings from '../../../src/render/strings/strings.ts';
+
+const quota = (limit: 'hourPerson' | 'hourWorkspace' | 'atOncePerson' | 'atOnceWorkspace', most: number) => ({
+  why: 'limit' as const,
+  exceeded: { limit, most, waitMs: limit.startsWith('hour') ? 1_800_000 : null },
+});
+
+describe('a refused person', () => {
+  test.each<[Refusal, string | RegExp]>([
+    [{ why: 'guest' }, strings.notAllowed],
+    [{ why: 'stranger' }, strings.notAllowed],
+    [{ why: 'bot' }, strings.notAllowed],
+    [{ why: 'deactivated' }, strings.notAllowed],
+    [{ why: 'unknown' }, strings.notKnown],
+    [quota('hourPerson', 2), /2 messages within an hour.*again in 30 min/],
+    [quota('hourWorkspace', 1), /This workspace .*one message within an hour.*again in 30 min/],
+    [quota('atOncePerson', 3), /working on 3 messages.*when one of them is done/],
+    [quota('atOnceWorkspace', 1), /working on one message.* of this workspace.*when one of them is done/],
+  ])('with %j reads why, and when to ask again', (refusal, sentence) => {
+    expect(refusalSentence(refusal)).toMatch(sentence);
+  });
+
+  test('leaves the reason in the audit trail, with the limit where one was reached', () => {
+    expect(refusalAuditDetails({ why: 'guest' })).toEqual({ why: 'guest' });
+    expect(refusalAuditDetails(quota('hourPerson', 2))).toEqual({
+      why: 'limit',
+      limit: 'hourPerson',
+      most: 2,
+    });
+  });
+});

@@ -1,0 +1,103 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { uuidV7Generator } from '../../../src/store/queue/uuid-v7.ts';
+import { Store } from '../../../src/store/store.ts';
+import type { QuotaExceeded, TurnLimits } from '../../../src/store/threads/turn-usage.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const nextId = uuidV7Generator();
+const unlimited: TurnLimits = { hourPerson: 0, hourWorkspace: 0, atOncePerson: 0, atOnceWorkspace: 0 };
+
+let count = 0;
+
+function newWorkspace(): string {
+  count += 1;
+  return `T${count}`;
+}
+
+/** A person's turn that began so many minutes ago. */
+async function turn(workspace: string, person: string, minutesAgo: number, state: 'running' | 'finished') {
+  count += 1;
+  const ts = `${1_700_000_000 + count}.000100`;
+  const thread = { workspace, channel: 'C1', root: ts };
+  const key = { workspace, channel: 'C1', ts };
+  await store.threads.adopt(thread, { account: 'settings', person, ts });
+  const words = { text: 'a question' };
+  await store.messages.add(key, { root: ts, person, words, state: 'waiting', editedTs: null });
+  const message = await store.messages.get(key);
+  if (message === undefined) throw new Error('The message is not there.');
+  const { id } = await store.turns.begin(nextId(), message);
+  const startedAt = sql<Date>`now() - ${minutesAgo}::int * interval '1 minute'`;
+  await kysely
+    .updateTable('turns')
+    .set({ started_at: startedAt, finished_at: state === 'finished' ? startedAt : null })
+    .where('id', '=', id)
+    .execute();
+}
+
+const exceeded = (workspace: string, person: string, limits: Partial<TurnLimits>) =>
+  store.turnUsage.exceeded(workspace, person, { ...unlimited, ...limits });
+
+const waitMinutes = (quota: QuotaExceeded | undefined) => Math.ceil((quota?.waitMs ?? 0) / 60_000);
+
+describe('one more turn', () => {
+  test('is within every quota where none is set, and where nobody asked anything', async () => {
+    const workspace = newWorkspace();
+    expect(await exceeded(workspace, 'U1', { hourPerson: 1, atOnceWorkspace: 1 })).toBeUndefined();
+    for (let index = 0; index < 3; index += 1) await turn(workspace, 'U1', 1, 'running');
+    expect(await exceeded(workspace, 'U1', {})).toBeUndefined();
+  });
+
+  test.each<[keyof TurnLimits, string]>([
+    ['hourPerson', 'U1'],
+    ['hourWorkspace', 'U2'],
+    ['atOncePerson', 'U1'],
+    ['atOnceWorkspace', 'U2'],
+  ])('goes beyond %s once that many turns count, and not before', async (limit, person) => {
+    const workspace = newWorkspace();
+    for (let index = 0; index < 2; index += 1) await turn(workspace, 'U1', 1, 'running');
+    expect(await exceeded(workspace, person, { [limit]: 3 })).toBeUndefined();
+    expect(await exceeded(workspace, person, { [limit]: 2 })).toMatchObject({ limit, most: 2 });
+  });
+
+  test('may begin again when the oldest turn that counts is an hour old', async () => {
+    const workspace = newWorkspace();
+    for (const minutes of [70, 50, 20, 10]) await turn(workspace, 'U1', minutes, 'finished');
+    expect(waitMinutes(await exceeded(workspace, 'U1', { hourPerson: 3 }))).toBe(10);
+    expect(waitMinutes(await exceeded(workspace, 'U2', { hourWorkspace: 2 }))).toBe(40);
+    expect(await exceeded(workspace, 'U1', { hourPerson: 4 })).toBeUndefined();
+  });
+
+  test('counts at once only what still runs, however long, and has no time to name', async () => {
+    const workspace = newWorkspace();
+    await turn(workspace, 'U1', 1, 'finished');
+    await turn(workspace, 'U1', 600, 'running');
+    expect(await exceeded(workspace, 'U1', { atOncePerson: 2 })).toBeUndefined();
+    expect(await exceeded(workspace, 'U1', { atOncePerson: 1 })).toEqual({
+      limit: 'atOncePerson',
+      most: 1,
+      waitMs: null,
+    });
+  });
+
+  test("counts neither another person's turns nor another workspace's", async () => {
+    const [workspace, elsewhere] = [newWorkspace(), newWorkspace()];
+    await turn(workspace, 'U1', 1, 'running');
+    expect(await exceeded(workspace, 'U2', { hourPerson: 1, atOncePerson: 1 })).toBeUndefined();
+    const all = { hourPerson: 1, atOncePerson: 1, hourWorkspace: 1, atOnceWorkspace: 1 };
+    expect(await exceeded(elsewhere, 'U1', all)).toBeUndefined();
+  });
+
+  test("names the person's own quota before the workspace's", async () => {
+    const workspace = newWorkspace();
+    await turn(workspace, 'U1', 1, 'running');
+    expect(await exceeded(workspace, 'U1', { hourPerson: 1, hourWorkspace: 1 })).toMatchObject({
+      limit: 'hourPerson',
+    });
+    expect(await exceeded(workspace, 'U1', { atOnceWorkspace: 1, hourWorkspace: 1 })).toMatchObject({
+      limit: 'hourWorkspace',
+    });
+  });
+});

@@ -6,7 +6,7 @@ import {
   isKindAllowed,
 } from '../../../src/relay/access/access-policy.ts';
 import type { PersonKind } from '../../../src/slack/directory.ts';
-import type { AllowedUsers } from '../../../src/store/schema/channel-tables.ts';
+import type { AllowedUsers } from '../../../src/store/schema.ts';
 import type { ConfiguredAccess } from '../../../src/store/workspaces/workspace-settings-store.ts';
 
 const asker = { workspace: 'T1', channel: 'C1', person: 'U1' };

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ButtonActions } from '../relay/controls/button-actions.ts';
 import type { ControlOutcome } from '../relay/runtime/control-types.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 import { type PressLocation, parsePressLocation, runAfterAck, type SendEphemeral } from './press.ts';
 
 /** Who carries the controls out. */
@@ -58,7 +58,8 @@ export function registerControlButtonListeners(
   });
 
   async function tellOutcome(press: PressLocation, outcome: ControlOutcome): Promise<void> {
-    if (outcome !== 'done' && outcome !== 'refused') await sendEphemeral(press, strings.controlOver[outcome]);
+    if (outcome !== 'done' && outcome !== 'refused')
+      await sendEphemeral(press, strings.controlFailed[outcome]);
   }
 
   function background(work: Promise<void>): void {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
 import type { ControlOutcome } from '../relay/runtime/control-types.ts';
 import { MAX_COMMENT_CHARACTERS, parseFeedback } from '../render/messages/feedback-buttons.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 import {
   type PressLocation,
   parseActor,
@@ -81,7 +81,7 @@ export function registerFeedbackListeners(
     outcome: ControlOutcome | 'late',
   ): Promise<void> {
     if (press === undefined || outcome === 'done' || outcome === 'refused') return;
-    await sendEphemeral(press.location, strings.controlOver[outcome]);
+    await sendEphemeral(press.location, strings.controlFailed[outcome]);
   }
 
   function background(work: Promise<void>): void {

@@ -5,7 +5,7 @@ import type { DirectMessages } from '../features/direct-messages/direct-messages
 import type { HomeTab } from '../features/home/home-tab.ts';
 import { type HomeTabState, parsePageButton, parseTaskButton } from '../features/home/home-view.ts';
 import type { TaskModal } from '../features/tasks/task-modal.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 import { parseEnvelope } from './event-parser.ts';
 import { type Actor, parseActor, runAfterAck } from './press.ts';
 import { tryParseJson } from './safe-json.ts';
@@ -94,7 +94,7 @@ export function registerHomeListeners(
     if (key === undefined) return;
     const outcome = await tasks.open(triggerId, { workspace, person, ...key, page: 0, home: place });
     if (outcome === 'late')
-      await home.show({ workspace, person, state: place, note: strings.controlOver.late });
+      await home.show({ workspace, person, state: place, note: strings.controlFailed.late });
   });
 
   function onAction(actionId: string, handle: (press: HomePress) => Promise<void>): void {

@@ -2,7 +2,7 @@ import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { StartModal } from '../features/start/start-modal.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 import { parseActor, runAfterAck, type SendEphemeral } from './press.ts';
 import { explainUnopened } from './start-form-listener.ts';
 
@@ -34,7 +34,8 @@ export function registerShortcutListeners(
     if (request === undefined) return;
     background(
       forms.openBlank(request, undefined).then(async (opened) => {
-        if (opened === 'late') await tell.directly(request.workspace, request.person, strings.command.late);
+        if (opened === 'late')
+          await tell.directly(request.workspace, request.person, strings.command.tooLate);
       }),
     );
   });

@@ -5,7 +5,7 @@ import type { ChannelActor } from '../features/commands/running-tasks.ts';
 import type { ModalOutcome } from '../features/open-modal.ts';
 import type { StartModal } from '../features/start/start-modal.ts';
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 import { runAfterAck } from './press.ts';
 
 /** Where the command was typed. */
@@ -61,11 +61,12 @@ export function registerSlashCommandListener(app: App, handlers: SlashCommandHan
     try {
       result = await handle();
     } catch (error) {
-      await sendResponse(respond, { text: strings.command.away, blocks: [] });
+      await sendResponse(respond, { text: strings.command.unavailable, blocks: [] });
       throw error;
     }
     if (result === 'done') return;
-    if (typeof result === 'string') await sendResponse(respond, { text: strings.command.late, blocks: [] });
+    if (typeof result === 'string')
+      await sendResponse(respond, { text: strings.command.tooLate, blocks: [] });
     else await sendResponse(respond, result);
   }
 }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { StepsModal, StepsPress } from '../features/steps/steps-modal.ts';
 import { parseStepsPage } from '../features/steps/steps-view.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 import {
   type PressLocation,
   parseActor,
@@ -50,7 +50,7 @@ export function registerStepsListener(
   async function show({ press, location }: LocatedStepsPress): Promise<void> {
     const outcome = await handler.show(press);
     if (outcome !== 'done' && location !== undefined)
-      await sendEphemeral(location, strings.controlOver[outcome]);
+      await sendEphemeral(location, strings.controlFailed[outcome]);
   }
 }
 

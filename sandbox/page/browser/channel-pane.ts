@@ -55,7 +55,7 @@ export class ChannelPane {
   }
 
   #about({ kind, purpose, members }: ChannelModel): string {
-    if (kind === 'im') return 'Each message here begins a new piece of work.';
+    if (kind === 'im') return 'Each message here starts a new task.';
     return [purpose, `${members.length} members`].filter((part) => part !== '').join(' · ');
   }
 

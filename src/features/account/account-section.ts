@@ -2,7 +2,7 @@ import { type AdminSection, type HomeActor, isAdminNow } from '../../relay/acces
 import type { ServiceCredentials } from '../../relay/installations/service-client.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 import { accountFormView, accountNoticeView, accountSection } from './account-view.ts';
 import type { WorkspaceAccount } from './workspace-account.ts';
@@ -33,7 +33,7 @@ export class AccountSection implements AdminSection {
   async open(visitor: HomeActor, triggerId: string): Promise<ModalOutcome> {
     const { account: setting } = this.#deps;
     const at = { workspace: visitor.workspace, triggerId };
-    const texts = { notice: accountNoticeView, failed: strings.windowAway };
+    const texts = { notice: accountNoticeView, failed: strings.modalUnavailable };
     return openAndFillModal(this.#deps, at, texts, async () => {
       const may = setting.isAvailable && (await isAdminNow(this.#deps, visitor));
       if (!may) return accountNoticeView(strings.account.refused.not_admin);
@@ -43,7 +43,7 @@ export class AccountSection implements AdminSection {
 
   /** What the modal shows as soon as the form is sent. */
   pendingView(): FormView {
-    return accountNoticeView(strings.account.trying);
+    return accountNoticeView(strings.account.testing);
   }
 
   /** Tries what was typed, keeps it where it works, and says in the modal what came of it. */
@@ -54,7 +54,7 @@ export class AccountSection implements AdminSection {
     try {
       const outcome = await this.#deps.account.set(workspace, person, submitted);
       if (outcome.kind === 'refused') message = strings.account.refused[outcome.why];
-      else message = outcome.sameAccount ? strings.account.doneSame : strings.account.done;
+      else message = outcome.sameAccount ? strings.account.keyReplaced : strings.account.saved;
     } catch (error) {
       log.error({ workspace, err: error }, 'an account could not be set');
       message = strings.account.refused.failed;

@@ -8,7 +8,7 @@ import {
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
 import type { HeaderBlock } from '../../render/blocks/view-blocks.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 
 /** The ids by which presses and submissions come back. */
 export const ACCOUNT_ACTION_IDS = {
@@ -81,7 +81,7 @@ export function accountNoticeView(sentence: string): FormView {
 }
 
 function removeButton(): ButtonElement {
-  const { remove, removeSure, removeText, removeYes, removeNo } = strings.account;
+  const { remove, removeTitle: removeSure, removeText, removeYes, removeNo } = strings.account;
   return {
     type: 'button',
     text: plainText(remove),

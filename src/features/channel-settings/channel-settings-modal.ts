@@ -6,7 +6,7 @@ import { formatBotList, parseBotList } from '../../relay/access/bot-list.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
 import {
   type ChannelSettingsChange,
@@ -55,18 +55,19 @@ export class ChannelSettingsModal {
 
   /** Opens the modal; somebody who may not change the settings reads why. Throws a SlackError. */
   async open(actor: SettingsActor & ModalTrigger): Promise<ModalOutcome> {
-    const texts = { notice: channelSettingsNoticeView, failed: strings.channelSettings.away };
+    const texts = { notice: channelSettingsNoticeView, failed: strings.channelSettings.unavailable };
     return openAndFillModal(this.#deps, actor, texts, () => this.#renderView(actor));
   }
 
   /** Saves what somebody changed; the answer is what is wrong with it, if anything. */
   async save(submission: ChannelSettingsSubmission): Promise<ChannelSettingsErrors> {
-    if (parseBotList(submission.values.bots ?? '') === undefined) return { channel_bots: strings.botsOdd };
+    if (parseBotList(submission.values.bots ?? '') === undefined)
+      return { channel_bots: strings.botsInvalid };
     const snapshot = parseSnapshot(submission.metadata);
     const change = snapshot && changesSince(snapshot, submission.values);
     if (snapshot === undefined || change === undefined) {
       this.#deps.log.warn({ workspace: submission.workspace }, 'a form with settings cannot be read');
-      return { channel_model: strings.channelSettings.away };
+      return { channel_model: strings.channelSettings.unavailable };
     }
     const { workspace, person } = submission;
     const actor = { workspace, channel: snapshot.channel, person };
@@ -157,7 +158,9 @@ export class ChannelSettingsModal {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof AgentNotFoundError)
-        return project === undefined ? { channel_project: strings.channelSettingsFailed.gone } : unknown;
+        return project === undefined
+          ? { channel_project: strings.channelSettingsFailed.projectNotFound }
+          : unknown;
       if (!(error instanceof AgentError)) throw error;
       this.#deps.log.warn({ ...actor, err: error }, 'the service did not take a change of a project');
       if (!(error instanceof AgentRejectedError))

@@ -1,6 +1,6 @@
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import type * as strings from '../../render/strings/strings.ts';
+import type * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 
 /** Somebody who wants to see or change the settings of a channel. */

@@ -7,7 +7,7 @@ import {
   commentView,
   feedbackThanksMessage,
 } from '../../render/messages/feedback-buttons.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
 
@@ -34,14 +34,14 @@ export class AnswerFeedback {
 
   /** Opens the modal for a comment, which says where that is refused. Throws a SlackError. */
   async openCommentForm(request: ControlRequest & ModalTrigger): Promise<ModalOutcome> {
-    const texts = { notice: commentNoticeView, failed: strings.command.away };
+    const texts = { notice: commentNoticeView, failed: strings.command.unavailable };
     return openAndFillModal(this.#deps, request, texts, () => this.#renderView(request));
   }
 
   async #renderView(request: ControlRequest): Promise<object> {
     const { workspace, turnId, person } = request;
     const turn = await turnOf(this.#deps.store, request);
-    if (turn === undefined) return commentNoticeView(strings.controlOver.unknown);
+    if (turn === undefined) return commentNoticeView(strings.controlFailed.unknown);
     const refusal = await controlRefusal(this.#deps, controlUseOf(turn, person));
     if (refusal !== undefined) return commentNoticeView(refusal);
     const given = await this.#deps.store.feedback.get({ workspace, turn: turnId, person });

@@ -3,7 +3,7 @@ import { channelTasksRefusal } from '../../relay/tasks/task-access.ts';
 import type { TaskList } from '../../relay/tasks/task-list.ts';
 import { taskSummary } from '../../relay/tasks/task-summary.ts';
 import type { ViewBlock } from '../../render/blocks/view-blocks.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { TaskPage, TaskRow } from '../../store/tasks/task-records.ts';
 import type { ModalOutcome, ModalTrigger } from '../open-modal.ts';
 import {
@@ -88,7 +88,8 @@ export class HomeTab {
     // Whoever is not in the channel any more sees that in the tab.
     const refusal = await channelTasksRefusal(workspace, channel, person);
     const outcome = refusal === undefined && (await this.#features.openChannelSettings?.(request));
-    if (outcome === 'late') await this.show({ workspace: id, person, state, note: strings.controlOver.late });
+    if (outcome === 'late')
+      await this.show({ workspace: id, person, state, note: strings.controlFailed.late });
     else if (refusal !== undefined) await this.show({ workspace: id, person, state });
   }
 

@@ -1,7 +1,7 @@
 import { type ActionsBlock, type ButtonElement, plainText } from '../../render/blocks/slack-blocks.ts';
 import { type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
 import type { ChannelSelectBlock, ViewBlock } from '../../render/blocks/view-blocks.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 
 /** Tasks that one page of a list shows. */
 export const HOME_PAGE_SIZE = 10;
@@ -60,10 +60,10 @@ export function homeView(content: HomeContent): HomeView {
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(strings.home.title) },
     mrkdwnSection(strings.home.about),
-    contextBlock(strings.automated),
+    contextBlock(strings.automatedNotice),
     actionsBlock([button('home_refresh', strings.buttons.refresh, 'refresh')]),
     ...(note === undefined ? [] : [contextBlock(note)]),
-    { type: 'header', text: plainText(strings.home.yours) },
+    { type: 'header', text: plainText(strings.home.yourTasks) },
     ...listBlocks('own', own, place.page, 'channel', now, strings.home.noneOfYours),
     { type: 'divider' },
     { type: 'header', text: plainText(strings.home.ofChannel) },

@@ -4,7 +4,7 @@ import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts
 import type { WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { MessageKey } from '../../store/keys.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';
 import { type PostOutcome, QuestionPoster, type QuestionPosterDeps } from './question-poster.ts';
@@ -64,7 +64,7 @@ export class StartFormHandler {
     const start = await store.taskStarts.get(submission);
     const channel = submission.values.channel ?? start?.channel ?? submission.channel;
     if (workspace === undefined || channel === undefined)
-      return { do: 'show', view: startNoticeView(strings.form.gone) };
+      return { do: 'show', view: startNoticeView(strings.startForm.gone) };
     if (start === undefined && submission.drafted) return this.#reopenExpired(workspace, submission, channel);
     const startedAt = performance.now();
     const writer = { workspace: workspace.id, channel, person: submission.person };
@@ -88,7 +88,7 @@ export class StartFormHandler {
     why: PlaceRefusal,
     said: MessageContent,
   ): Promise<StartFormAnswer> {
-    const sentence = strings.form[why];
+    const sentence = strings.startForm[why];
     const { taskStarts: starts } = this.#deps.store;
     const { id, person, channel, values } = sent;
     if (why !== 'foreign' || channel === undefined || values.channel !== undefined)
@@ -129,9 +129,9 @@ export class StartFormHandler {
     if (posted === 'posted') return { do: 'close' };
     if (posted === 'slow') this.#updateModalLater(workspace, submission, start, posting, content);
     if (posted === 'slow' || posted === 'later')
-      return { do: 'show', view: startNoticeView(strings.form.slow) };
+      return { do: 'show', view: startNoticeView(strings.startForm.slow) };
     const sentence = await postRefusalText(workspace, channel, posted);
-    const isElsewhere = sentence === strings.form.elsewhere;
+    const isElsewhere = sentence === strings.startForm.elsewhere;
     await this.#deps.store.taskStarts.returnToDraft(start, isElsewhere ? 'anew' : 'open');
     return isElsewhere
       ? { do: 'show', view: this.#refilledView(submission, sentence, content) }
@@ -153,7 +153,7 @@ export class StartFormHandler {
       const posted = await posting;
       if (posted === 'later') return;
       if (posted === 'posted') {
-        await workspace.views.update(submission.viewId, startNoticeView(strings.form.posted));
+        await workspace.views.update(submission.viewId, startNoticeView(strings.startForm.posted));
         return;
       }
       await this.#deps.store.taskStarts.returnToDraft(start, 'later');
@@ -184,7 +184,10 @@ export class StartFormHandler {
     const asked = { ...submission, values: { ...values, channel, question: values.question ?? '' } };
     // Direct conversations cannot be chosen: this one stays.
     const fixed = isDirectChannel(channel) ? channel : undefined;
-    return { do: 'show', view: this.#refilledView(asked, strings.form.expired, content, fixed) };
+    return {
+      do: 'show',
+      view: this.#refilledView(asked, strings.startForm.contentForgotten, content, fixed),
+    };
   }
 
   /** The form again, with what was filled in, for any channel or the `fixed` one. */
@@ -220,12 +223,12 @@ export class StartFormHandler {
   ): Promise<StartFormAnswer> {
     const { channel, root, ts, person, turn, id } = start;
     if (start.state === 'done') return { do: 'close' };
-    if (root === null || ts === null) return { do: 'show', view: startNoticeView(strings.form.gone) };
+    if (root === null || ts === null) return { do: 'show', view: startNoticeView(strings.startForm.gone) };
     const isBotThere = turn !== null || (await isBotInChannel(workspace, channel, leftMs));
-    if (isBotThere === undefined) return { do: 'complain', sentence: strings.form.unsure };
+    if (isBotThere === undefined) return { do: 'complain', sentence: strings.startForm.botMembershipUnknown };
     if (!isBotThere) {
       const sentence = await postRefusalText(workspace, channel, 'invite');
-      if (sentence !== strings.form.elsewhere) return { do: 'complain', sentence };
+      if (sentence !== strings.startForm.elsewhere) return { do: 'complain', sentence };
       await this.#deps.store.taskStarts.detachFromThread(start);
       return { do: 'show', view: this.#refilledView(submission, sentence, content) };
     }
@@ -234,7 +237,7 @@ export class StartFormHandler {
       await store.threads.lock(thread);
       if (!(await store.taskStarts.finish({ workspace: workspace.id, id }))) return { do: 'close' };
       if (turn !== null && (await store.turns.claimButton(workspace.id, turn, ts)) === undefined)
-        return { do: 'show', view: startNoticeView(strings.form.over) };
+        return { do: 'show', view: startNoticeView(strings.startForm.alreadyAskedAgain) };
       const account = this.#deps.accountOf(workspace.id);
       await store.threads.adopt(thread, { account, person, ts });
       const again = turn === null ? {} : { asksAgain: turn };
@@ -254,9 +257,9 @@ async function postRefusalText(
   reason: Exclude<PostOutcome, 'posted'>,
 ): Promise<string> {
   // Nobody can be invited into a direct conversation of others: the question needs another place.
-  if (reason === 'invite' && isDirectChannel(channel)) return strings.form.elsewhere;
-  if (reason === 'no_place') return strings.form.noPlace;
-  if (reason === 'refused') return strings.form.refused;
+  if (reason === 'invite' && isDirectChannel(channel)) return strings.startForm.elsewhere;
+  if (reason === 'no_place') return strings.startForm.cannotPost;
+  if (reason === 'refused') return strings.startForm.refused;
   const { people, bot } = workspace;
   const name = people.personName(bot.userId).catch(() => undefined);
   return strings.inviteMe(await Promise.race([name, sleep(BOT_NAME_TIMEOUT_MS, undefined, { ref: false })]));

@@ -4,7 +4,7 @@ import { toReplyBlock } from '../../relay/replies/reply-blocks.ts';
 import { type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { toolSteps } from '../../render/messages/progress-line.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 import { type StepsView, stepsNoticeView, stepsView } from './steps-view.ts';
@@ -29,7 +29,7 @@ export class StepsModal {
   async show(press: StepsPress): Promise<ModalOutcome> {
     const { modal, workspace } = press;
     if ('triggerId' in modal) {
-      const texts = { notice: stepsNoticeView, failed: strings.stepsAway };
+      const texts = { notice: stepsNoticeView, failed: strings.stepsUnavailable };
       const location = { workspace, triggerId: modal.triggerId };
       return openAndFillModal(this.#deps, location, texts, () => this.#renderView(press));
     }
@@ -43,23 +43,23 @@ export class StepsModal {
     const { workspace, turnId, person, page } = press;
     const { store } = this.#deps;
     const turn = await turnOf(store, press);
-    if (turn === undefined) return stepsNoticeView(strings.stepsGone);
+    if (turn === undefined) return stepsNoticeView(strings.stepsNotFound);
     const { channel, root } = turn;
     const use = { workspace, channel, root, person, turn, control: 'steps', harmless: true };
     const refusal = await controlRefusal(this.#deps, use);
     if (refusal !== undefined) return stepsNoticeView(refusal);
-    if (turn.assistant_message_id === null) return stepsNoticeView(strings.stepsGone);
+    if (turn.assistant_message_id === null) return stepsNoticeView(strings.stepsNotFound);
     const thread = await store.threads.getOrThrow(turn);
     const taskId = taskIdOf(turn, thread);
-    if (taskId === null) return stepsNoticeView(strings.stepsGone);
+    if (taskId === null) return stepsNoticeView(strings.stepsNotFound);
     try {
       const message = await this.#deps.agent(thread.account).getMessage(taskId, turn.assistant_message_id);
       return stepsView(toolSteps(message.content.map(toReplyBlock)), { turnId, page });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
-      if (error instanceof AgentNotFoundError) return stepsNoticeView(strings.stepsGone);
+      if (error instanceof AgentNotFoundError) return stepsNoticeView(strings.stepsNotFound);
       this.#deps.log.warn({ err: error, turn: turnId }, 'the steps of a turn cannot be read');
-      return stepsNoticeView(strings.stepsAway);
+      return stepsNoticeView(strings.stepsUnavailable);
     }
   }
 }

@@ -9,7 +9,7 @@ import {
 } from '../../render/blocks/slack-blocks.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
 import type { ToolStep } from '../../render/messages/progress-line.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 
 /** Text that is shown letter by letter (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block). */

@@ -6,7 +6,7 @@ import { Poller } from '../../relay/runtime/poller.ts';
 import { allSettledOrThrow, isOverdue } from '../../relay/runtime/retry.ts';
 import { TakenOverElsewhere } from '../../relay/runtime/turn-errors.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { TaskDeletion as Deletion } from '../../store/schema.ts';
@@ -51,7 +51,7 @@ export class TaskDeleter {
     const { workspace: id, channel, root } = thread;
     const workspace = this.#deps.workspace(id);
     const row = await this.#deps.store.tasks.get(thread);
-    if (workspace === undefined) return strings.tasks.unknown;
+    if (workspace === undefined) return strings.tasks.notFound;
     if (row?.task !== task) return this.#goneText(id, task);
     const refusal =
       (await taskRefusal(workspace, row, person)) ??
@@ -85,7 +85,7 @@ export class TaskDeleter {
   async #goOn(deletion: Deletion): Promise<void> {
     const outcome = await this.#deleteAndTell(deletion);
     if (!isOverdue(deletion.asked_at, giveUpAfterMs) || this.#poller.signal.aborted) return;
-    if (outcome === 'deletedLater') await this.#tryToTellThread(deletion, strings.taskStays);
+    if (outcome === 'deletedLater') await this.#tryToTellThread(deletion, strings.deletionAbandoned);
     const { taskDeletions } = this.#deps.store;
     const now = await taskDeletions.get(deletion);
     this.#deps.log.warn(
@@ -104,7 +104,7 @@ export class TaskDeleter {
   /** The thread has this task no more: a second press, or one on an old view. */
   async #goneText(workspace: string, task: string): Promise<string> {
     const asked = await this.#deps.store.taskDeletions.get({ workspace, task });
-    if (asked === undefined) return strings.tasks.unknown;
+    if (asked === undefined) return strings.tasks.notFound;
     if (asked.deleted_at !== null) return strings.tasks.deleted;
     return asked.told_at === null ? strings.tasks.deletedLater : strings.tasks.accountGone;
   }
@@ -124,7 +124,7 @@ export class TaskDeleter {
         this.#deps.log.warn({ err: error, task }, 'a task could not be deleted; it is tried again');
         return 'deletedLater';
       }
-      await this.#tryToTellThread(deletion, strings.taskNotDeleted);
+      await this.#tryToTellThread(deletion, strings.deletionImpossible);
       return 'accountGone';
     }
     await this.#tryToTellThread(deletion, strings.taskDeleted(deletion.person));

@@ -5,7 +5,7 @@ import type { FileRecord } from '../../agent/service-schema.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { withExactSize } from '../../relay/sending/exact-bytes.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 
 /** A person wants a file back that went along with a task's messages. */
@@ -62,7 +62,7 @@ export class TaskFileDelivery {
         );
         return false;
       });
-    const [failure] = await Promise.all([this.#sendFile(request), shown(strings.tasks.fileOnItsWay)]);
+    const [failure] = await Promise.all([this.#sendFile(request), shown(strings.tasks.fileOnTheWay)]);
     const isSeen = await shown(failure ?? strings.tasks.fileSent);
     if (!isSeen && failure !== undefined) await this.#sendDirectMessage(request, failure);
   }
@@ -79,12 +79,12 @@ export class TaskFileDelivery {
   async #sendFile(request: TaskFileRequest): Promise<string | undefined> {
     const { store, log } = this.#deps;
     const workspace = this.#deps.workspace(request.workspace);
-    if (workspace === undefined) return strings.tasks.unknown;
+    if (workspace === undefined) return strings.tasks.notFound;
     const row = await store.tasks.get(request);
-    if (row === undefined) return strings.tasks.unknown;
+    if (row === undefined) return strings.tasks.notFound;
     const refusal = await taskRefusal(workspace, row, request.person);
     if (refusal !== undefined) return refusal;
-    if (!(await store.tasks.attachedFileIds(row)).includes(request.fileId)) return strings.tasks.unknown;
+    if (!(await store.tasks.attachedFileIds(row)).includes(request.fileId)) return strings.tasks.notFound;
     let name = '';
     try {
       const agent = this.#deps.agent(row.account);

@@ -2,7 +2,7 @@ import { type AdminSection, type HomeActor, isAdminNow } from '../../relay/acces
 import { formatBotList, parseBotList } from '../../relay/access/bot-list.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { AllowedUsers } from '../../store/schema/channel-tables.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 import {
@@ -42,7 +42,7 @@ export class WorkspaceAccessSettings implements AdminSection {
   /** Opens the form. Throws a SlackError. */
   async open(actor: HomeActor, triggerId: string): Promise<ModalOutcome> {
     const trigger = { workspace: actor.workspace, triggerId };
-    const modalStrings = { notice: workspaceAccessNoticeView, failed: strings.windowAway };
+    const modalStrings = { notice: workspaceAccessNoticeView, failed: strings.modalUnavailable };
     return openAndFillModal(this.#deps, trigger, modalStrings, () => this.#buildForm(actor));
   }
 
@@ -54,13 +54,13 @@ export class WorkspaceAccessSettings implements AdminSection {
     const { store, log } = this.#deps;
     const { workspace, person } = actor;
     const bots = parseBotList(botsInput);
-    if (bots === undefined) return { door_bots: strings.botsOdd };
+    if (bots === undefined) return { door_bots: strings.botsInvalid };
     const timeout = AbortSignal.timeout(ADMIN_CHECK_TIMEOUT_MS);
     if (!(await isAdminNow(this.#deps, actor, timeout))) {
       if (timeout.aborted) return { door_admits: strings.channelSettingsRefused.unknown };
       const details = { control: 'workspace_settings', by: 'admins', why: 'admins' };
       await store.audit.add({ workspace, person, kind: 'refusal', details });
-      return { door_admits: strings.door.notAdmin };
+      return { door_admits: strings.workspaceAccess.notAdmin };
     }
     await store.transaction(async (trxStore) => {
       await trxStore.workspaceSettings.set(workspace, person, { admits, bots });
@@ -75,7 +75,8 @@ export class WorkspaceAccessSettings implements AdminSection {
   }
 
   async #buildForm(actor: HomeActor): Promise<FormView> {
-    if (!(await isAdminNow(this.#deps, actor))) return workspaceAccessNoticeView(strings.door.notAdmin);
+    if (!(await isAdminNow(this.#deps, actor)))
+      return workspaceAccessNoticeView(strings.workspaceAccess.notAdmin);
     return workspaceAccessFormView(await this.#currentSettings(actor.workspace));
   }
 

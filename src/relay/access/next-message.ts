@@ -1,4 +1,4 @@
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { Message, Turn } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
@@ -39,7 +39,7 @@ export async function nextAllowedMessage(
       const { workspace: id, channel, root } = thread;
       const threadKey = { workspace: id, channel, root };
       deps.log.warn({ ...threadKey, err: error }, 'it is not known who wrote a message; it waits');
-      notifyWriter(deps, message, strings.notKnownYet);
+      notifyWriter(deps, message, strings.waitingForIdentity);
     };
     const denial = await (failFast ? check() : withRetry(lease, check, onWait));
     if (denial !== undefined) await refuseMessage(deps, workspace, message, { why: denial });

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { resultMessages } from '../../render/messages/result-list.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { MessageContent, Tables, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,6 +1,6 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { pausedNotice, pauseEndedNotice } from '../../render/messages/paused-notice.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { Message, Turn, TurnOutcome } from '../../store/schema.ts';
 import { mayUseControl } from '../access/control-permission.ts';
@@ -25,7 +25,7 @@ export class PausedMessages {
 
   /** Lets what waits go to the agent, in its order. */
   async resume(press: Press): Promise<ControlOutcome> {
-    return this.#endPause(press, 'go', strings.heldGoesOn, async (_, enqueue) => enqueue());
+    return this.#endPause(press, 'go', strings.pausedSent, async (_, enqueue) => enqueue());
   }
 
   /** Takes back what waits: it never reaches the agent. */
@@ -33,7 +33,7 @@ export class PausedMessages {
     const outcome = await this.#endPause(
       press,
       'take_back',
-      strings.heldTakenBack,
+      strings.pausedDiscarded,
       async (waiting, _, withdraw) => {
         for (const message of waiting) await withdraw(message);
       },
@@ -79,7 +79,7 @@ export class PausedMessages {
       if (ended) await this.#deps.enqueue(trx, thread);
       return ended;
     });
-    if (ended) await this.#editNotice(thread, turnId, async () => pauseEndedNotice(strings.heldEmpty));
+    if (ended) await this.#editNotice(thread, turnId, async () => pauseEndedNotice(strings.nothingPaused));
     else await this.#refreshNotice(message);
   }
 
@@ -89,7 +89,7 @@ export class PausedMessages {
     const turnId = message && (await store.pausedThreads.pausedBy(message));
     if (message === undefined || turnId === undefined) return;
     if ((await countPaused(this.#deps, message, turnId)) === 0) {
-      await this.#editNotice(message, turnId, async () => pauseEndedNotice(strings.heldEmpty));
+      await this.#editNotice(message, turnId, async () => pauseEndedNotice(strings.nothingPaused));
       return;
     }
     await this.#editNotice(message, turnId, () => renderNotice(this.#deps, message, turnId));

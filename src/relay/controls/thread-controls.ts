@@ -1,5 +1,5 @@
 import { AnswerFeedback } from '../../features/feedback/answer-feedback.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { StopOutcome } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -99,6 +99,6 @@ export class ThreadControls {
   /** Tells the person what only they need to know. */
   #tellOutcome(recipient: EphemeralTarget, outcome: StopOutcome): void {
     if (outcome === 'done' || outcome === 'refused' || outcome === 'ignored') return;
-    trySendEphemeral(this.#deps, recipient, strings.signAnswers[outcome]);
+    trySendEphemeral(this.#deps, recipient, strings.stopTriggerReplies[outcome]);
   }
 }

@@ -1,4 +1,4 @@
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Message, MessageContent, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';

@@ -1,4 +1,4 @@
-import type { FileReason } from '../../render/strings/strings.ts';
+import type { FileReason } from '../../render/strings/index.ts';
 import type { FileNote, Message, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -1,5 +1,5 @@
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { messageOfTurn } from '../sending/outgoing-message.ts';
@@ -13,5 +13,8 @@ export async function endNotes(deps: RelayDeps, turn: Turn, phase: ReplyPhase): 
   const resent = await findResentMessage(store, await messageOfTurn(deps, turn));
   const isMoved = resent !== undefined && resent.taskId !== null && resent.taskId !== turn.task_id;
   const showsIntroduction = ANSWERED_PHASES.has(phase) && (await store.introductionNotices.claim(turn));
-  return [...(isMoved ? [strings.beganAnew] : []), ...(showsIntroduction ? [strings.automated] : [])];
+  return [
+    ...(isMoved ? [strings.newConversation] : []),
+    ...(showsIntroduction ? [strings.automatedNotice] : []),
+  ];
 }

@@ -1,5 +1,5 @@
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import type { LiveReply } from '../replies/live-reply.ts';
@@ -59,7 +59,7 @@ export async function followReply(
       if (state.silence !== undefined) forwarding.offer(state.silence);
     });
     const found = await withRetry(() => reader.find(knownReply));
-    if (found === undefined) throw new TurnEnded('failed', strings.noAnswer);
+    if (found === undefined) throw new TurnEnded('failed', strings.emptyAnswer);
     await options.onReplyFound(found.id);
     return withRetry(() => reader.readToEnd());
   };

@@ -6,7 +6,7 @@ import {
   AgentResponseSizeError,
 } from '../../agent/errors.ts';
 import { type Message as AgentMessage, messageText } from '../../agent/service-schema.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
 import { isBotId } from '../access/access-policy.ts';
 import { AccountGone } from '../installations/account-check.ts';
@@ -29,18 +29,18 @@ export function outcomeOfError(
     return { outcome: error.outcome, sentence: error.sentence, offer: error.offer };
   if (error instanceof AccountGone) return { outcome: 'refused', sentence: strings.accountChanged };
   if (error instanceof AgentError) return { outcome: 'refused', sentence: failureSentence(error, atService) };
-  return { outcome: 'abandoned', sentence: strings.abandoned };
+  return { outcome: 'abandoned', sentence: strings.retriesExhausted };
 }
 
 /** The error's own sentence is for operators; they find it in the log. */
 function failureSentence(error: AgentError, atService: { task: boolean; message: boolean }): string {
-  if (error instanceof AgentNotFoundError && atService.task) return strings.taskGone;
+  if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
   const serviceMessage = error instanceof AgentRejectedError ? error.words : undefined;
   if (atService.message)
     return error instanceof AgentResponseSizeError
       ? strings.answerTooLarge
-      : strings.unreadable(serviceMessage ?? '');
-  return serviceMessage === undefined ? strings.notTaken : strings.rejected(serviceMessage);
+      : strings.answerUnreadable(serviceMessage ?? '');
+  return serviceMessage === undefined ? strings.serviceFailed : strings.messageRejected(serviceMessage);
 }
 
 /** A turn that took longer (ms) ends with a post that mentions the asker: edits notify nobody. */
@@ -61,7 +61,7 @@ export async function postResultsOrEndLine(
     context.deps.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
     await scheduleFollowUps(context);
     await posts.load();
-    await withRetry(() => posts.post('unread', { text: strings.resultsUnread }, '', 'notice'));
+    await withRetry(() => posts.post('unread', { text: strings.resultsUnavailable }, '', 'notice'));
     return 0;
   });
   const durationMs = Date.now() - turn.started_at.getTime();
@@ -69,7 +69,7 @@ export async function postResultsOrEndLine(
   await posts.load();
   // A bot is not called back, and has no user to mention.
   const asker = isDirectChannel(turn.channel) || isBotId(turn.asker) ? undefined : turn.asker;
-  const text = strings.askerLine(asker, endLineOutcome(turn.outcome), durationMs);
+  const text = strings.endMention(asker, endLineOutcome(turn.outcome), durationMs);
   await withRetry(() => posts.post('end', { text }, '', 'notice'));
 }
 

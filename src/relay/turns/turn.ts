@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import { DatabaseError } from '../../postgres/errors.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { isLastingRefusal } from '../../slack/errors.ts';
 import type { Thread, Turn, TurnOutcome } from '../../store/schema.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
@@ -91,7 +91,7 @@ export class TurnRun {
   /** Ends a turn that came no further for too many takeovers. */
   async abandon(): Promise<void> {
     this.#deps.log.error({ turn: this.#turn.id }, 'turn abandoned: too many attempts without progress');
-    const end = () => this.#endEarly(new TurnEnded('abandoned', strings.abandoned));
+    const end = () => this.#endEarly(new TurnEnded('abandoned', strings.retriesExhausted));
     await this.#runToEnd(end, (error) => isThreadUnreachable(error) || isLastingRefusal(error));
   }
 
@@ -235,7 +235,7 @@ export class TurnRun {
       !hasForwarded &&
       (await this.#withRetry(() =>
         waitForBackgroundWork(agent, taskId, this.#deps.settings.maxBackgroundWaitMs, this.#lease, () =>
-          this.#state.setStep('working', strings.background),
+          this.#state.setStep('working', strings.backgroundWork),
         ),
       ));
     const system = await this.#withRetry(() => systemMessages(agent, taskId, settled));
@@ -281,7 +281,7 @@ export class TurnRun {
     const { task_id: task } = await this.#loadThread();
     const end = outcomeOfError(error, { task: task !== null, message: this.#turn.user_message_id !== null });
     if (end.outcome === 'cancelled')
-      end.sentence = strings.cancelled(await stopRequesterName(this.#deps, this.#workspace, this.#turn));
+      end.sentence = strings.stopped(await stopRequesterName(this.#deps, this.#workspace, this.#turn));
     const { store, log } = this.#deps;
     if (end.outcome === 'refused' || end.outcome === 'abandoned') {
       log.error({ err: error, turn: this.#turn.id }, 'turn ended by an error');

@@ -1,4 +1,4 @@
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import type { Modal } from './modal.ts';
 import { type ContextBlock, type PlainText, plainText, type SectionBlock } from './slack-blocks.ts';
 

@@ -1,4 +1,4 @@
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import { type PlainText, plainText, type SectionBlock, sectionBlock } from './slack-blocks.ts';
 
 /** A modal (https://docs.slack.dev/reference/views/modal-views: 100 blocks, a title of 24 characters). */

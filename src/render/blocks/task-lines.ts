@@ -1,5 +1,6 @@
 import { escapeMrkdwn } from '../markdown/pings.ts';
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
+import { formatAge } from '../text/duration.ts';
 import { shorten } from '../text/graphemes.ts';
 import { toOneLine } from '../text/one-line.ts';
 import type { RenderedMessage, SectionBlock } from './slack-blocks.ts';
@@ -39,7 +40,7 @@ export function taskLine(task: TaskSummary, { now, beside }: TaskLineOptions): s
   const facts = [
     formatState(task.state),
     formatModel(task.model),
-    strings.ago(now - task.begunAt.getTime()),
+    formatAge(now - task.begunAt.getTime()),
     beside === 'channel' ? formatChannel(task.channel) : formatPerson(task.starter),
   ];
   return `${linkedTitle(title, task.url)}\n${facts.filter((fact) => fact !== '').join(' · ')}`;
@@ -74,7 +75,7 @@ export function formatPerson(person: string): string {
 /** The message that lists the newest tasks of a channel, for one person's eyes. `count` is how many there are. */
 export function taskListMessage(tasks: readonly TaskSummary[], count: number, now: number): RenderedMessage {
   if (tasks.length === 0)
-    return { text: strings.tasks.noneHere, blocks: [mrkdwnSection(strings.tasks.noneHere)] };
+    return { text: strings.tasks.noneInChannel, blocks: [mrkdwnSection(strings.tasks.noneInChannel)] };
   const shown = tasks.slice(0, MAX_LISTED_TASKS);
   const heading = strings.channelTasks(shown.length, count);
   const blocks = shown.map((task) => mrkdwnSection(taskLine(task, { now, beside: 'starter' })));

@@ -1,4 +1,4 @@
-import { otherBlock } from '../strings/strings.ts';
+import { unsupportedBlock } from '../strings/index.ts';
 
 /** A piece of the agent's reply, in the order in which the service sent it. */
 export type ReplyBlock =
@@ -45,7 +45,7 @@ function unknownText(block: { type: string; raw: unknown }): string {
   ) {
     return raw.text;
   }
-  return otherBlock(block.type.replace(/[^\p{L}\p{N} .-]+/gu, ' ').trim());
+  return unsupportedBlock(block.type.replace(/[^\p{L}\p{N} .-]+/gu, ' ').trim());
 }
 
 function continuesText(before: string, after: string): boolean {

@@ -8,7 +8,7 @@ import {
   type RenderedMessage,
   type SlackBlock,
 } from '../blocks/slack-blocks.ts';
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import { noteWithButtons } from './button-notes.ts';
 
 /** Characters of a comment. */
@@ -17,8 +17,8 @@ export const MAX_COMMENT_CHARACTERS = 3_000;
 /** Thumbs below an answer (`feedback`); the value says which, and names the turn. */
 export function feedbackButtons(turnId: string): ContextActionsBlock {
   const thumb = (good: boolean) => ({
-    text: plainText(good ? strings.buttons.good : strings.buttons.bad),
-    accessibility_label: good ? strings.goodLabel : strings.badLabel,
+    text: plainText(good ? strings.buttons.thumbsUp : strings.buttons.thumbsDown),
+    accessibility_label: good ? strings.thumbsUpLabel : strings.thumbsDownLabel,
     value: `${good ? 'good' : 'bad'}/${turnId}`,
   });
   const element = {
@@ -56,7 +56,7 @@ function plainFeedbackButtons(block: SlackBlock): SlackBlock {
 
 /** Thanks, with a button to say more (`feedback_comment`; the value is the turn's id). */
 export function feedbackThanksMessage(turnId: string): RenderedMessage {
-  return noteWithButtons(strings.feedbackThanks, { feedback_comment: strings.buttons.comment }, turnId);
+  return noteWithButtons(strings.feedbackThanks, { feedback_comment: strings.buttons.addComment }, turnId);
 }
 
 /** The modal where nothing can be written, or not yet. */

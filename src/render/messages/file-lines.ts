@@ -1,20 +1,7 @@
-import * as strings from '../strings/strings.ts';
+import type { FileLimits } from '../strings/file-transfer.ts';
+import * as strings from '../strings/index.ts';
 import { formatSize } from '../text/file-size.ts';
 import { quotedName } from '../text/one-line.ts';
-
-/** What the app passes on of files. */
-export interface FileLimits {
-  /** Largest file, in bytes. */
-  readonly maxFileBytes: number;
-  /** All files of a message together, in bytes. */
-  readonly maxMessageBytes: number;
-  /** Files of a message. */
-  readonly maxMessageFiles: number;
-  /** Endings (`.csv`) and MIME types (`text/csv`, `image/*`) that alone are taken; all where empty. */
-  readonly allowedTypes: readonly string[];
-  /** Endings and MIME types that are never taken. */
-  readonly refusedTypes: readonly string[];
-}
 
 /** What became of one file of a message. */
 export interface FileOutcome {
@@ -73,7 +60,7 @@ export function missingFileLines(
   const left = outcomes.filter(({ reason }) => reason !== null);
   const lines = left.map((outcome) => missingFileLine(outcome, limits));
   const without = left.filter(({ reason }) => reason !== 'external' && reason !== 'skipped');
-  if (options.sent && without.length > 0) lines.push(strings.wentWithout(without.length));
+  if (options.sent && without.length > 0) lines.push(strings.sentWithoutFiles(without.length));
   return lines;
 }
 

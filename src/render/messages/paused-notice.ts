@@ -1,5 +1,5 @@
 import { plainText, type RenderedMessage } from '../blocks/slack-blocks.ts';
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import { noteWithButtons } from './button-notes.ts';
 
 /**
@@ -7,8 +7,8 @@ import { noteWithButtons } from './button-notes.ts';
  * back (`take_back`); their value is the id of the stopped turn. `who` is a name, or ''.
  */
 export function pausedNotice(turnId: string, count: number, who: string): RenderedMessage {
-  const { go, takeBack } = strings.buttons;
-  return noteWithButtons(strings.held(count, who), { go, take_back: takeBack }, turnId);
+  const { sendPaused: go, discardPaused: takeBack } = strings.buttons;
+  return noteWithButtons(strings.messagesPaused(count, who), { go, take_back: takeBack }, turnId);
 }
 
 /** The same post when nothing is held any more. */

@@ -1,6 +1,6 @@
 import { type ContextBlock, plainText } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
-import { stepsDone } from '../strings/strings.ts';
+import { stepsDone } from '../strings/index.ts';
 import { formatRunningTime } from '../text/duration.ts';
 import { shorten } from '../text/graphemes.ts';
 import { toOneLine } from '../text/one-line.ts';

@@ -8,7 +8,7 @@ import {
 import { neutralizePings } from '../markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter, verbatimParts } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import { shorten } from '../text/graphemes.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
 import { truncateBytes } from './fallback-text.ts';
@@ -80,11 +80,11 @@ const DEFAULT_SENTENCES: Record<ReplyPhase, string> = {
   working: strings.working,
   stopping: strings.stopping,
   done: '',
-  cancelled: strings.cancelled(''),
-  failed: strings.failed(''),
+  cancelled: strings.stopped(''),
+  failed: strings.agentFailed(''),
   length: strings.lengthReached,
-  background: strings.background,
-  delayed: strings.busy,
+  background: strings.backgroundWork,
+  delayed: strings.serviceBusy,
 };
 
 /**
@@ -160,11 +160,11 @@ function blocksBelowAnswer(
   const spoken = state.notes.filter((note) => /\S/.test(note));
   const notes = [
     ...spoken,
-    ...(rest ? [settled ? strings.restInFile : strings.restComing(rest.answerLength)] : []),
+    ...(rest ? [settled ? strings.restInFile : strings.answerContinues(rest.answerLength)] : []),
   ];
   if (notes.length > 0) blocks.push(contextLineBlock(joinNotes(notes)));
   if (settled) {
-    const empty = state.phase === 'done' && !hasAnswer ? strings.noAnswer : '';
+    const empty = state.phase === 'done' && !hasAnswer ? strings.emptyAnswer : '';
     if (said !== '' || empty !== '')
       blocks.push({ type: 'section', text: plainText(neutralizePings(said || empty)) });
     blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));

@@ -6,7 +6,7 @@ import {
   type SlackBlock,
 } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import { formatSize } from '../text/file-size.ts';
 import { shortenMiddle } from '../text/graphemes.ts';
 import { toOneLine } from '../text/one-line.ts';
@@ -100,11 +100,11 @@ function resultBlocks(result: ListedResult): SlackBlock[] {
   });
   if (url === undefined) return [section(` · ${strings.noLink}`)];
   if (url.length <= MAX_BUTTON_URL_LENGTH) {
-    const text = plainText(strings.buttons.open);
+    const text = plainText(strings.buttons.download);
     return [{ ...section(''), accessory: { type: 'button', action_id: 'open_result', text, url } }];
   }
   if (url.length > MAX_MARKDOWN_URL_LENGTH) return [section(` · ${strings.linkTooLong}`)];
-  return [section(''), { type: 'markdown', text: `[${strings.buttons.open}](<${url}>)` }];
+  return [section(''), { type: 'markdown', text: `[${strings.buttons.download}](<${url}>)` }];
 }
 
 /** A name as people can read it in one line: no control or direction marks, no pings; a long one keeps its ending. */

@@ -7,7 +7,7 @@ import {
 import { neutralizePings } from '../markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
 import { MAX_MESSAGE_BLOCKS, MAX_MESSAGE_TEXT } from './reply-message.ts';
 
@@ -39,7 +39,7 @@ export function reviewMessages(findings: readonly ReplyBlock[], most: number): D
       MAX_REVIEW_MESSAGES,
     );
     const shown = all.parts.slice(most).map(messageOf);
-    return all.rest === undefined ? shown : [...shown, lineMessage(strings.reviewCut)];
+    return all.rest === undefined ? shown : [...shown, lineMessage(strings.reviewTooLong)];
   };
   return { messages, rest: named, restAsMessages: beyond };
 }

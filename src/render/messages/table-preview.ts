@@ -1,6 +1,6 @@
 import { plainText, type RenderedMessage } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import { shorten } from '../text/graphemes.ts';
 import { contextLineBlock } from './progress-line.ts';
 import { displayedFileName } from './result-list.ts';
@@ -18,7 +18,7 @@ export function tablePreviewMessage(file: { name: string; text: string }): Rende
   const columns = Math.max(...rows.map((row) => row.length));
   const shown = body.slice(0, MAX_ROWS);
   const name = displayedFileName(file.name);
-  const note = strings.tableNote(
+  const note = strings.tableSize(
     { rows: body.length, columns },
     { rows: shown.length, columns: Math.min(columns, MAX_COLUMNS) },
   );

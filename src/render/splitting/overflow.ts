@@ -1,4 +1,4 @@
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import type { AnswerPart } from './answer-splitter.ts';
 
 /** What of an answer its messages do not show: a file. */
@@ -27,7 +27,7 @@ export function splitOverflow(
   const opener = first?.added === true ? first.text : '';
   const rest = {
     name: 'rest-of-the-answer.md',
-    title: strings.restTitle,
+    title: strings.restOfAnswer,
     content: opener + text.slice(next.source[0]),
     openerLength: opener.length,
     answerLength: text.length,

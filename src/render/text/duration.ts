@@ -11,6 +11,11 @@ export function formatDuration(ms: number): string {
   return withRest(`${hours} h`, minutes % 60, 'min');
 }
 
+/** How long ago something happened (ms): "just now", "6 min ago". */
+export function formatAge(ms: number): string {
+  return ms < 60_000 ? 'just now' : `${formatDuration(ms)} ago`;
+}
+
 /** Time that passes while people watch: steps of 5 s within the first minute, so that not every edit differs by it. */
 export function formatRunningTime(ms: number): string {
   const seconds = Math.max(ms, 0) / 1_000;

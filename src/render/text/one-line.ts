@@ -13,3 +13,8 @@ export function toOneLine(text: string): string {
 export function quotedName(name: string, most: number): string {
   return `“${shorten(toOneLine(name), most)}”`;
 }
+
+/** The text with its first letter in upper case. */
+export function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -29,7 +29,7 @@ describe.concurrent('how much people may ask', () => {
     for (const text of ['one', 'two']) await scene.finished(channel, starting.ask(person, channel, text));
     const third = starting.ask(person, channel, 'the third is too many');
     expect(await told(starting, person, channel)).toMatch(
-      /2 messages within an hour.*not sent.*again in (1 h|60 min|59 min)/,
+      /2 messages in the past hour.*didn't send.*again in (1 h|60 min|59 min)/,
     );
     expect(scene.sentToAgent('the third is too many').texts).toEqual([]);
     expect(scene.replies(channel, third)).toEqual([]);
@@ -102,7 +102,7 @@ describe.concurrent('how much people may ask', () => {
     await starting.press(person, channel, root, 'continue');
     await scene.until('it goes on', () => scene.sentToAgent('/lengthcut').texts.length === 3);
     expect(scene.sentToAgent('/lengthcut').texts.slice(1)).toEqual([
-      expect.stringMatching(/^A correction of my message:.*what I meant$/),
+      expect.stringMatching(/^A correction to my message:.*what I meant$/),
       'Continue.',
     ]);
     await correct();

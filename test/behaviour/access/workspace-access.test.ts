@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
 
 const tenants = await openMultiWorkspaceScene({ settings: { ADMITS: 'guests', ADMITS_BOTS: 'B0USUAL' } });
@@ -64,7 +64,9 @@ describe('who may use the agent in a workspace', () => {
     expect(await works(ours.stranger, ours.channel)).toBe(true);
     expect(await works(theirs.stranger, theirs.channel)).toBe(false);
     await scene.until('the Home tab says so', () =>
-      JSON.stringify(slack.home(boss)?.blocks).includes('other organisations too (set for this workspace)'),
+      JSON.stringify(slack.home(boss)?.blocks).includes(
+        'including other organisations (set for this workspace)',
+      ),
     );
     const trail = await store.db
       .selectFrom('audit')
@@ -99,7 +101,9 @@ describe('who may use the agent in a workspace', () => {
     expect(await works(theirs.bot, theirs.channel)).toBe(true);
     ours.bot.botId = 'B0OTHER';
     expect(await works(ours.bot, ours.channel)).toBe(true);
-    expect(await setDoor({ door_admits: 'usual', door_bots: 'the other bot' })).toContain(strings.botsOdd);
+    expect(await setDoor({ door_admits: 'usual', door_bots: 'the other bot' })).toContain(
+      strings.botsInvalid,
+    );
     await slack.closeView(boss);
     expect((await store.workspaceSettings.get('T1')).bots).toEqual(['B0OTHER']);
   });

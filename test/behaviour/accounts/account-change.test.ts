@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { localServer } from '../../support/local-server.ts';
 import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
 
@@ -37,14 +37,14 @@ const shareIn = (thread?: string) =>
 
 describe('a change of the account', () => {
   test('to another owner, before there was a task, begins with new projects', async () => {
-    expect(await tenants.setAccount(boss, address, one)).toContain(strings.account.done);
+    expect(await tenants.setAccount(boss, address, one)).toContain(strings.account.saved);
     await tenants.answered(shareIn());
     const before = await current('T1');
     expect(await tenants.setAccount(boss, address, 'another-workspace-key-of-one')).toContain(
-      strings.account.doneSame,
+      strings.account.keyReplaced,
     );
     expect((await current('T1'))?.account).toBe(before?.account);
-    expect(await tenants.setAccount(boss, address, 'workspace-key-of-two')).toContain(strings.account.done);
+    expect(await tenants.setAccount(boss, address, 'workspace-key-of-two')).toContain(strings.account.saved);
     expect((await current('T1'))?.account).not.toBe(before?.account);
     await tenants.answered(tenants.ask(place, 'Asked of another'));
     expect(scene.sentToAgent('Asked of another').texts).toHaveLength(1);
@@ -66,7 +66,7 @@ describe('a change of the account', () => {
     const root = tenants.ask(place, 'Waiting for a key');
     const next = tenants.ask(place, 'more', old);
     await scene.until('both wait', () =>
-      [old, root].every((message) => tenants.shown(message).includes('does not accept the key')),
+      [old, root].every((message) => tenants.shown(message).includes("rejected this app's API key")),
     );
     await tenants.setAccount(boss, address, 'workspace-key-of-three');
     await scene.finished(place.channel, root, 40_000);

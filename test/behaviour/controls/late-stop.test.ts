@@ -56,7 +56,7 @@ describe.concurrent('a stop that comes late', () => {
     const reply = await scene.until('the trouble is shown', () =>
       scene
         .replies(channel, root)
-        .find((message) => scene.slack.visibleText(message).includes('cannot be reached')),
+        .find((message) => scene.slack.visibleText(message).includes("can't reach")),
     );
     const sent = () => scene.agent.calls.filter(({ name }) => name === sends).length;
     const before = sent();
@@ -101,7 +101,7 @@ describe.concurrent('a stop that comes late', () => {
     );
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 5000');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('No news'));
     scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 5_000 }, times: 1 });
     const next = scene.reply(channel, root, 'and this');
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
@@ -130,7 +130,7 @@ describe.concurrent('a stop that comes late', () => {
     );
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 5000');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('No news'));
     const passed = scene.reply(channel, root, 'and this', { person: scene.grace });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: passed.ts };
     await scene.until('it is passed on', async () => {
@@ -192,7 +192,7 @@ describe.concurrent('a stop that comes late', () => {
     const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/ask Which one?');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('No news'));
     const uploads = 'POST /experimental/files';
     const mend = scene.agent.faults.add({ call: uploads, fault: { kind: 'status', status: 503 } });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
@@ -222,7 +222,7 @@ describe.concurrent('a stop that comes late', () => {
     const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/stubborn');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('No news'));
     const fault = { kind: 'status', status: 503 } as const;
     scene.agent.faults.add({ call: 'POST /experimental/files', fault });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];

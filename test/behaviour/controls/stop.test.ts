@@ -88,7 +88,7 @@ describe.concurrent('stopping the agent', () => {
     const waiting = scene.reply(channel, root, 'never to be sent');
     await slack.settled();
     slack.react(scene.ada, channel, waiting.ts, 'octagonal_sign');
-    await scene.until('it is told', () => told(scene.ada, channel).includes('taken back before'));
+    await scene.until('it is told', () => told(scene.ada, channel).includes('before it reached the agent'));
     scene.reply(channel, root, 'stop');
     await scene.finished(channel, root);
     slack.react(scene.ada, channel, root.ts, 'octagonal_sign');
@@ -187,7 +187,7 @@ describe.concurrent('what waits behind a stop', () => {
     const next = scene.reply(channel, root, 'this goes at once');
     await scene.finished(channel, next);
     expect(scene.sentToAgent('/slow 1000 deleted').texts.slice(1)).toEqual(['this goes at once']);
-    await scene.until('the post says it', () => post.text === 'No messages are waiting here any more.');
+    await scene.until('the post says it', () => post.text === 'No messages are waiting here anymore.');
   });
 
   test('is not held where it was written after the stop', async () => {
@@ -235,9 +235,7 @@ test.concurrent('a turn that is not sent yet is never sent, though the service i
   const mend = own.agent.faults.add({ call: 'POST /projects', fault: { kind: 'status', status: 503 } });
   const root = own.ask(channel, 'stopped before it began');
   const reply = await own.until('the trouble is shown', () =>
-    own
-      .replies(channel, root)
-      .find((message) => own.slack.visibleText(message).includes('cannot be reached')),
+    own.replies(channel, root).find((message) => own.slack.visibleText(message).includes("can't reach")),
   );
   await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'stop' });
   await own.finished(channel, root);

@@ -51,7 +51,7 @@ describe.concurrent('changing what was said', () => {
     });
     expect(told).toEqual([
       'the mean of colum a',
-      expect.stringMatching(/^A correction of my message:.*the mean of column b$/),
+      expect.stringMatching(/^A correction to my message:.*the mean of column b$/),
     ]);
     await scene.until('the second press is told', () => slack.ephemerals(scene.ada, channel).length > 1);
   });
@@ -71,7 +71,7 @@ describe.concurrent('changing what was said', () => {
     });
     expect(told).toEqual([
       expect.stringContaining('what was said before'),
-      expect.stringMatching(/^A correction of my message:.*summarise column b$/),
+      expect.stringMatching(/^A correction to my message:.*summarise column b$/),
     ]);
     const { db, erasure: oblivion } = scene.sandbox.bot.store;
     const messages = () => db.selectFrom('messages').selectAll().where('root', '=', above.ts).execute();

@@ -108,7 +108,7 @@ describe.concurrent('a message that arrives before a later one is sent', () => {
     );
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 600');
-    await scene.until('the silence is said', () => scene.shown(channel, root).includes('Nothing new'));
+    await scene.until('the silence is said', () => scene.shown(channel, root).includes('No news'));
     scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 4_000 }, times: 1 });
     const { message } = await later(scene, channel, root);
     const earlier = await arrives(scene, channel, root, message);

@@ -46,7 +46,7 @@ describe('of three workspaces', () => {
     });
     const channel = inChannel('T2', 'together', { shared: true });
     const strange = tenants.ask({ person: visitor, channel }, 'from over there');
-    expect(await refused(visitor, channel, strange)).toContain('I am not allowed to work for you here');
+    expect(await refused(visitor, channel, strange)).toContain("You don't have access to this agent here");
     const root = tenants.ask({ person: host, channel }, 'from here');
     expect(await tenants.answered(root)).toContain('shared with another organisation');
     const aside = slack.say({ person: visitor, channel, text: 'me too', thread: root.ts });
@@ -70,7 +70,7 @@ describe('of three workspaces', () => {
       await tenants.answered(tenants.ask({ person, channel }, `from ${person.name}`));
     for (const person of [guest, foreign]) {
       const said = tenants.ask({ person, channel }, `from ${person.name}`);
-      expect(await refused(person, channel, said)).toContain('I am not allowed to work for you here');
+      expect(await refused(person, channel, said)).toContain("You don't have access to this agent here");
       expect(scene.sentToAgent(`from ${person.name}`).texts).toEqual([]);
     }
   });

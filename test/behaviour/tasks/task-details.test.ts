@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
@@ -100,7 +100,7 @@ describe("a task's details", () => {
     await openDetails(channel, root, scene.grace);
     await modalShows('sheep.csv', scene.grace);
     await Promise.all([press('task_file', scene.grace), press('task_file', scene.grace)]);
-    await modalShows('It is in your direct messages', scene.grace);
+    await modalShows("It's in your direct messages", scene.grace);
     const dm = slack.openDm(scene.grace);
     const files = await scene.until('the file is there', () => {
       const found = slack.messages(dm).flatMap((message) => message.fileIds ?? []);
@@ -119,7 +119,7 @@ describe("a task's details", () => {
     const fault = { kind: 'status', status: 200, body } as const;
     scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault, times: 1 });
     await press('task_file');
-    expect(await modalShows('I could not bring you “sheep.csv”')).toContain('task_file');
+    expect(await modalShows("I couldn't send you “sheep.csv”")).toContain('task_file');
     // Whoever has closed the modal meanwhile reads it in direct messages.
     const slow = { kind: 'latency', ms: 300 } as const;
     scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: slow, times: 1 });
@@ -127,7 +127,7 @@ describe("a task's details", () => {
     await press('task_file');
     await slack.closeView(scene.ada);
     const dm = slack.openDm(scene.ada);
-    const told = () => slack.messages(dm).some(({ text }) => text.includes('I could not bring you'));
+    const told = () => slack.messages(dm).some(({ text }) => text.includes("I couldn't send you"));
     await scene.until('it is told', told);
   });
 
@@ -153,7 +153,7 @@ describe("a task's details", () => {
     await pause(300);
     await press('task_file');
     mend();
-    await modalShows('It is in your direct messages');
+    await modalShows("It's in your direct messages");
     await pause(10_000);
     expect(brought() - broughtBefore).toBe(1);
   });
@@ -165,10 +165,10 @@ describe("a task's details", () => {
     const slow = { kind: 'latency', ms: 600_000 } as const;
     scene.agent.faults.add({ call: 'GET /experimental/files/{file_id}/content', fault: slow, times: 1 });
     await press('task_file');
-    await modalShows('On its way');
+    await modalShows("I'm sending it");
     await slack.closeView(scene.ada);
     const dm = slack.openDm(scene.ada);
-    const told = () => slack.messages(dm).filter(({ text }) => text.includes('I could not bring you')).length;
+    const told = () => slack.messages(dm).filter(({ text }) => text.includes("I couldn't send you")).length;
     const before = told();
     await scene.sandbox.restartBot();
     expect(told()).toBe(before + 1);
@@ -190,7 +190,7 @@ describe("a task's details", () => {
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'GET /experimental/tasks/{task_id}', fault });
     await openDetails(channel, root);
-    expect(await modalShows('the files are not shown')).toContain('A question for later');
+    expect(await modalShows("I can't show the files")).toContain('A question for later');
     back();
   });
 
@@ -198,7 +198,7 @@ describe("a task's details", () => {
     const { channel, root } = await asked('Unreadable');
     vi.spyOn(scene.sandbox.bot.store.tasks, 'get').mockRejectedValueOnce(new Error('The database is away.'));
     await openDetails(channel, root);
-    expect(await modalShows(strings.windowAway)).not.toContain(strings.loading);
+    expect(await modalShows(strings.modalUnavailable)).not.toContain(strings.loading);
   });
 
   test('open for nobody who has left the channel, and for no stranger in direct messages', async () => {
@@ -211,7 +211,7 @@ describe("a task's details", () => {
     await scene.sandbox.restartBot();
     const value = `${channel.id}/${root.ts}`;
     await slack.click({ person: scene.grace, view: 'home', actionId: 'task_details', value });
-    const text = await modalShows('You are not in the channel', scene.grace);
+    const text = await modalShows("You aren't in this task's channel", scene.grace);
     expect(text).not.toContain('Ours alone');
   });
 
@@ -292,7 +292,7 @@ describe('deleting a task', () => {
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'DELETE /experimental/tasks/{task_id}', fault });
     await press('task_delete');
-    await modalShows('will be deleted once it is back');
+    await modalShows("I'll delete the task once it's back");
     back();
     expect(scene.agent.tasks.some((task) => task.id === id)).toBe(true);
     const { db } = scene.sandbox.bot.store;
@@ -318,7 +318,9 @@ describe('deleting a task', () => {
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'DELETE /experimental/tasks/{task_id}', fault });
     await scene.sandbox.restartBot();
-    await scene.until('the thread is told', () => scene.shown(channel, root).includes(strings.taskStays));
+    await scene.until('the thread is told', () =>
+      scene.shown(channel, root).includes(strings.deletionAbandoned),
+    );
     const left = async () =>
       (await scene.sandbox.bot.store.taskDeletions.get({ workspace: root.teamId, task: id }))?.told_at;
     await scene.until('it is over', async () => (await left()) != null);
@@ -344,7 +346,7 @@ describe('deleting a task', () => {
     await db.insertInto('task_deletions').values(row).execute();
     await scene.sandbox.restartBot();
     await scene.until('the thread is told', () =>
-      scene.shown(channel, root).includes(strings.taskNotDeleted),
+      scene.shown(channel, root).includes(strings.deletionImpossible),
     );
     expect(notices(channel, root)).toBe(0);
     expect(await deletions(channel)).toEqual([]);

@@ -28,10 +28,10 @@ describe('while files are passed on', () => {
     );
     expect(lines).toEqual([
       '“big.bam” (400 MB): 40 %',
-      '“small.csv” (4 KB): on its way',
+      '“small.csv” (4 KB): sending',
       '“next.csv” (5 KB): waiting',
-      '“new file”: Slack is still working on it',
-      '“done.csv” (6 KB): passed on',
+      '“new file”: Slack is still processing it',
+      '“done.csv” (6 KB): sent',
       '“old.csv” was left out: it was deleted.',
     ]);
   });
@@ -52,10 +52,7 @@ describe('afterwards', () => {
 
   test('the files that were left out are named, and that the message went without them', () => {
     const lines = missingFileLines([left, { name: 'fine.csv', reason: null }], limits, { sent: true });
-    expect(lines).toEqual([
-      '“a.csv” was left out: it is empty (0 bytes).',
-      'The message went to the agent without it.',
-    ]);
+    expect(lines).toEqual(["“a.csv” was left out: it's empty (0 bytes).", 'I sent your message without it.']);
   });
 
   test('nothing is said of a message that did not go', () => {

@@ -27,16 +27,16 @@ function rendered(fields: Partial<DisplayedReply>): { text: string; shown: strin
 describe('a reply', () => {
   test.each([
     ['starting', 'Got it, getting started…'],
-    ['uploading', 'Passing your files to the agent…'],
-    ['queued', 'The agent service has this message'],
+    ['uploading', 'Sending your files to the agent…'],
+    ['queued', 'The agent service has your message'],
     ['working', 'The agent is working on it… · 1 min'],
     ['stopping', 'Stopping…'],
     ['done', 'Took 1 min.'],
     ['cancelled', 'Stopped.'],
-    ['failed', 'The agent ran into a problem and stopped. Your message did reach it'],
+    ['failed', 'The agent ran into a problem and stopped. It has your message'],
     ['length', 'Press Continue'],
     ['background', 'is still working on something in the background'],
-    ['delayed', 'The agent service has a lot to do right now.'],
+    ['delayed', 'The agent service is very busy right now.'],
   ] satisfies [ReplyPhase, string][])(
     'in the phase %s says so below what there is of the answer',
     (phase, words) => {

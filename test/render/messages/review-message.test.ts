@@ -58,12 +58,12 @@ describe('a review', () => {
     expect(rest?.content.length).toBeGreaterThan(14_000_000);
     const more = beyond();
     expect(more).toHaveLength(39);
-    expect(more.at(-1)?.text).toBe('The review goes on, but it is too long to be posted here.');
+    expect(more.at(-1)?.text).toBe("The review continues, but it's too long to post here.");
   });
 
   test('that failed is one line that pings nobody, with or without a reason', () => {
     expect(failedReviewMessage('').text).toBe(
-      'A review of the work in this thread failed. The answer stands as it is.',
+      'A review of the work in this thread failed. The answer is unchanged.',
     );
     const pinging = failedReviewMessage('<!channel>\n\nbroken!');
     expect(pinging.text).not.toContain('<!channel>');

@@ -124,7 +124,7 @@ function listBlocks(
   if (tasks.length === 0 && page === 0) return [mrkdwnSection(emptyText)];
   const from = page * HOME_PAGE_SIZE;
   const blocks: ViewBlock[] = tasks.slice(0, HOME_PAGE_SIZE).map((task) => ({
-    ...mrkdwnSection(taskLine(task, { now, beside })),
+    ...mrkdwnSection(taskLine(task, { now, shows: beside })),
     accessory: button('task_details', strings.buttons.details, `${task.channel}/${task.root}`),
   }));
   if (count <= HOME_PAGE_SIZE && page === 0) return blocks;

@@ -1,6 +1,6 @@
 import { type ContextBlock, plainText } from '../../render/blocks/slack-blocks.ts';
+import { truncateBytes } from '../../render/markdown/fallback-text.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
-import { truncateBytes } from '../../render/messages/fallback-text.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 

@@ -3,7 +3,7 @@ import { controlRefusal } from '../../relay/access/control-permission.ts';
 import { toReplyBlock } from '../../relay/replies/reply-blocks.ts';
 import { type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { toolSteps } from '../../render/messages/progress-line.ts';
+import { toolSteps } from '../../render/messages/tool-steps.ts';
 import * as strings from '../../render/strings/index.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';

@@ -253,7 +253,7 @@ export class ReplyState {
       breaks: this.#breaks,
       elapsedMs: this.#elapsedMs,
       notes: [...this.#fileLines(), ...this.#notes],
-      quiet: this.#hidesSteps,
+      hideSteps: this.#hidesSteps,
       ...(sentence === undefined ? {} : { sentence }),
       maxMessages: this.#maxMessages,
       offer: this.#offer,

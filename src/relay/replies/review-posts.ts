@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { withPlainText } from '../../render/messages/fallback-text.ts';
+import { withPlainText } from '../../render/messages/plain-text-message.ts';
 import {
   type DisplayedReview,
   failedReviewMessage,

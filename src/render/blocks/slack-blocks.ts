@@ -1,4 +1,11 @@
-/** The few block kinds that replies use, as Slack takes them (https://docs.slack.dev/reference/block-kit). */
+import { neutralizePings } from '../markdown/pings.ts';
+
+/** Characters of all block text in one message (https://docs.slack.dev/reference/block-kit/blocks/markdown-block, with a margin). */
+export const MAX_MESSAGE_TEXT = 9_990;
+/** Blocks of one message (https://docs.slack.dev/reference/block-kit/blocks). */
+export const MAX_MESSAGE_BLOCKS = 50;
+
+/** The block types that messages use, as Slack takes them (https://docs.slack.dev/reference/block-kit). */
 export interface PlainText {
   type: 'plain_text';
   text: string;
@@ -100,12 +107,37 @@ export function blockTextLength(blocks: readonly SlackBlock[]): number {
   return sum;
 }
 
-/** A section with a text that Slack shows as it is. */
+/** Whether one message may hold these blocks. A Markdown block counts as one; splitting leaves room for five others. */
+export function fitsMessage(blocks: readonly SlackBlock[]): boolean {
+  return blocks.length <= MAX_MESSAGE_BLOCKS && blockTextLength(blocks) <= MAX_MESSAGE_TEXT;
+}
+
+/** A text that Slack shows literally: no formatting, no links, no emoji names. */
+export function plainText(text: string): PlainText {
+  return { type: 'plain_text', text, emoji: false };
+}
+
+/** A section of plain text. */
 export function sectionBlock(text: string): SectionBlock {
   return { type: 'section', text: plainText(text) };
 }
 
-/** A text that Slack shows as it is: no formatting, no links, no emoji names. */
-export function plainText(text: string): PlainText {
-  return { type: 'plain_text', text, emoji: false };
+/** A section of mrkdwn; the caller escapes what is untrusted. */
+export function mrkdwnSection(text: string): SectionBlock {
+  return { type: 'section', text: { type: 'mrkdwn', text } };
+}
+
+/** A small grey line of plain text, which mentions nobody. */
+export function contextLineBlock(text: string): ContextBlock {
+  return { type: 'context', elements: [plainText(neutralizePings(text))] };
+}
+
+/** A button; its value comes back with the press. */
+export function buttonElement(actionId: string, label: string, value: string): ButtonElement {
+  return { type: 'button', action_id: actionId, text: plainText(label), value };
+}
+
+/** A row of buttons. */
+export function actionsBlock(elements: ButtonElement[]): ActionsBlock {
+  return { type: 'actions', elements };
 }

@@ -3,7 +3,7 @@ import * as strings from '../strings/index.ts';
 import { formatAge } from '../text/duration.ts';
 import { shorten } from '../text/graphemes.ts';
 import { toOneLine } from '../text/one-line.ts';
-import type { RenderedMessage, SectionBlock } from './slack-blocks.ts';
+import { mrkdwnSection, type RenderedMessage } from './slack-blocks.ts';
 
 /** A task as lists show it. */
 export interface TaskSummary {
@@ -26,7 +26,7 @@ export interface TaskSummary {
 export interface TaskLineOptions {
   now: number;
   /** Names the channel, or who began the task. */
-  beside: 'channel' | 'starter';
+  shows: 'channel' | 'starter';
 }
 
 /** Characters of a title in a list, before escaping. */
@@ -35,7 +35,7 @@ const MAX_TITLE_CHARACTERS = 150;
 export const MAX_LISTED_TASKS = 10;
 
 /** A task as two lines of mrkdwn. */
-export function taskLine(task: TaskSummary, { now, beside }: TaskLineOptions): string {
+export function taskLine(task: TaskSummary, { now, shows: beside }: TaskLineOptions): string {
   const title = formatTitle(task);
   const facts = [
     formatState(task.state),
@@ -78,7 +78,7 @@ export function taskListMessage(tasks: readonly TaskSummary[], count: number, no
     return { text: strings.tasks.noneInChannel, blocks: [mrkdwnSection(strings.tasks.noneInChannel)] };
   const shown = tasks.slice(0, MAX_LISTED_TASKS);
   const heading = strings.channelTasks(shown.length, count);
-  const blocks = shown.map((task) => mrkdwnSection(taskLine(task, { now, beside: 'starter' })));
+  const blocks = shown.map((task) => mrkdwnSection(taskLine(task, { now, shows: 'starter' })));
   return { text: heading, blocks: [mrkdwnSection(heading), ...blocks] };
 }
 
@@ -90,8 +90,4 @@ function linkedTitle(title: string, url: string | null): string {
 
 function isState(state: string): state is keyof typeof strings.tasks.states {
   return Object.hasOwn(strings.tasks.states, state);
-}
-
-function mrkdwnSection(text: string): SectionBlock {
-  return { type: 'section', text: { type: 'mrkdwn', text } };
 }

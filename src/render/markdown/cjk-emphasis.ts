@@ -1,4 +1,4 @@
-import type { MarkdownNode } from './parse-markdown.ts';
+import type { MarkdownNode } from './markdown-node.ts';
 
 /*
  * Markdown takes `**` for the end of a stretch only where the writing has spaces between words: in 这是**重点。**后面 it
@@ -20,7 +20,6 @@ export const UNREADABLE_OPENER = new RegExp(
   `(?<=${UNSPACED_LETTER})${MARK_RUN}(?![*~])${PUNCTUATION}[^*~]{0,600}$`,
   'u',
 );
-export const WORD_JOINER = '\u2060';
 
 /** The text as the tree is made of it: of the same length, and with the places of all marks. */
 export function withReadableEmphasis(text: string): string {

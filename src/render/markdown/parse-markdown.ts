@@ -3,17 +3,11 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { withReadableEmphasis } from './cjk-emphasis.ts';
+import type { MarkdownNode } from './markdown-node.ts';
 import { isFormula, mathSyntax } from './math.ts';
 import { limitNesting } from './nesting-limit.ts';
 import { parseLimits } from './parse-limits.ts';
-
-/** A node of mdast's tree, or a `formula` (on lines of its own) or `inlineFormula`, with the places (characters) where its source starts and ends. */
-export interface MarkdownNode {
-  type: string;
-  start: number;
-  end: number;
-  children: MarkdownNode[];
-}
+import { WORD_JOINER } from './pings.ts';
 
 // Slack knows no HTML, no footnotes and no link definitions: they are text. Definitions would also let the end of an
 // answer change how its beginning reads.
@@ -42,7 +36,7 @@ export interface ParseCounter {
 /** The tree of a Markdown text as Slack reads it. */
 export function parseMarkdown(text: string, count: ParseCounter): MarkdownNode {
   count.characters += text.length;
-  const safe = text.startsWith('\uFEFF') ? `\u2060${text.slice(1)}` : text;
+  const safe = text.startsWith('\uFEFF') ? WORD_JOINER + text.slice(1) : text;
   const root: Root = fromMarkdown(withReadableEmphasis(limitNesting(safe)), {
     extensions: SYNTAX_EXTENSIONS,
     mdastExtensions: TREE_EXTENSIONS,
@@ -63,15 +57,4 @@ function toNode(node: Nodes, text: string): MarkdownNode {
 function nodeType(node: Nodes, text: string, start: number): string {
   if (node.type === 'inlineCode' && isFormula(text, start)) return 'inlineFormula';
   return node.type === 'code' && isFormula(text, start) ? 'formula' : node.type;
-}
-
-/** Where the line that holds this place starts. */
-export function lineStart(text: string, at: number): number {
-  return at <= 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
-}
-
-/** Where the line that holds this place ends: its line end, or the end of the text. */
-export function lineEnd(text: string, at: number): number {
-  const end = text.indexOf('\n', at);
-  return end === -1 ? text.length : end;
 }

@@ -5,23 +5,28 @@
  * line break) goes behind the `<` or the `@`. Word joiners that stood there before count as part of the pattern, so
  * one is added to however many there were, and `restorePings` takes exactly one out.
  */
-const WORD_JOINER = '\u2060';
+export const WORD_JOINER = '\u2060';
 const OPEN = '(?:<|&lt;?|&#0*60;|&#x0*3c;)';
 const MARK =
   '(?:\\\\*(?:!(?!--|doctype|\\[)|@|#[a-z0-9&\\\\])|&(?:excl|commat|num);|&#0*(?:33|35|64);|&#x0*(?:21|23|40);)';
 const DISGUISED = '(?:https?:|mailto:)[^\\s<>|]{1,2000}\\|';
 const URL = 'https?://[^\\s<>()\\[\\]|"\'`*\\\\]+';
 const BARE = '(?<![\\p{L}\\p{N}_])@(?=\\u2060*\\\\?(?:channel|here|everyone|group)(?![\\p{L}\\p{N}]))';
-const PING = new RegExp(`(${URL})|(${OPEN}(?=\\u2060*(?:${MARK}|${DISGUISED}))|${BARE})(\\u2060*)`, 'giu');
+const PING_PATTERN = new RegExp(
+  `(${URL})|(${OPEN}(?=\\u2060*(?:${MARK}|${DISGUISED}))|${BARE})(\\u2060*)`,
+  'giu',
+);
 
 /** The text with a word joiner in whatever Slack could read as a mention, or as a link under other words. */
 export function neutralizePings(text: string): string {
-  return text.replace(PING, (all: string, url: string | undefined) => (url ? all : all + WORD_JOINER));
+  return text.replace(PING_PATTERN, (all: string, url: string | undefined) =>
+    url ? all : all + WORD_JOINER,
+  );
 }
 
 /** The inverse of `neutralise`. */
 export function restorePings(text: string): string {
-  return text.replace(PING, (all: string, url: string | undefined) =>
+  return text.replace(PING_PATTERN, (all: string, url: string | undefined) =>
     !url && all.endsWith(WORD_JOINER) ? all.slice(0, -1) : all,
   );
 }

@@ -1,4 +1,4 @@
-import { type ButtonElement, plainText, type RenderedMessage, sectionBlock } from '../blocks/slack-blocks.ts';
+import { actionsBlock, buttonElement, type RenderedMessage, sectionBlock } from '../blocks/slack-blocks.ts';
 import * as strings from '../strings/index.ts';
 
 /** Offers to send the new words of a message that the agent has already (`correct`; the value is the turn's id). */
@@ -23,13 +23,6 @@ export function noteWithButtons(
   buttons: Readonly<Record<string, string>>,
   turnId: string,
 ): RenderedMessage {
-  const elements = Object.entries(buttons).map(
-    ([id, label]): ButtonElement => ({
-      type: 'button',
-      action_id: id,
-      text: plainText(label),
-      value: turnId,
-    }),
-  );
-  return { text, blocks: [sectionBlock(text), { type: 'actions', elements }] };
+  const elements = Object.entries(buttons).map(([id, label]) => buttonElement(id, label, turnId));
+  return { text, blocks: [sectionBlock(text), actionsBlock(elements)] };
 }

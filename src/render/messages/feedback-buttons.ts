@@ -1,7 +1,7 @@
 import { type FormView, inputBlock } from '../blocks/form-inputs.ts';
 import { createModal, noticeModal } from '../blocks/modal.ts';
 import {
-  type ActionsBlock,
+  actionsBlock,
   type ButtonElement,
   type ContextActionsBlock,
   plainText,
@@ -51,7 +51,7 @@ function plainFeedbackButtons(block: SlackBlock): SlackBlock {
     { type: 'button', action_id: 'feedback_good', ...positive_button },
     { type: 'button', action_id: 'feedback_bad', ...negative_button },
   ]);
-  return { type: 'actions', elements } satisfies ActionsBlock;
+  return actionsBlock(elements);
 }
 
 /** Thanks, with a button to say more (`feedback_comment`; the value is the turn's id). */

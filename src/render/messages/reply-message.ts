@@ -1,19 +1,22 @@
 import {
   type ActionsBlock,
-  blockTextLength,
-  plainText,
+  actionsBlock,
+  buttonElement,
+  contextLineBlock,
+  fitsMessage,
   type RenderedMessage,
   type SlackBlock,
+  sectionBlock,
 } from '../blocks/slack-blocks.ts';
+import { truncateBytes } from '../markdown/fallback-text.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter, verbatimParts } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text/graphemes.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
-import { truncateBytes } from './fallback-text.ts';
 import { feedbackButtons } from './feedback-buttons.ts';
-import { contextLineBlock, doneLine, progressLine } from './progress-line.ts';
+import { doneLine, progressLine } from './progress-line.ts';
 
 /** Where a turn is, as far as people see it. */
 export type ReplyPhase =
@@ -42,16 +45,13 @@ export interface DisplayedReply {
   /** Characters at which the answer goes on in a new message, whatever room there is. */
   breaks?: readonly number[] | undefined;
   /** Says nothing of the agent's tool calls: only the time. */
-  quiet?: boolean | undefined;
+  hideSteps?: boolean | undefined;
   /** Messages that the answer may take; the rest is for a file. */
   maxMessages: number;
   /** The message was refused for what was chosen: it can be chosen anew rather than tried again. */
   offer?: 'choose' | undefined;
 }
 
-/** All block text of one message (https://docs.slack.dev/reference/block-kit/blocks/markdown-block, with a margin). */
-export const MAX_MESSAGE_TEXT = 9_990;
-export const MAX_MESSAGE_BLOCKS = 50;
 const MAX_NOTES_LENGTH = 2_500;
 const MAX_SENTENCE_LENGTH = 2_000;
 
@@ -115,7 +115,7 @@ function messageOf(part: AnswerPart): RenderedMessage {
   if (known) return known;
   const { text, blocks, segments: pieces } = part;
   const [from, to] = part.source;
-  const message = { text, blocks: [...blocks], source: { from, to, reopened: pieces[0]?.added === true } };
+  const message = { text, blocks: [...blocks], source: { from, to, reopened: pieces[0]?.isAdded === true } };
   messageCache.set(part, message);
   return message;
 }
@@ -144,11 +144,6 @@ function splitReply(
   }
 }
 
-function fitsMessage(blocks: readonly SlackBlock[]): boolean {
-  // A Markdown block counts as many as Slack makes of it; the split left room for five of ours.
-  return blocks.length <= MAX_MESSAGE_BLOCKS && blockTextLength(blocks) <= MAX_MESSAGE_TEXT;
-}
-
 function blocksBelowAnswer(
   state: DisplayedReply,
   hasAnswer: boolean,
@@ -165,8 +160,7 @@ function blocksBelowAnswer(
   if (notes.length > 0) blocks.push(contextLineBlock(joinNotes(notes)));
   if (settled) {
     const empty = state.phase === 'done' && !hasAnswer ? strings.emptyAnswer : '';
-    if (said !== '' || empty !== '')
-      blocks.push({ type: 'section', text: plainText(neutralizePings(said || empty)) });
+    if (said !== '' || empty !== '') blocks.push(sectionBlock(neutralizePings(said || empty)));
     blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));
   } else if (state.phase === 'working' && state.sentence === undefined) {
     blocks.push(progressLine(shownToolBlocks(state), { elapsedMs: state.elapsedMs, status: said }));
@@ -181,7 +175,7 @@ function blocksBelowAnswer(
 
 /** What is told of the agent's tool calls. */
 function shownToolBlocks(state: DisplayedReply): readonly ReplyBlock[] {
-  return state.quiet === true ? [] : state.blocks;
+  return state.hideSteps === true ? [] : state.blocks;
 }
 
 function sentenceOf(state: DisplayedReply): string {
@@ -210,13 +204,11 @@ function actionButtons(state: DisplayedReply): ActionsBlock | undefined {
   if (ENDED_PHASES.has(state.phase) && shownToolBlocks(state).some(({ kind }) => kind.startsWith('tool_')))
     actions.push('steps');
   if (actions.length === 0) return undefined;
-  const elements = actions.map((action) => ({
-    type: 'button' as const,
-    action_id: action,
-    text: plainText(strings.buttons[buttonLabel(action, state.phase)]),
-    value: state.turnId,
-  }));
-  return { type: 'actions', elements };
+  return actionsBlock(
+    actions.map((action) =>
+      buttonElement(action, strings.buttons[buttonLabel(action, state.phase)], state.turnId),
+    ),
+  );
 }
 
 /** The words on a button, by their key. */

@@ -1,17 +1,20 @@
 import {
+  actionsBlock,
   blockTextLength,
+  buttonElement,
+  contextLineBlock,
+  MAX_MESSAGE_BLOCKS,
   plainText,
   type RenderedMessage,
-  type SectionBlock,
   type SlackBlock,
+  sectionBlock,
 } from '../blocks/slack-blocks.ts';
+import { truncateBytes } from '../markdown/fallback-text.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
 import { formatSize } from '../text/file-size.ts';
 import { shortenMiddle } from '../text/graphemes.ts';
 import { toOneLine } from '../text/one-line.ts';
-import { truncateBytes } from './fallback-text.ts';
-import { contextLineBlock } from './progress-line.ts';
 
 /** A file that the agent made. */
 export interface ListedResult {
@@ -27,7 +30,6 @@ export interface ListedResult {
 export const MAX_BUTTON_URL_LENGTH = 3_000;
 /** What a link may take as Markdown: room for one in a message of its own. */
 const MAX_MARKDOWN_URL_LENGTH = 9_000;
-const MAX_BLOCKS = 50;
 const MAX_TEXT_LENGTH = 9_500;
 const MAX_NAME_LENGTH = 300;
 
@@ -43,16 +45,10 @@ export function resultMessages(
     const usual = strings.resultsHeading(results.length, from, to);
     const heading = options.later === true ? strings.laterResults(usual) : usual;
     from = to + 1;
-    const blocks: SlackBlock[] = [
-      { type: 'section', text: plainText(heading) },
-      ...page.flatMap((entry) => entry.blocks),
-    ];
+    const blocks: SlackBlock[] = [sectionBlock(heading), ...page.flatMap((entry) => entry.blocks)];
     if (index === pages.length - 1 && options.turnId !== undefined) {
-      const text = plainText(strings.buttons.freshLinks);
-      blocks.push(contextLineBlock(strings.freshLinksHint), {
-        type: 'actions',
-        elements: [{ type: 'button', action_id: 'fresh_links', text, value: options.turnId }],
-      });
+      const button = buttonElement('fresh_links', strings.buttons.freshLinks, options.turnId);
+      blocks.push(contextLineBlock(strings.freshLinksHint), actionsBlock([button]));
     }
     const names = page.map(({ result }) => displayedFileName(result.name)).join(', ');
     return { text: truncateBytes(`${heading}: ${names}`, 3_900), blocks };
@@ -83,7 +79,7 @@ function paginate(entries: ResultEntry[]): ResultEntry[][] {
     if (page && need.blocks <= room.blocks && need.text <= room.text) page.push(entry);
     else {
       pages.push([entry]);
-      room = { blocks: MAX_BLOCKS - 4, text: MAX_TEXT_LENGTH };
+      room = { blocks: MAX_MESSAGE_BLOCKS - 4, text: MAX_TEXT_LENGTH };
     }
     room = { blocks: room.blocks - need.blocks, text: room.text - need.text };
   }
@@ -94,10 +90,7 @@ function resultBlocks(result: ListedResult): SlackBlock[] {
   const name = displayedFileName(result.name);
   const about = [formatSize(result.sizeBytes), fileKind(result)].filter((part) => part !== '').join(' · ');
   const url = safeWebUrl(result.url);
-  const section = (more: string): SectionBlock => ({
-    type: 'section',
-    text: plainText(`${name}\n${about}${more}`),
-  });
+  const section = (more: string) => sectionBlock(`${name}\n${about}${more}`);
   if (url === undefined) return [section(` · ${strings.noLink}`)];
   if (url.length <= MAX_BUTTON_URL_LENGTH) {
     const text = plainText(strings.buttons.download);

@@ -1,15 +1,9 @@
-import {
-  blockTextLength,
-  type RenderedMessage,
-  type SlackBlock,
-  sectionBlock,
-} from '../blocks/slack-blocks.ts';
+import { fitsMessage, type RenderedMessage, sectionBlock } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import * as strings from '../strings/index.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
-import { MAX_MESSAGE_BLOCKS, MAX_MESSAGE_TEXT } from './reply-message.ts';
 
 /** A review's findings as messages. */
 export interface DisplayedReview {
@@ -57,14 +51,10 @@ function withHeading([first, ...others]: RenderedMessage[]): RenderedMessage[] {
   if (first === undefined) return [];
   const heading = lineMessage(strings.reviewHeading);
   const blocks = [...heading.blocks, ...first.blocks];
-  if (!fits(blocks)) return [heading, first, ...others];
+  if (!fitsMessage(blocks)) return [heading, first, ...others];
   return [{ text: `${heading.text}\n${first.text}`, blocks }, ...others];
 }
 
 function lineMessage(text: string): RenderedMessage {
   return { text, blocks: [sectionBlock(text)] };
-}
-
-function fits(blocks: readonly SlackBlock[]): boolean {
-  return blocks.length <= MAX_MESSAGE_BLOCKS && blockTextLength(blocks) <= MAX_MESSAGE_TEXT;
 }

@@ -1,8 +1,7 @@
-import { plainText, type RenderedMessage } from '../blocks/slack-blocks.ts';
+import { contextLineBlock, type RenderedMessage, sectionBlock } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text/graphemes.ts';
-import { contextLineBlock } from './progress-line.ts';
 import { displayedFileName } from './result-list.ts';
 
 /** What a preview shows at most. */
@@ -30,11 +29,7 @@ export function tablePreviewMessage(file: { name: string; text: string }): Rende
   ];
   return {
     text: `${name}: ${note}`,
-    blocks: [
-      { type: 'section', text: plainText(name) },
-      { type: 'markdown', text: lines.join('\n') },
-      contextLineBlock(note),
-    ],
+    blocks: [sectionBlock(name), { type: 'markdown', text: lines.join('\n') }, contextLineBlock(note)],
   };
 }
 

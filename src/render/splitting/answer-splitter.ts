@@ -1,15 +1,11 @@
 import type { MarkdownBlock } from '../blocks/slack-blocks.ts';
-import {
-  lineStart,
-  type MarkdownNode,
-  type ParseCounter,
-  parseMarkdown,
-} from '../markdown/parse-markdown.ts';
+import { fallbackText } from '../markdown/fallback-text.ts';
+import { lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
+import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { neutralizePings, restorePings } from '../markdown/pings.ts';
-import { fallbackText } from '../messages/fallback-text.ts';
 import { graphemeStart } from '../text/graphemes.ts';
 import { type CutPoint, crowdedPrefixes, cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
-import { fenceAround } from './line-context.ts';
+import { fenceAround } from './fences-and-tables.ts';
 import { OpenPart } from './open-part.ts';
 import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
 
@@ -218,9 +214,9 @@ export function verbatimParts(text: string): AnswerPart[] {
   for (let at = 0; at < text.length; ) {
     const end = Math.max(graphemeStart(text, at + MAX_VERBATIM_LENGTH), at + 1);
     const pieces = [
-      { text: `${fence}\n`, added: true },
-      { text: text.slice(at, end), added: false },
-      { text: `\n${fence}`, added: true },
+      { text: `${fence}\n`, isAdded: true },
+      { text: text.slice(at, end), isAdded: false },
+      { text: `\n${fence}`, isAdded: true },
     ];
     parts.push(makePart(pieces, [at, end], true));
     at = end;
@@ -232,14 +228,14 @@ export function verbatimParts(text: string): AnswerPart[] {
 export function displayedText(parts: readonly AnswerPart[]): string {
   return parts
     .flatMap((part) => part.segments)
-    .map((piece) => (piece.added ? '' : restorePings(piece.text)))
+    .map((piece) => (piece.isAdded ? '' : restorePings(piece.text)))
     .join('');
 }
 
 function makePart(made: Segment[], source: [number, number], closed: boolean): AnswerPart {
   const pieces = mergeSegments(made);
-  const safe = pieces.map(({ text, added }) => ({ text: neutralizePings(text), added }));
-  const own = pieces.filter((piece) => !piece.added).map((piece) => piece.text);
+  const safe = pieces.map(({ text, isAdded }) => ({ text: neutralizePings(text), isAdded }));
+  const own = pieces.filter((piece) => !piece.isAdded).map((piece) => piece.text);
   const text = safe.map((piece) => piece.text).join('');
   return {
     blocks: [{ type: 'markdown', text }],
@@ -263,11 +259,11 @@ function withVisibleText(part: AnswerPart): AnswerPart {
 }
 
 function isVisible(part: AnswerPart): boolean {
-  return part.segments.some((piece) => !piece.added && VISIBLE.test(piece.text));
+  return part.segments.some((piece) => !piece.isAdded && VISIBLE.test(piece.text));
 }
 
 function withEmptyPartMark(part: AnswerPart): AnswerPart {
-  const pieces = mergeSegments([{ text: `${EMPTY_PART_MARK}\n`, added: true }, ...part.segments]);
+  const pieces = mergeSegments([{ text: `${EMPTY_PART_MARK}\n`, isAdded: true }, ...part.segments]);
   return {
     ...part,
     blocks: [{ type: 'markdown', text: pieces.map(({ text }) => text).join('') }],

@@ -1,4 +1,5 @@
-import { lineStart, parseMarkdown } from '../markdown/parse-markdown.ts';
+import { lineStart } from '../markdown/markdown-node.ts';
+import { parseMarkdown } from '../markdown/parse-markdown.ts';
 
 /** How far behind `to` a block is read, to know what it is (characters). */
 const LOOK_AHEAD = 2_000;

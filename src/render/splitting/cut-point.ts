@@ -1,6 +1,13 @@
-import { lineEnd, lineStart, type MarkdownNode } from '../markdown/parse-markdown.ts';
+import {
+  CONTAINER_TYPES,
+  lineEnd,
+  lineStart,
+  type MarkdownNode,
+  nodesAround,
+} from '../markdown/markdown-node.ts';
 import { graphemeStart } from '../text/graphemes.ts';
-import { isTableTooWide, MAX_TABLE_ROWS, nodesAround, type Seam, seamAt } from './line-context.ts';
+import { isTableTooWide, MAX_TABLE_ROWS } from './fences-and-tables.ts';
+import { type Seam, seamAt } from './seam.ts';
 
 /** Blocks of one message that Slack makes of its Markdown (50 in all, the rest is for our own). */
 export const MAX_MARKDOWN_BLOCKS = 45;
@@ -62,8 +69,6 @@ function* blocksInOrder(root: MarkdownNode): Generator<MarkdownNode> {
     yield* blocksInOrder(node);
   }
 }
-
-const CONTAINER_TYPES = /^(?:list|listItem|blockquote)$/;
 
 /** A heading, a rule, what underlines a heading or heads a table. */
 const BLOCK_LINE =

@@ -1,12 +1,7 @@
 import { UNREADABLE_OPENER, UNSPACED_LETTER } from '../markdown/cjk-emphasis.ts';
-import {
-  lineEnd,
-  lineStart,
-  type MarkdownNode,
-  type ParseCounter,
-  parseMarkdown,
-} from '../markdown/parse-markdown.ts';
-import { isFenceClosed, linePrefix, openingFenceOf, tableHeadEnd } from './line-context.ts';
+import { lastNodes, lineEnd, linePrefix, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
+import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
+import { isFenceClosed, openingFenceOf, tableHeadEnd } from './fences-and-tables.ts';
 
 /** The end of a text that is still being written: what of it can be shown. */
 export interface IncompleteEnd {
@@ -64,17 +59,6 @@ function completeEnd(hold: number): IncompleteEnd {
 
 function trimmedEnd(text: string, end: number): number {
   return text.slice(0, end).trimEnd().length;
-}
-
-/** The last block and the containers around it, outermost first. */
-function lastNodes(root: MarkdownNode): MarkdownNode[] {
-  const chain: MarkdownNode[] = [];
-  let node = root.children.at(-1);
-  while (node) {
-    chain.push(node);
-    node = /^(?:list|listItem|blockquote)$/.test(node.type) ? node.children.at(-1) : undefined;
-  }
-  return chain;
 }
 
 function codeEnd(text: string, code: MarkdownNode, end: number, final = false): IncompleteEnd {

@@ -1,18 +1,13 @@
 import { wordJoinerCost } from '../markdown/cjk-emphasis.ts';
+import { CONTAINER_TYPES, lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { formulaCost } from '../markdown/math.ts';
-import {
-  lineEnd,
-  lineStart,
-  type MarkdownNode,
-  type ParseCounter,
-  parseMarkdown,
-} from '../markdown/parse-markdown.ts';
+import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { pingCost } from '../markdown/pings.ts';
 import { crowdedPrefixes, MAX_MARKDOWN_BLOCKS, SlackBlockCount } from './cut-point.ts';
+import { fenceAround, isTableTooWide, MAX_TABLE_ROWS } from './fences-and-tables.ts';
 import { closerAtEnd, incompleteEndOf } from './incomplete-markdown.ts';
-import { fenceAround, isTableTooWide, MAX_TABLE_ROWS } from './line-context.ts';
 import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
-import { CONTAINER_TYPES, nodeUpTo, REPARSED_PARAGRAPH_LENGTH, stablePointInside } from './stable-prefix.ts';
+import { nodeUpTo, REPARSED_PARAGRAPH_LENGTH, stablePointInside } from './stable-prefix.ts';
 
 /**
  * Characters of one part: what opens it, the answer's, and the word joiners. With what closes it and our own lines
@@ -33,7 +28,7 @@ interface ReparseBase {
   /** The fence around the table that the base is in, where it is shown as code. */
   fence: string | undefined;
   /** What is shown of the part before the base. */
-  pieces: Segment[];
+  segments: Segment[];
 }
 
 /** The last part of an answer that grows. */
@@ -62,7 +57,7 @@ export class OpenPart {
       blocks: new SlackBlockCount(),
       rows: 0,
       fence: undefined,
-      pieces: [],
+      segments: [],
     };
   }
 
@@ -72,14 +67,14 @@ export class OpenPart {
    */
   rebaseOn(text: string): void {
     let at = this.start;
-    const pieces = mergeSegments(this.#base.pieces).map((piece) => {
-      if (piece.added) return piece;
+    const pieces = mergeSegments(this.#base.segments).map((piece) => {
+      if (piece.isAdded) return piece;
       const from = at;
       at += piece.text.length;
-      return { text: text.slice(from, at), added: false };
+      return { text: text.slice(from, at), isAdded: false };
     });
     const prefix = Buffer.from(this.#base.prefix, 'utf16le').toString('utf16le');
-    this.#base = { ...this.#base, pieces, prefix };
+    this.#base = { ...this.#base, segments: pieces, prefix };
   }
 
   /** Measures what is new; true once there is more than fits, and `filled` is then where the part is full. */
@@ -143,7 +138,7 @@ export class OpenPart {
     const hold = Math.max(tail.shownTo, base.prefix.length);
     const atBase = base.at === this.start;
     const pieces = [
-      ...base.pieces,
+      ...base.segments,
       ...segmentsOf({
         text: source,
         tree,
@@ -199,7 +194,7 @@ export class OpenPart {
       blocks,
       rows: inner && node.type === 'table' ? inner.rows + (last === 0 ? old.rows : 0) : 0,
       fence: last === 0 && inner?.fence !== undefined ? (old.fence ?? inner.fence) : inner?.fence,
-      pieces: [...old.pieces, ...settled],
+      segments: [...old.segments, ...settled],
     };
     if (this.#base.at > text.length)
       throw new Error('the settled part of an answer is longer than the answer');

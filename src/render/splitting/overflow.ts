@@ -24,7 +24,7 @@ export function splitOverflow(
   const next = parts[most];
   if (next === undefined) return { parts: shown, rest: undefined };
   const first = next.segments[0];
-  const opener = first?.added === true ? first.text : '';
+  const opener = first?.isAdded === true ? first.text : '';
   const rest = {
     name: 'rest-of-the-answer.md',
     title: strings.restOfAnswer,

@@ -1,11 +1,12 @@
-import { WORD_JOINER, wordJoinerPositions } from '../markdown/cjk-emphasis.ts';
-import type { MarkdownNode } from '../markdown/parse-markdown.ts';
-import { fenceAround, isTableTooWide, linePrefix } from './line-context.ts';
+import { wordJoinerPositions } from '../markdown/cjk-emphasis.ts';
+import { linePrefix, type MarkdownNode } from '../markdown/markdown-node.ts';
+import { WORD_JOINER } from '../markdown/pings.ts';
+import { fenceAround, isTableTooWide } from './fences-and-tables.ts';
 
 /** A stretch of a part's Markdown: of the answer, or added by the split. */
 export interface Segment {
   text: string;
-  added: boolean;
+  isAdded: boolean;
 }
 
 /** Something that is put into a text at this place. */
@@ -97,12 +98,12 @@ export function mergeSegments(pieces: readonly Segment[]): Segment[] {
   const all: Segment[] = [];
   for (const piece of pieces) {
     const last = all.at(-1);
-    if (last?.added === piece.added) all[all.length - 1] = { ...last, text: last.text + piece.text };
+    if (last?.isAdded === piece.isAdded) all[all.length - 1] = { ...last, text: last.text + piece.text };
     else all.push(piece);
   }
   return all;
 }
 
 function pushSegment(pieces: Segment[], text: string, added: boolean): void {
-  if (text !== '') pieces.push({ text, added });
+  if (text !== '') pieces.push({ text, isAdded: added });
 }

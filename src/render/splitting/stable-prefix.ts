@@ -1,18 +1,16 @@
 import { isUnspacedLetter } from '../markdown/cjk-emphasis.ts';
-import { lineEnd, lineStart, type MarkdownNode } from '../markdown/parse-markdown.ts';
+import { CONTAINER_TYPES, lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
 import {
   fenceAround,
   isFenceClosed,
   isTableTooWide,
   openingFenceOf,
-  seamAt,
   tableHeadEnd,
-} from './line-context.ts';
+} from './fences-and-tables.ts';
+import { seamAt } from './seam.ts';
 
 /** Characters of a long paragraph that are read again when it grows. */
 export const REPARSED_PARAGRAPH_LENGTH = 1_000;
-
-export const CONTAINER_TYPES = /^(?:list|listItem|blockquote)$/;
 
 /** A place inside a block before which nothing changes any more, and what has to stand before it to be read alike. */
 export interface StablePoint {

@@ -135,7 +135,7 @@ describe.concurrent('a choice that the service does not know', () => {
     await starting.deleteTask(task?.id ?? '');
     const reply = scene.reply(channel, root, '--skill sumary and now?', { person });
     await scene.finished(channel, reply);
-    expect(scene.shown(channel, root)).toContain('no longer knows this conversation');
+    expect(scene.shown(channel, root)).toContain('no longer has this conversation');
     expect(JSON.stringify(scene.replies(channel, root))).not.toContain('choose_again');
   });
 });

@@ -95,28 +95,28 @@ describe('the Home tab', () => {
 
 describe('a line about a task', () => {
   test('says title, state, model, age and where it is', () => {
-    expect(taskLine(task(), { now, beside: 'channel' })).toBe(
+    expect(taskLine(task(), { now, shows: 'channel' })).toBe(
       '<https://sandbox.slack.com/archives/C0000000001/p1700000000000100|Count the sheep>\ndone · default model · 3 h ago · <#C0000000001>',
     );
-    expect(taskLine(task({ channel: 'D1', url: null, model: 'max' }), { now, beside: 'channel' })).toBe(
+    expect(taskLine(task({ channel: 'D1', url: null, model: 'max' }), { now, shows: 'channel' })).toBe(
       'Count the sheep\ndone · max · 3 h ago · direct message',
     );
-    expect(taskLine(task({ starter: '', state: 'gone' }), { now, beside: 'starter' })).toMatch(
+    expect(taskLine(task({ starter: '', state: 'gone' }), { now, shows: 'starter' })).toMatch(
       /no longer at the agent service · default model · 3 h ago$/,
     );
   });
 
   test('lets no title ping anybody, end its link or fill the list', () => {
-    const line = taskLine(task({ title: worst }), { now, beside: 'starter' });
+    const line = taskLine(task({ title: worst }), { now, shows: 'starter' });
     expect(line).not.toContain('<!channel>');
     expect(line.length).toBeLessThan(1_500);
-    const odd = taskLine(task({ title: 'a\n> b|c>\u202Ed' }), { now, beside: 'starter' });
+    const odd = taskLine(task({ title: 'a\n> b|c>\u202Ed' }), { now, shows: 'starter' });
     expect(odd.split('\n')[0]).toBe(
       '<https://sandbox.slack.com/archives/C0000000001/p1700000000000100|a &gt; b¦c&gt;d>',
     );
-    expect(taskLine(task({ title: null }), { now, beside: 'starter' })).toContain('Untitled task');
-    expect(taskLine(task({ url: 'javascript:alert(1)' }), { now, beside: 'starter' })).toMatch(/^Count/);
-    expect(taskLine(task({ state: 'on <holiday>' }), { now, beside: 'starter' })).toContain(
+    expect(taskLine(task({ title: null }), { now, shows: 'starter' })).toContain('Untitled task');
+    expect(taskLine(task({ url: 'javascript:alert(1)' }), { now, shows: 'starter' })).toMatch(/^Count/);
+    expect(taskLine(task({ state: 'on <holiday>' }), { now, shows: 'starter' })).toContain(
       'on &lt;holiday&gt;',
     );
   });

@@ -54,8 +54,8 @@ test.each([
     /can't read the agent's answer.*“no credit”. The agent has/,
   ],
   [new AgentNotFoundError(details), nothing, /couldn't accept your message, so it wasn't sent/],
-  [new AgentNotFoundError(details), task, /no longer knows this conversation/],
-  [new AgentNotFoundError(details), all, /no longer knows this conversation/],
+  [new AgentNotFoundError(details), task, /no longer has this conversation/],
+  [new AgentNotFoundError(details), all, /no longer has this conversation/],
 ])(
   'an error of the service (%#) says what became of the message, and nothing that is for operators',
   (error, has, said) => {

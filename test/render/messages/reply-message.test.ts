@@ -128,7 +128,7 @@ describe('a reply', () => {
     expect(text.endsWith(answerOverflow(reply)?.content ?? '-')).toBe(true);
     expect(JSON.stringify(renderReply(reply))).toContain('The rest of the answer is in the file below.');
     expect(JSON.stringify(renderReply({ ...reply, phase: 'working' }))).toContain(
-      'The answer goes on, with 64,000 characters so far.',
+      'The answer is still growing, with 64,000 characters so far.',
     );
   });
 });

@@ -5,7 +5,7 @@ export const MAX_MESSAGE_TEXT = 9_990;
 /** Blocks of one message (https://docs.slack.dev/reference/block-kit/blocks). */
 export const MAX_MESSAGE_BLOCKS = 50;
 
-/** The block types that messages use, as Slack takes them (https://docs.slack.dev/reference/block-kit). */
+/** The block types that messages use, in Slack's format (https://docs.slack.dev/reference/block-kit). */
 export interface PlainText {
   type: 'plain_text';
   text: string;
@@ -30,11 +30,11 @@ export interface ButtonElement {
   value?: string;
   url?: string;
   style?: 'primary' | 'danger';
-  /** Slack asks this before it passes the press on. */
+  /** Slack asks this before it sends the press. */
   confirm?: ConfirmDialog;
 }
 
-/** A question that Slack asks by itself: title 100, text 300, answers 30 characters. */
+/** A confirmation that Slack shows: title at most 100 characters, text 300, answers 30. */
 export interface ConfirmDialog {
   title: PlainText;
   text: PlainText;
@@ -83,16 +83,16 @@ export interface ContextActionsBlock {
 
 export type SlackBlock = MarkdownBlock | SectionBlock | ContextBlock | ActionsBlock | ContextActionsBlock;
 
-/** A message as it is posted or put in place of an older one. */
+/** The content of a message that is posted or updated. */
 export interface RenderedMessage {
   /** For notifications and screen readers; mrkdwn, under 4,000 UTF-8 bytes (chat.update refuses more). */
   text: string;
   blocks: SlackBlock[];
-  /** The characters of the answer that it shows; `reopened` where it begins inside of a block. */
+  /** The range of the answer that it shows, in characters; `reopened` if it starts inside a block. */
   source?: { from: number; to: number; reopened: boolean };
 }
 
-/** Characters of text in the blocks, as Slack's limit on a message's blocks counts them (links are not text). */
+/** Characters of text in the blocks, as Slack counts them for its limit (links are not text). */
 export function blockTextLength(blocks: readonly SlackBlock[]): number {
   let sum = 0;
   for (const block of blocks) {
@@ -100,8 +100,8 @@ export function blockTextLength(blocks: readonly SlackBlock[]): number {
     if (block.type === 'section') sum += block.text.text.length + (block.accessory?.text.text.length ?? 0);
     if (block.type === 'context') for (const element of block.elements) sum += element.text.length;
     if (block.type === 'context_actions')
-      for (const { positive_button: good, negative_button: bad } of block.elements)
-        sum += good.text.text.length + bad.text.text.length;
+      for (const { positive_button: up, negative_button: down } of block.elements)
+        sum += up.text.text.length + down.text.text.length;
     if (block.type === 'actions') for (const element of block.elements) sum += element.text.text.length;
   }
   return sum;

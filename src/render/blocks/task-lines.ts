@@ -5,33 +5,33 @@ import { shorten } from '../text/graphemes.ts';
 import { toOneLine } from '../text/one-line.ts';
 import { mrkdwnSection, type RenderedMessage } from './slack-blocks.ts';
 
-/** A task as lists show it. */
+/** A task in a list. */
 export interface TaskSummary {
   channel: string;
-  /** The ts of its thread's first message. */
+  /** The ts of its thread's root message. */
   root: string;
-  /** Untrusted; null where it was forgotten. */
+  /** Untrusted; null if it was erased. */
   title: string | null;
-  /** The service's, or `gone`. */
+  /** The service's task status, or `gone`. */
   state: string;
   model: string | null;
   begunAt: Date;
-  /** Slack's id of who began it; '' where it was forgotten. */
+  /** Slack's id of the person who started it; '' if it was erased. */
   starter: string;
-  /** The thread's address; null where Slack does not tell. */
+  /** The thread's permalink; null if Slack does not return it. */
   url: string | null;
 }
 
-/** What a line tells beside title, state, model and age. */
+/** How to render a task's line. */
 export interface TaskLineOptions {
   now: number;
-  /** Names the channel, or who began the task. */
+  /** The last fact on the line: the channel, or the person who started the task. */
   shows: 'channel' | 'starter';
 }
 
 /** Characters of a title in a list, before escaping. */
 const MAX_TITLE_CHARACTERS = 150;
-/** Tasks that one message lists at most: with all texts at their longest they stay below Slack's 12,000 characters. */
+/** Most tasks in one message: even at their longest they stay below Slack's 12,000 characters. */
 export const MAX_LISTED_TASKS = 10;
 
 /** A task as two lines of mrkdwn. */
@@ -46,7 +46,7 @@ export function taskLine(task: TaskSummary, { now, shows: beside }: TaskLineOpti
   return `${linkedTitle(title, task.url)}\n${facts.filter((fact) => fact !== '').join(' · ')}`;
 }
 
-/** A title in one line, shortened and escaped. */
+/** A title as one line, shortened and escaped. */
 export function formatTitle({ title }: Pick<TaskSummary, 'title'>): string {
   const clean = toOneLine(title ?? '');
   return clean === '' ? strings.tasks.untitled : escapeMrkdwn(shorten(clean, MAX_TITLE_CHARACTERS));
@@ -72,7 +72,7 @@ export function formatPerson(person: string): string {
   return person === '' ? '' : `<@${person}>`;
 }
 
-/** The message that lists the newest tasks of a channel, for one person's eyes. `count` is how many there are. */
+/** The message that lists the newest tasks of a channel; `count` is how many the channel has. */
 export function taskListMessage(tasks: readonly TaskSummary[], count: number, now: number): RenderedMessage {
   if (tasks.length === 0)
     return { text: strings.tasks.noneInChannel, blocks: [mrkdwnSection(strings.tasks.noneInChannel)] };

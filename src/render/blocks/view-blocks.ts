@@ -1,6 +1,6 @@
 import type { ActionsBlock, ContextBlock, MrkdwnText, PlainText, SectionBlock } from './slack-blocks.ts';
 
-/** A heading of 150 characters at most. */
+/** A heading of at most 150 characters. */
 export interface HeaderBlock {
   type: 'header';
   text: PlainText;
@@ -10,7 +10,7 @@ export interface DividerBlock {
   type: 'divider';
 }
 
-/** A section with a list of channels to choose from. */
+/** A section with a channel picker. */
 export interface ChannelSelectBlock {
   type: 'section';
   block_id?: string;
@@ -24,7 +24,7 @@ export interface ChannelSelectBlock {
   };
 }
 
-/** What our views are made of. */
+/** The blocks of modals and App Home. */
 export type ViewBlock =
   | SectionBlock
   | ContextBlock

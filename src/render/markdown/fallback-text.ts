@@ -3,7 +3,7 @@ import { escapeMrkdwn } from './pings.ts';
 
 /** chat.update refuses a `text` of more than 4,000 (https://docs.slack.dev/reference/methods/chat.update). */
 const MAX_TEXT_BYTES = 3_900;
-/** Markdown as plain reading for notifications and screen readers: escaped, without pings, under 4,000 UTF-8 bytes. */
+/** Markdown as plain text for notifications and screen readers: escaped, without pings, under 4,000 UTF-8 bytes. */
 export function fallbackText(markdown: string): string {
   const readable = markdown
     .slice(0, MAX_TEXT_BYTES * 2)
@@ -16,7 +16,7 @@ export function fallbackText(markdown: string): string {
   return truncateBytes(readable === '' ? '…' : readable, MAX_TEXT_BYTES);
 }
 
-/** Escaped text of at most `most` UTF-8 bytes, cut on a grapheme. */
+/** Escaped text of at most `most` UTF-8 bytes, without splitting a grapheme. */
 export function truncateBytes(text: string, most: number): string {
   const whole = escapeMrkdwn(text);
   if (utf8Length(whole) <= most) return whole;

@@ -9,8 +9,8 @@ import { limitNesting } from './nesting-limit.ts';
 import { parseLimits } from './parse-limits.ts';
 import { WORD_JOINER } from './pings.ts';
 
-// Slack knows no HTML, no footnotes and no link definitions: they are text. Definitions would also let the end of an
-// answer change how its beginning reads.
+// Slack reads HTML, footnotes and link definitions as text. Definitions would also let the end of an answer change how
+// its beginning reads.
 const UNSUPPORTED_SYNTAX = {
   disable: {
     null: [
@@ -25,15 +25,15 @@ const UNSUPPORTED_SYNTAX = {
 };
 const SYNTAX_EXTENSIONS = [gfm(), mathSyntax, parseLimits, UNSUPPORTED_SYNTAX];
 
-// Without its transforms, which make nodes without a place in the source.
+// Without its transforms, which create nodes without a position in the source.
 const TREE_EXTENSIONS = gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] }));
 
-/** Counts the characters that are parsed: what rendering costs. */
+/** Counts parsed characters, the cost of rendering. */
 export interface ParseCounter {
   characters: number;
 }
 
-/** The tree of a Markdown text as Slack reads it. */
+/** The syntax tree of a Markdown text as Slack reads it. */
 export function parseMarkdown(text: string, count: ParseCounter): MarkdownNode {
   count.characters += text.length;
   const safe = text.startsWith('\uFEFF') ? WORD_JOINER + text.slice(1) : text;

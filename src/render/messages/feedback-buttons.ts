@@ -11,10 +11,10 @@ import {
 import * as strings from '../strings/index.ts';
 import { noteWithButtons } from './button-notes.ts';
 
-/** Characters of a comment. */
+/** Most characters of a comment. */
 export const MAX_COMMENT_CHARACTERS = 3_000;
 
-/** Thumbs below an answer (`feedback`); the value says which, and names the turn. */
+/** The thumbs below an answer (`feedback`); the value is the thumb and the turn's id. */
 export function feedbackButtons(turnId: string): ContextActionsBlock {
   const thumb = (good: boolean) => ({
     text: plainText(good ? strings.buttons.thumbsUp : strings.buttons.thumbsDown),
@@ -30,15 +30,15 @@ export function feedbackButtons(turnId: string): ContextActionsBlock {
   return { type: 'context_actions', elements: [element] };
 }
 
-/** The turn that a thumb is about, and whether it points up. */
+/** Reads the value of a thumb; undefined if it is invalid. */
 export function parseFeedback(value: string): { turnId: string; good: boolean } | undefined {
   const match = /^(good|bad)\/([\da-f-]{36})$/.exec(value);
   return match?.[2] === undefined ? undefined : { turnId: match[2], good: match[1] === 'good' };
 }
 
 /**
- * The message with ordinary buttons (`feedback_good`, `feedback_bad`) for thumbs, for where Slack does not take those;
- * undefined for a message without.
+ * The message with ordinary buttons (`feedback_good`, `feedback_bad`) instead of thumbs, for when Slack rejects those;
+ * undefined if it has none.
  */
 export function withPlainFeedbackButtons(message: RenderedMessage): RenderedMessage | undefined {
   if (!message.blocks.some(({ type }) => type === 'context_actions')) return undefined;
@@ -54,17 +54,17 @@ function plainFeedbackButtons(block: SlackBlock): SlackBlock {
   return actionsBlock(elements);
 }
 
-/** Thanks, with a button to say more (`feedback_comment`; the value is the turn's id). */
+/** Thanks, with a button to comment (`feedback_comment`; the value is the turn's id). */
 export function feedbackThanksMessage(turnId: string): RenderedMessage {
   return noteWithButtons(strings.feedbackThanks, { feedback_comment: strings.buttons.addComment }, turnId);
 }
 
-/** The modal where nothing can be written, or not yet. */
+/** The comment modal without a form: while it loads, or if no comment is possible. */
 export function commentNoticeView(sentence: string): FormView {
   return noticeModal(strings.commentTitle, sentence);
 }
 
-/** Asks for a comment on a turn's answer (`feedback_comment`); `written` is what the person wrote before. */
+/** The form for a comment on a turn's answer (`feedback_comment`); `written` is the person's earlier comment. */
 export function commentView(turnId: string, written: string | null): FormView {
   const comment = inputBlock(
     {

@@ -4,7 +4,7 @@ import { graphemeStart } from '../text/graphemes.ts';
 /** Characters of a section (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
 const MAX_SECTION_LENGTH = 3_000;
 
-/** The message with its Markdown letter by letter, in sections, for where Slack refuses the Markdown. */
+/** The message with the source of its Markdown in sections, for when Slack rejects the Markdown. */
 export function withPlainText(message: RenderedMessage): RenderedMessage {
   const blocks = message.blocks.flatMap((block) =>
     block.type === 'markdown' ? toSections(block.text) : [block],
@@ -12,12 +12,12 @@ export function withPlainText(message: RenderedMessage): RenderedMessage {
   return { ...message, blocks };
 }
 
-/** The same, and nothing but the Markdown. */
+/** The same, without the message's other blocks. */
 export function onlyPlainText(message: RenderedMessage): RenderedMessage {
   return withPlainText({ ...message, blocks: message.blocks.filter(({ type }) => type === 'markdown') });
 }
 
-/** Cut at the ends of lines where that leaves no section short, else on graphemes. */
+/** Splits at line ends if no section becomes short, else between graphemes. */
 function toSections(text: string): SectionBlock[] {
   const sections: SectionBlock[] = [];
   for (let at = 0; at < text.length; ) {
@@ -25,7 +25,7 @@ function toSections(text: string): SectionBlock[] {
     const line = text.lastIndexOf('\n', most - 1) + 1;
     const end = most < text.length && line - at > MAX_SECTION_LENGTH / 2 ? line : most;
     const piece = text.slice(at, end);
-    // Slack takes no section without something to see.
+    // Slack rejects a section without visible characters.
     if (/\S/.test(piece)) sections.push(sectionBlock(piece));
     at = end;
   }

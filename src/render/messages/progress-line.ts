@@ -7,7 +7,7 @@ import { summaryOf, toolCalls, toolName } from './tool-steps.ts';
 
 /** Characters of a whole progress line. */
 const MAX_LINE_LENGTH = 180;
-/** The line below a reply that is being written: time, what the agent does now, how much is done. */
+/** The line below a growing reply: what the agent is doing, for how long, and how many steps are done. */
 export function progressLine(
   blocks: readonly ReplyBlock[],
   options: { elapsedMs: number; status: string },
@@ -23,7 +23,7 @@ export function progressLine(
   return contextLineBlock(`${shorten(doing, MAX_LINE_LENGTH - tail.length - 3)} · ${tail}`);
 }
 
-/** What the line becomes at the end: "14 steps in 6 min". */
+/** The line below a finished reply: "14 steps in 6 min". */
 export function doneLine(blocks: readonly ReplyBlock[], elapsedMs: number): string {
   return stepsDone(toolCalls(blocks).length, elapsedMs);
 }

@@ -18,7 +18,7 @@ import { answerText, type ReplyBlock } from './answer-text.ts';
 import { feedbackButtons } from './feedback-buttons.ts';
 import { doneLine, progressLine } from './progress-line.ts';
 
-/** Where a turn is, as far as people see it. */
+/** The phase of a turn that people see. */
 export type ReplyPhase =
   | 'starting'
   | 'uploading'
@@ -32,23 +32,23 @@ export type ReplyPhase =
   | 'background'
   | 'delayed';
 
-/** All that a reply shows. */
+/** Everything that a reply shows. */
 export interface DisplayedReply {
   turnId: string;
   phase: ReplyPhase;
   blocks: readonly ReplyBlock[];
   elapsedMs: number;
-  /** Lines on files and the like that stay below the answer. */
+  /** Lines below the answer, such as those about files. */
   notes: readonly string[];
-  /** What to say in place of the phase's usual words: who stopped it, the error, how far an upload is. */
+  /** Replaces the phase's default sentence: who stopped it, the error, the upload's progress. */
   sentence?: string | undefined;
-  /** Characters at which the answer goes on in a new message, whatever room there is. */
+  /** Character offsets at which the answer continues in a new message. */
   breaks?: readonly number[] | undefined;
-  /** Says nothing of the agent's tool calls: only the time. */
+  /** Hides the agent's tool calls. */
   hideSteps?: boolean | undefined;
-  /** Messages that the answer may take; the rest is for a file. */
+  /** Most messages of the answer; the rest becomes a file. */
   maxMessages: number;
-  /** The message was refused for what was chosen: it can be chosen anew rather than tried again. */
+  /** The service rejected the chosen options: offers to choose again instead of to try again. */
   offer?: 'choose' | undefined;
 }
 
@@ -62,7 +62,7 @@ const ENDED_PHASES: ReadonlySet<ReplyPhase> = new Set([
   'length',
   'background',
 ]);
-/** The ends at which people may say what they think of the answer. */
+/** The phases with feedback buttons. */
 const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
 const STOPPABLE_PHASES: ReadonlySet<ReplyPhase> = new Set([
   'starting',
@@ -89,8 +89,8 @@ const DEFAULT_SENTENCES: Record<ReplyPhase, string> = {
 
 /**
  * The messages of a reply: the answer's parts, and below the last one the notes, the progress line and the buttons
- * (`stop`, `continue`, `retry`, `choose_again`, `steps`; their value is the turn's id). `draft` saves work where the same reply is rendered
- * again; the messages are the same without it.
+ * (`stop`, `continue`, `retry`, `choose_again`, `steps`; their value is the turn's id). `splitter` saves work when the same
+ * reply is rendered again; the messages are the same without it.
  */
 export function renderReply(
   state: DisplayedReply,
@@ -109,18 +109,22 @@ export function renderReply(
 
 const messageCache = new WeakMap<AnswerPart, RenderedMessage>();
 
-/** The message of a part: the same one for the same part, so that nobody has to look at it again. */
+/** The message of a part; the same object for the same part, so that callers can skip unchanged messages. */
 function messageOf(part: AnswerPart): RenderedMessage {
   const known = messageCache.get(part);
   if (known) return known;
-  const { text, blocks, segments: pieces } = part;
+  const { text, blocks, segments } = part;
   const [from, to] = part.source;
-  const message = { text, blocks: [...blocks], source: { from, to, reopened: pieces[0]?.isAdded === true } };
+  const message = {
+    text,
+    blocks: [...blocks],
+    source: { from, to, reopened: segments[0]?.isAdded === true },
+  };
   messageCache.set(part, message);
   return message;
 }
 
-/** What of the answer the reply's messages do not show; undefined where they show all. */
+/** The rest of the answer that the reply's messages do not show; undefined if they show all of it. */
 export function answerOverflow(
   state: DisplayedReply,
   splitter: AnswerSplitter = new AnswerSplitter(),
@@ -138,7 +142,7 @@ function splitReply(
   try {
     return splitOverflow(text, splitter.parts(text, { final, most, breaks: state.breaks }), most);
   } catch (error) {
-    // A live reply is tried again; at the end an answer without its Markdown is better than none.
+    // A live reply is rendered again later; a finished answer without Markdown is better than none.
     if (!final) throw error;
     return splitOverflow(text, verbatimParts(text), most);
   }
@@ -150,22 +154,22 @@ function blocksBelowAnswer(
   rest: AnswerRest | undefined,
 ): SlackBlock[] {
   const blocks: SlackBlock[] = [];
-  const settled = ENDED_PHASES.has(state.phase);
-  const said = shorten(sentenceOf(state), MAX_SENTENCE_LENGTH);
-  const spoken = state.notes.filter((note) => /\S/.test(note));
+  const ended = ENDED_PHASES.has(state.phase);
+  const sentence = shorten(sentenceOf(state), MAX_SENTENCE_LENGTH);
+  const shownNotes = state.notes.filter((note) => /\S/.test(note));
   const notes = [
-    ...spoken,
-    ...(rest ? [settled ? strings.restInFile : strings.answerContinues(rest.answerLength)] : []),
+    ...shownNotes,
+    ...(rest ? [ended ? strings.restInFile : strings.answerContinues(rest.answerLength)] : []),
   ];
   if (notes.length > 0) blocks.push(contextLineBlock(joinNotes(notes)));
-  if (settled) {
+  if (ended) {
     const empty = state.phase === 'done' && !hasAnswer ? strings.emptyAnswer : '';
-    if (said !== '' || empty !== '') blocks.push(sectionBlock(neutralizePings(said || empty)));
+    if (sentence !== '' || empty !== '') blocks.push(sectionBlock(neutralizePings(sentence || empty)));
     blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));
   } else if (state.phase === 'working' && state.sentence === undefined) {
-    blocks.push(progressLine(shownToolBlocks(state), { elapsedMs: state.elapsedMs, status: said }));
+    blocks.push(progressLine(shownToolBlocks(state), { elapsedMs: state.elapsedMs, status: sentence }));
   } else {
-    blocks.push(contextLineBlock(said));
+    blocks.push(contextLineBlock(sentence));
   }
   const actions = actionButtons(state);
   if (actions) blocks.push(actions);
@@ -173,7 +177,7 @@ function blocksBelowAnswer(
   return blocks;
 }
 
-/** What is told of the agent's tool calls. */
+/** The blocks whose tool calls are shown. */
 function shownToolBlocks(state: DisplayedReply): readonly ReplyBlock[] {
   return state.hideSteps === true ? [] : state.blocks;
 }
@@ -211,7 +215,7 @@ function actionButtons(state: DisplayedReply): ActionsBlock | undefined {
   );
 }
 
-/** The words on a button, by their key. */
+/** The key of a button's label. */
 function buttonLabel(action: ReplyAction, phase: ReplyPhase): keyof typeof strings.buttons {
   if (action === 'choose_again') return 'chooseAgain';
   return action === 'stop' && phase === 'stopping' ? 'stopNow' : action;

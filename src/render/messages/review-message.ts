@@ -7,18 +7,18 @@ import { answerText, type ReplyBlock } from './answer-text.ts';
 
 /** A review's findings as messages. */
 export interface DisplayedReview {
-  /** As many as they may take. */
+  /** At most as many as were asked for. */
   messages: RenderedMessage[];
-  /** What goes beyond those, as a file. */
+  /** The rest of the findings; it becomes a file. */
   rest: AnswerRest | undefined;
-  /** The same as messages, where there is no place for a file. */
+  /** The rest as messages, for when a file cannot be uploaded. */
   restAsMessages: () => RenderedMessage[];
 }
 
-/** Messages of one review in all, without its heading: of about half a million characters. */
+/** Most messages of one review without its heading: about half a million characters. */
 const MAX_REVIEW_MESSAGES = 50;
 
-/** A review's findings, rendered like an answer below a heading; `most` is how many messages they may take. */
+/** A review's findings, rendered like an answer below a heading, in at most `most` messages. */
 export function reviewMessages(findings: readonly ReplyBlock[], most: number): DisplayedReview {
   const text = answerText(findings);
   const splitter = new AnswerSplitter();
@@ -42,9 +42,9 @@ function messageOf({ text, blocks }: AnswerPart): RenderedMessage {
   return { text, blocks };
 }
 
-/** One line on a review that failed; `said` are the service's words. */
-export function failedReviewMessage(said: string): RenderedMessage {
-  return lineMessage(neutralizePings(strings.reviewFailed(said)));
+/** One line about a failed review; `reason` is what the service said, or ''. */
+export function failedReviewMessage(reason: string): RenderedMessage {
+  return lineMessage(neutralizePings(strings.reviewFailed(reason)));
 }
 
 function withHeading([first, ...others]: RenderedMessage[]): RenderedMessage[] {

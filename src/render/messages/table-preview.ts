@@ -4,12 +4,12 @@ import * as strings from '../strings/index.ts';
 import { shorten } from '../text/graphemes.ts';
 import { displayedFileName } from './result-list.ts';
 
-/** What a preview shows at most. */
+/** Limits of a preview. */
 const MAX_ROWS = 10;
 const MAX_COLUMNS = 8;
 const MAX_CELL_LENGTH = 40;
 
-/** A message with a table's first rows; undefined where the text is no table. */
+/** A message with a table's first rows; undefined if the text is no table. */
 export function tablePreviewMessage(file: { name: string; text: string }): RenderedMessage | undefined {
   const rows = parseDelimitedTable(file.text);
   const [head, ...body] = rows;
@@ -33,7 +33,7 @@ export function tablePreviewMessage(file: { name: string; text: string }): Rende
   };
 }
 
-/** The rows of a text with cells between commas, semicolons or tabs, whichever its first line has most of. */
+/** The rows of a text that separates cells by commas, semicolons or tabs, whichever its first line has most of. */
 export function parseDelimitedTable(text: string): string[][] {
   const start = text.replace(/^\uFEFF/, '');
   const first = start.slice(0, 10_000).split(/\r?\n/, 1)[0] ?? '';

@@ -3,12 +3,12 @@ import { shorten } from '../text/graphemes.ts';
 import { capitalise, toOneLine } from '../text/one-line.ts';
 import type { ReplyBlock } from './answer-text.ts';
 
-/** A tool call of the agent, for people who want to see what it did. */
+/** A tool call of the agent, as people see it. */
 export interface ToolStep {
   name: string;
-  /** The telling part of its input in one line; may be empty. */
+  /** The most descriptive part of its input in one line, or ''. */
   summary: string;
-  /** Its input and output as text, cut. */
+  /** Its input and output as text, shortened. */
   input: string;
   output: string | undefined;
 }
@@ -17,7 +17,7 @@ const MAX_SUMMARY_LENGTH = 80;
 const MAX_LISTED_VALUES = 20;
 /** Fits a modal's section (3,000 characters) together with its heading. */
 const MAX_DETAIL_LENGTH = 1_200;
-/** Keys of a tool's input that say best what a call is about, the best first. */
+/** Keys of a tool's input that describe a call, the most descriptive first. */
 const SUMMARY_KEYS = [
   'description',
   'title',
@@ -39,7 +39,7 @@ const SUMMARY_KEYS = [
   'code',
 ];
 
-/** A tool call as the service tells it; of one that it tells only the result of, the name is ''. */
+/** A tool call from the service; the name is '' if only its result is known. */
 interface ToolCall {
   name: string;
   input: unknown;
@@ -61,7 +61,7 @@ export function toolCalls(blocks: readonly ReplyBlock[]): ToolCall[] {
   });
 }
 
-/** The agent's tool calls in their order. */
+/** The agent's tool calls in order. */
 export function toolSteps(blocks: readonly ReplyBlock[]): ToolStep[] {
   return toolCalls(blocks).map(({ name, input, output }) => ({
     name: toolName(name),
@@ -71,7 +71,7 @@ export function toolSteps(blocks: readonly ReplyBlock[]): ToolStep[] {
   }));
 }
 
-/** A tool's name in words: `run_python` is "Run python". */
+/** A tool's readable name: `run_python` is "Run python". */
 export function toolName(name: string): string {
   const words = toOneLine(name)
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
@@ -86,15 +86,15 @@ export function summaryOf(input: unknown): string {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return '';
   const values = new Map(
     Object.entries(input).flatMap(([key, value]) => {
-      const said = Array.isArray(value) ? joinStrings(value) : value;
-      return typeof said === 'string' && said.trim() !== '' ? [[key, said] as const] : [];
+      const text = Array.isArray(value) ? joinStrings(value) : value;
+      return typeof text === 'string' && text.trim() !== '' ? [[key, text] as const] : [];
     }),
   );
   const key = SUMMARY_KEYS.find((name) => values.has(name)) ?? values.keys().next().value;
   return key === undefined ? '' : firstLine(values.get(key) ?? '');
 }
 
-/** A command with its arguments, or a few addresses. */
+/** A list of strings, such as a command with its arguments, as one text; '' for other lists. */
 function joinStrings(values: readonly unknown[]): string {
   const first = values.slice(0, MAX_LISTED_VALUES);
   return first.every((value) => typeof value === 'string') ? first.join(' ') : '';
@@ -103,11 +103,11 @@ function joinStrings(values: readonly unknown[]): string {
 function firstLine(text: string): string {
   const [line = ''] = text.trim().split('\n', 1);
   const more = line.trim() !== text.trim();
-  const said = toOneLine(line.replace(/\s+/g, ' '));
-  return more && said.length < MAX_SUMMARY_LENGTH ? `${said} …` : shorten(said, MAX_SUMMARY_LENGTH);
+  const first = toOneLine(line.replace(/\s+/g, ' '));
+  return more && first.length < MAX_SUMMARY_LENGTH ? `${first} …` : shorten(first, MAX_SUMMARY_LENGTH);
 }
 
-/** An input as people can read it: a single text as it is, several fields one below the other. */
+/** An input in readable form: a single text verbatim, several fields one below the other. */
 function asText(input: unknown): string {
   if (typeof input === 'string') return input;
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return asJson(input);

@@ -1,13 +1,13 @@
 import { lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
 
-/** Rows of a table in one message, with its head (table block). */
+/** Most rows of a table in one message, including its header (https://docs.slack.dev/reference/block-kit/blocks/table-block). */
 export const MAX_TABLE_ROWS = 100;
-/** A table with more cells in a row is refused by Slack (table block). */
+/** Slack rejects a table with more cells in a row. */
 const MAX_TABLE_COLUMNS = 20;
-/** A table whose head takes more cannot be continued with its head repeated. */
+/** Longest header (characters) that is repeated when a table continues in the next message. */
 const MAX_TABLE_HEAD_LENGTH = 1_500;
 
-/** The fence that opens this code node; undefined for code by indentation. */
+/** The opening fence of a code node; undefined for indented code. */
 export function openingFenceOf(text: string, code: MarkdownNode): string | undefined {
   return /^(?:`{3,}|~{3,})/.exec(text.slice(code.start, lineEnd(text, code.start)))?.[0];
 }
@@ -23,14 +23,14 @@ export function isFenceClosed(text: string, code: MarkdownNode, fence: string): 
   return end.length >= fence.length && end === fence.charAt(0).repeat(end.length);
 }
 
-/** Where the head of a table (its first row and the row of dashes) ends. */
+/** Where the header of a table (its first row and the delimiter row) ends. */
 export function tableHeadEnd(text: string, table: MarkdownNode): number {
   return lineEnd(text, Math.min(lineEnd(text, table.start) + 1, text.length));
 }
 
 /**
- * Whether Slack would refuse this table, or it could not be continued: such a one is shown as code. Only the rows that
- * one message can hold decide, so that rows of a later message change nothing.
+ * Whether a table is shown as code, because Slack would reject it or its header is too long to repeat. Only the rows
+ * that fit one message decide, so that rows of a later message change nothing.
  */
 export function isTableTooWide(text: string, table: MarkdownNode): boolean {
   return (
@@ -39,7 +39,7 @@ export function isTableTooWide(text: string, table: MarkdownNode): boolean {
   );
 }
 
-/** A fence that cannot be closed by anything in this text. */
+/** A fence that nothing in this text closes. */
 export function fenceAround(text: string): string {
   const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((run) => run.length));
   return '`'.repeat(longest + 1);

@@ -2,17 +2,17 @@ import { lineEnd, linePrefix, lineStart, type MarkdownNode, nodesAround } from '
 import { WORD_JOINER } from '../markdown/pings.ts';
 import { fenceAround, isTableTooWide, openingFenceOf, tableHeadEnd } from './fences-and-tables.ts';
 
-/** What ends a part inside a construct, and what begins the next one so that it goes on there. */
+/** What closes the constructs around a cut, and what reopens them in the next part. */
 export interface Seam {
   closer: string;
   opener: string;
 }
 
 const NO_SEAM: Seam = { closer: '', opener: '' };
-const CONTINUED_MARK = '…';
+const CONTINUATION_MARK = '…';
 const MAX_OPENER_LENGTH = 2_000;
 const MAX_CLOSER_LENGTH = 100;
-/** How to cut at this place of the text: what closes and reopens the constructs around it. */
+/** The seam for a cut at this offset; empty if it would be too long. */
 export function seamAt(text: string, root: MarkdownNode, at: number): Seam {
   const chain = nodesAround(root, at);
   const atLine = at === 0 || text.charAt(at - 1) === '\n';
@@ -28,7 +28,7 @@ function blockSeam(text: string, chain: readonly MarkdownNode[], at: number, atL
   const code = chain.find((node) => node.type === 'code');
   const table = chain.find((node) => node.type === 'table');
   const newline = atLine ? '' : '\n';
-  const heads = items === '' ? '' : `${items}${CONTINUED_MARK}\n`;
+  const heads = items === '' ? '' : `${items}${CONTINUATION_MARK}\n`;
   if (code) {
     const fence = openingFenceOf(text, code);
     if (fence === undefined) return { closer: '', opener: atLine ? heads : heads + ' '.repeat(4) };
@@ -67,16 +67,16 @@ function textSeam(
   if (!leaf) {
     if (items === '') return NO_SEAM;
     const blank = linePrefix(text, contentStart(text, container, at)).trimEnd();
-    return { closer: '', opener: `${items}${CONTINUED_MARK}\n${blank}\n` };
+    return { closer: '', opener: `${items}${CONTINUATION_MARK}\n${blank}\n` };
   }
   const marks = chain
     .filter((node) => INLINE_TYPES.test(node.type))
     .map((node) => inlineMarkerOf(text, node));
   const closer = marks.toReversed().join('');
-  // Without a list around it, what follows could begin with something that reads as the start of another block.
+  // Outside a list, the next part could start with characters that read as another kind of block.
   const guard = /^[\p{L}]/u.test(text.slice(at, at + 2)) || marks.length > 0 ? '' : WORD_JOINER;
   if (items !== '')
-    return { closer, opener: `${items}${CONTINUED_MARK}${atLine ? '\n' : ''}${marks.join('')}` };
+    return { closer, opener: `${items}${CONTINUATION_MARK}${atLine ? '\n' : ''}${marks.join('')}` };
   if (container)
     return {
       closer,
@@ -95,13 +95,13 @@ function inlineMarkerOf(text: string, node: MarkdownNode): string {
   );
 }
 
-/** The lines that open the list items around a place anew, up to where the last item's content starts. */
+/** The lines that reopen the list items around a cut, up to where the last item's content starts. */
 function listItemOpeners(text: string, chain: readonly MarkdownNode[]): string {
   const lines = new Map<number, number>();
   for (const node of chain) {
     if (node.type === 'listItem') lines.set(lineStart(text, node.start), contentStart(text, node, node.end));
   }
-  return [...lines].map(([from, to]) => text.slice(from, to)).join(`${CONTINUED_MARK}\n`);
+  return [...lines].map(([from, to]) => text.slice(from, to)).join(`${CONTINUATION_MARK}\n`);
 }
 
 function contentStart(text: string, node: MarkdownNode | undefined, fallback: number): number {

@@ -1,6 +1,6 @@
 import { shorten } from './graphemes.ts';
 
-/** Untrusted text as one line: no control or direction marks, no halves of surrogate pairs. */
+/** Untrusted text as one line, without control characters, direction marks and lone surrogates. */
 export function toOneLine(text: string): string {
   return text
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')

@@ -11,7 +11,7 @@ const ROUNDS = 9;
 const answer = markdownAnswer(CHARACTERS);
 
 /** What a live reply does for an edit: renders, and digests each message to see which of them changed. */
-function show(length: number, phase: ReplyPhase, draft: AnswerSplitter): number {
+function show(length: number, phase: ReplyPhase, splitter: AnswerSplitter): number {
   const blocks: ReplyBlock[] = [
     { kind: 'tool_use', id: 't1', name: 'run_python', input: { code: 'print(1)' } },
     { kind: 'tool_result', toolUseId: 't1', content: '1' },
@@ -21,19 +21,19 @@ function show(length: number, phase: ReplyPhase, draft: AnswerSplitter): number 
   let messages = 0;
   // Before the edit to see what is stale, when the edit may be sent, and afterwards to see what is left.
   for (let look = 0; look < 3; look += 1) {
-    messages = new Set(renderReply(state, draft).map(messageDigest)).size;
+    messages = new Set(renderReply(state, splitter).map(messageDigest)).size;
   }
   return messages;
 }
 
 /** Milliseconds that an answer takes that grows in `edits` steps of equal length. */
 function timed(edits: number): number {
-  const draft = new AnswerSplitter();
+  const splitter = new AnswerSplitter();
   const began = performance.now();
   for (let edit = 1; edit < edits; edit += 1) {
-    show(Math.floor((CHARACTERS / edits) * edit), 'working', draft);
+    show(Math.floor((CHARACTERS / edits) * edit), 'working', splitter);
   }
-  show(CHARACTERS, 'done', draft);
+  show(CHARACTERS, 'done', splitter);
   return performance.now() - began;
 }
 

@@ -13,7 +13,7 @@ import * as strings from '../../../src/render/strings/index.ts';
 
 const turn = '01920000-0000-7000-8000-000000000001';
 
-test('what is held is what Slack takes, whatever the number and the name', () => {
+test('the paused notice is accepted by Slack, whatever the number and the name', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1_000 }), fc.string({ maxLength: 300 }), (count, who) => {
       for (const { blocks, text } of [
@@ -29,7 +29,7 @@ test('what is held is what Slack takes, whatever the number and the name', () =>
   );
 });
 
-test('thumbs name their turn, in either form', () => {
+test('thumbs and their plain buttons name their turn', () => {
   const message = { text: 'An answer', blocks: [feedbackButtons(turn)] };
   const plain = withPlainFeedbackButtons(message);
   for (const { blocks } of [message, plain ?? message]) {
@@ -45,7 +45,7 @@ test('thumbs name their turn, in either form', () => {
   expect(parseFeedback(`maybe/${turn}`)).toBeUndefined();
 });
 
-test('the thanks and the modal for a comment are what Slack takes', () => {
+test('the thanks and the comment modal are accepted by Slack', () => {
   expect(checkBlocks(feedbackThanksMessage(turn).blocks, 'message')).toHaveLength(2);
   for (const written of [null, 'x'.repeat(3_000)]) {
     const view = commentView(turn, written);

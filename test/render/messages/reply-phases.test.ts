@@ -67,12 +67,12 @@ describe('a reply', () => {
     },
   );
 
-  test('that ends without a word says so', () => {
+  test('that ends without text says so', () => {
     expect(rendered({ blocks: [] }).shown).toContain('The agent finished without writing anything.');
     expect(rendered({ blocks: [], phase: 'failed' }).shown).not.toContain('without writing');
   });
 
-  test('keeps its notes below the answer, one a line, and counts those without room', () => {
+  test('shows its notes below the answer, one on each line, and counts those that do not fit', () => {
     expect(rendered({ notes: ['a.csv was\nleft out.', ' ', 'b.csv was left out.'] }).shown).toContain(
       '"a.csv was left out.\\nb.csv was left out."',
     );
@@ -80,7 +80,7 @@ describe('a reply', () => {
     expect(rendered({ notes: many }).shown).toMatch(/… and \d+ more\./);
   });
 
-  test('puts what is below the answer in a message of its own where the last one is full', () => {
+  test('puts what is below the answer in a separate message if the last one is full', () => {
     const text = 'word '.repeat(1_880).trimEnd();
     const notes = Array.from({ length: 10 }, () => 'n'.repeat(240));
     const messages = renderReply({

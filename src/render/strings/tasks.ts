@@ -41,7 +41,7 @@ export const tasks = {
 /** Posted once in the thread of a deleted task; `userId` is Slack's, or ''. */
 export function taskDeleted(userId: string): string {
   const who = userId === '' ? 'This task was deleted' : `<@${userId}> deleted this task`;
-  return `${who}, so the agent no longer knows this conversation. The files stay in the project, and your next message here starts a new task.`;
+  return `${who}, so the agent has forgotten this conversation. The files stay in the project, and your next message here starts a new task.`;
 }
 
 /** Posted once in the thread of a task that can no longer be deleted. */

@@ -75,7 +75,7 @@ describe.concurrent('how much people may ask', () => {
     await scene.finished(channel, root);
     for (const times of [1, 2]) {
       await starting.press(person, channel, root, 'retry');
-      expect(await told(starting, person, channel, times)).toContain('one message within an hour');
+      expect(await told(starting, person, channel, times)).toContain('one message in the past hour');
     }
     expect(scene.sentToAgent('slowly to be stopped').texts).toHaveLength(1);
   });
@@ -90,9 +90,9 @@ describe.concurrent('how much people may ask', () => {
     const note = await scene.until('the note is there', () => scene.slack.ephemerals(person, channel)[0]);
     const correct = () => scene.slack.click({ person, channel, ts: note.ts, actionId: 'correct' });
     await starting.press(person, channel, root, 'continue');
-    expect(await told(starting, person, channel, 2)).toContain('one message within an hour');
+    expect(await told(starting, person, channel, 2)).toContain('one message in the past hour');
     await correct();
-    expect(await told(starting, person, channel, 3)).toContain('one message within an hour');
+    expect(await told(starting, person, channel, 3)).toContain('one message in the past hour');
     await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.sandbox.bot.store.db);
     // Buttons from before a restart still work.
     await scene.sandbox.restartBot();
@@ -160,7 +160,7 @@ describe.concurrent('how much people may ask', () => {
     await starting.command(person, channel, 'new');
     await starting.form(person);
     const sent = await starting.send(person, { ...starting.filled(person), question: 'a form' });
-    expect(JSON.stringify(sent.body)).toMatch(/This workspace sent 2 messages within an hour/);
+    expect(JSON.stringify(sent.body)).toMatch(/This workspace has sent 2 messages in the past hour/);
     expect(starting.posts(channel, 'a form')).toEqual([]);
   });
 });

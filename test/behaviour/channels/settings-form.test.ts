@@ -134,7 +134,7 @@ describe("a channel's settings", () => {
     await saveChannelSettings(scene, channel, { channel_controls: 'admins' });
     const said = { channel_model: "Only workspace admins can change this channel's settings." };
     expect(await late.save({ channel_model: 'max' })).toEqual({ response_action: 'errors', errors: said });
-    expect((await openChannelSettings(scene, ada, channel)).shown).toContain('Only admins');
+    expect((await openChannelSettings(scene, ada, channel)).shown).toContain('Only workspace admins');
     expect(
       await (await openChannelSettings(scene, admin, channel)).save({ channel_model: 'max' }),
     ).toBeUndefined();

@@ -150,7 +150,7 @@ describe.concurrent('what waits behind a stop', () => {
       expect.stringContaining('the first that waits'),
       expect.stringContaining('the third, said since'),
     ]);
-    await scene.until('the post says it', () => /sent 2 messages on to the agent/.test(post.text));
+    await scene.until('the post says it', () => /sent 2 messages to the agent/.test(post.text));
     const answers = `${told(scene.ada, channel)}${told(scene.grace, channel)}`;
     expect(answers.match(/already ended/g)).toHaveLength(1);
   });
@@ -165,7 +165,7 @@ describe.concurrent('what waits behind a stop', () => {
     await scene.finished(channel, root);
     const post = await heldPost(channel, root);
     await slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'take_back' });
-    await scene.until('the post says it', () => post.text.startsWith('ada took 1 message back.'));
+    await scene.until('the post says it', () => post.text.startsWith('ada discarded 1 message;'));
     const key = { workspace: slack.team.id, channel: channel.id, ts: waiting.ts };
     expect((await scene.sandbox.bot.store.messages.get(key))?.state).toBe('withdrawn');
     const next = scene.reply(channel, root, 'this one is meant');

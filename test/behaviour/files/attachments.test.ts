@@ -144,9 +144,7 @@ describe.concurrent('files', () => {
       files: [{ name: 'dropped.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }],
     });
     await scene.finished(channel, dropped);
-    expect(scene.shown(channel, root)).toContain(
-      'I have “dropped.csv”. It goes along with your next message',
-    );
+    expect(scene.shown(channel, root)).toContain('I have “dropped.csv”. Write what the agent should do, and');
     expect(scene.sentToAgent('first the question').texts).toHaveLength(1);
     const next = scene.reply(channel, root, 'now read it');
     await scene.finished(channel, next);

@@ -131,7 +131,7 @@ describe('of three workspaces', () => {
     if (first === undefined || second === undefined) throw new Error('There are two.');
     for (const text of ['a', 'b']) await tenants.answered(tenants.ask(first, text));
     const third = tenants.ask(first, 'c');
-    expect(await refused(first.person, first.channel, third)).toMatch(/2 messages within an hour/);
+    expect(await refused(first.person, first.channel, third)).toMatch(/2 messages in the past hour/);
     for (const text of ['d', 'e']) await tenants.answered(tenants.ask(second, text));
     await store.channelSettings.set('T1', first.channel.id, first.person.id, { admits: 'guests' });
     await tenants.answered(tenants.ask({ ...first, person: first.guest }, 'f'));

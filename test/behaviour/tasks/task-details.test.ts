@@ -81,7 +81,7 @@ describe("a task's details", () => {
     const text = await modalShows('sheep.csv');
     expect(text).toContain('Look at the sheep');
     expect(text).toMatch(/done · default model · just now · <#/);
-    expect(text).toContain('sheep.csv\\n18 bytes · sent along');
+    expect(text).toContain('sheep.csv\\n18 bytes · sent to the agent');
     expect(text).toMatch(/sheep-summary\.csv\\n[^"]* · made by the agent/);
     const urls = [...text.matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');
     expect(urls[0]).toContain(`/archives/${channel.id}/`);
@@ -246,7 +246,7 @@ describe('deleting a task', () => {
     const next = scene.reply(channel, root, 'and now something new');
     await scene.finished(channel, next);
     expect(scene.sentToAgent('and now something new').texts).toEqual(['and now something new']);
-    expect(scene.shown(channel, root)).not.toContain('no longer knows');
+    expect(scene.shown(channel, root)).not.toContain('no longer has this conversation');
     expect(notices(channel, root)).toBe(1);
   });
 
